@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** The suites that need nothing but this repository: `npm test`. */
+export default defineConfig({
+  test: {
+    include: ['{events,functions,shared,infra}/**/*.test.ts', 'test/{landscape,integration}/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // Most suites start servers; on two cores more workers only make each other late.
+    maxWorkers: 2,
+  },
+});
