@@ -1,0 +1,41 @@
+import type { KubeClient } from '../kube/client.ts';
+import type { Cause, ChangeRequest } from './change-request.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Outcome } from './outcome.ts';
+import type { ReconcileKey } from './key.ts';
+
+/** What an operator decides once for a deployment. */
+export interface Settings {
+  /** Name of the landscape, shown in comments of deploy keys. Default `gardener`. */
+  landscape: string;
+  /** The garden's cluster identity; absent: derived from `status.clusterIdentity` of the Shoot. */
+  gardenIdentity?: string | undefined;
+  /** Names of the seeds that this deployment serves. */
+  seeds: string[];
+  /** The distribution folder: one folder per Flux release. */
+  fluxDistribution: string;
+  /** True: a broken Flux marks the user's Shoot unhealthy too. Default false (design: skip-health-check). */
+  shootHealth: boolean;
+  /** Which kubeconfig Secret of a control plane is tried first: inside the seed the internal one is reachable. */
+  shootAccess: 'internal' | 'external';
+}
+
+/** Everything that a function may use besides its key. */
+export interface Context {
+  /** Client for `garden` or a seed, by the name in the reconcile key. */
+  kube(cluster: string): Promise<KubeClient>;
+  settings: Settings;
+  /** Sends changes to the queues of other functions; returns when the queue has accepted all of them. */
+  send(changes: ChangeRequest[]): Promise<void>;
+  /** Why this run happens; several changes of one key collapse into one run. */
+  causes: Cause[];
+  now(): Date;
+  log: Log;
+  metrics: Metrics;
+  /** Aborts shortly before the function's time is over. */
+  signal: AbortSignal;
+}
+
+/** A function: stateless, idempotent, may be killed anywhere. */
+export type Handler = (key: ReconcileKey, context: Context) => Promise<Outcome>;

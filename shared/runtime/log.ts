@@ -1,0 +1,39 @@
+/** What a log line may carry: names, numbers and flags. Objects never fit, so none can be logged by accident. */
+export type LogFields = Record<string, string | number | boolean | undefined>;
+
+/** Writes one JSON line for each call, to standard error or where the process's log goes. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A log that adds these fields to every line. */
+  with(fields: LogFields): Log;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/**
+ * A log of JSON lines.
+ * @param level lines below it are dropped
+ * @param write takes one line without the newline; default: standard error
+ */
+export function createLog(
+  level: LogLevel = 'info',
+  write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+  base: LogFields = {},
+): Log {
+  const line = (at: LogLevel) => (message: string, fields?: LogFields) => {
+    if (order[at] < order[level]) return;
+    write(JSON.stringify({ time: new Date().toISOString(), level: at, message, ...base, ...fields }));
+  };
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    with: (fields) => createLog(level, write, { ...base, ...fields }),
+  };
+}

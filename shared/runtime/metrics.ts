@@ -1,0 +1,14 @@
+export type Labels = Record<string, string>;
+
+/** Counts and observes; where the numbers go (Prometheus text, CloudWatch EMF) is the process's choice. */
+export interface Metrics {
+  /** Adds to a counter; names end in `_total`. */
+  count(name: string, labels?: Labels, by?: number): void;
+  /** Sets a gauge. */
+  gauge(name: string, value: number, labels?: Labels): void;
+  /** Observes a duration in seconds; names end in `_seconds`. */
+  observe(name: string, seconds: number, labels?: Labels): void;
+}
+
+/** Metrics that go nowhere. */
+export const noMetrics: Metrics = { count() {}, gauge() {}, observe() {} };
