@@ -9,7 +9,12 @@ export class KubeError extends ShootFluxError {
   /** From the Retry-After header. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(message: string, status: number, reason: string, options?: ErrorOptions & { retryAfterSeconds?: number }) {
+  constructor(
+    message: string,
+    status: number,
+    reason: string,
+    options?: ErrorOptions & { retryAfterSeconds?: number },
+  ) {
     super(message, options);
     this.status = status;
     this.reason = reason;

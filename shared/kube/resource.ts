@@ -61,6 +61,12 @@ export const resources = {
   events: resource('', 'v1', 'events', 'Event'),
   shoots: resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot'),
   projects: resource('core.gardener.cloud', 'v1beta1', 'projects', 'Project', false),
-  customResourceDefinitions: resource('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false),
+  customResourceDefinitions: resource(
+    'apiextensions.k8s.io',
+    'v1',
+    'customresourcedefinitions',
+    'CustomResourceDefinition',
+    false,
+  ),
   deployments: resource('apps', 'v1', 'deployments', 'Deployment'),
 } as const satisfies Record<string, Resource>;

@@ -1,9 +1,9 @@
 import type { KubeClient } from '../kube/client.ts';
 import type { Cause, ChangeRequest } from './change-request.ts';
+import type { ReconcileKey } from './key.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
-import type { ReconcileKey } from './key.ts';
 
 /** What an operator decides once for a deployment. */
 export interface Settings {

@@ -1,0 +1,75 @@
+import type { KubeObject } from '../kube/resource.ts';
+
+/** What happens after the first success; see docs/configuration.md. */
+export type SyncMode = 'Once' | 'ManifestsOnly' | 'Reconcile';
+
+/** How Flux itself is installed: the options of `flux install` under their own names. */
+export interface FluxInstall {
+  /** Exact (`v2.9.4`), a range (`2.9.x`), or absent: the newest that supports the Shoot's Kubernetes. */
+  version?: string | undefined;
+  /** Image prefix; default `ghcr.io/fluxcd`. */
+  registry: string;
+  /** Default `flux-system`. */
+  namespace: string;
+  /** In the order of installation, extra components included, without duplicates. */
+  components: string[];
+  /** Name of a dockerconfigjson Secret in the flux namespace, put on every Deployment. */
+  imagePullSecret?: string | undefined;
+  /** Default true. */
+  networkPolicy: boolean;
+  /** Default true. */
+  watchAllNamespaces: boolean;
+  /** Default `info`. */
+  logLevel: 'debug' | 'info' | 'error';
+  /** Default `cluster.local`. */
+  clusterDomain: string;
+  /** Each becomes `{key, operator: Exists}` on every Deployment; default none. */
+  tolerationKeys: string[];
+}
+
+/** Where the content of a Secret for the shoot comes from. */
+export type SecretOrigin =
+  /** The garden Secret `flux-source` of the project (made or checked by the function `keys`). */
+  | { type: 'flux-source' }
+  /** The entry of the Shoot's `spec.resources` with this name (not the Secret's own name). */
+  | { type: 'resource'; resourceName: string };
+
+/** A Secret that is copied into the shoot, with its type. */
+export interface CopiedSecret {
+  origin: SecretOrigin;
+  /** Absent for an additional Secret without targetName: then named by the entry's `resourceRef.name`. */
+  targetName?: string | undefined;
+  /** In the namespace of what uses it. */
+  namespace: string;
+}
+
+/**
+ * What a Shoot should get: defaults < ConfigMap `flux-config` < providerConfig, validated, with every default filled
+ * in. Plain data; identified by `configHash`. The apiVersions of `source` and `kustomization` are those of the
+ * template, or empty: the CRDs of the distribution in use decide (shared/flux).
+ */
+export interface EffectiveConfig {
+  flux: FluxInstall;
+  syncMode: SyncMode;
+  /** True: sources and Kustomizations are suspended through us. Default false. */
+  suspend: boolean;
+  /** GitRepository, OCIRepository or Bucket, complete but for `apiVersion` and `suspend`. */
+  source?: KubeObject | undefined;
+  /** The root Kustomization, complete but for `apiVersion` and `suspend`. */
+  kustomization?: KubeObject | undefined;
+  /** The source's credentials. */
+  sourceSecret?: CopiedSecret | undefined;
+  additionalSecrets: CopiedSecret[];
+  /** Which layers contributed. */
+  from: { fluxConfig: boolean; providerConfig: boolean; source?: 'flux-config' | 'providerConfig' | undefined };
+}
+
+/** What the layers are read from; both may be absent. */
+export interface ConfigInputs {
+  /** `data` of the ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
+  fluxConfig?: { namespace: string; data: Record<string, string> } | undefined;
+  /** The Extension's `spec.providerConfig` as it is. */
+  providerConfig?: unknown;
+  /** Names of the Shoot's `spec.resources` entries with their kinds; absent: not known, then not checked. */
+  shootResources?: { name: string; kind: string; resourceName: string }[] | undefined;
+}

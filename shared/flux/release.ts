@@ -1,0 +1,61 @@
+import type { EffectiveConfig } from '../config/effective.ts';
+import type { KubeObject } from '../kube/resource.ts';
+
+/** A distribution folder: `<dir>/<version>/<file>.yaml` as in a Flux release's manifests.tar.gz. */
+export interface Distribution {
+  /** All versions that a folder exists for, newest first. */
+  versions(): Promise<string[]>;
+  /** Parsed and cached; ConfigError naming the available versions when there is no such folder. */
+  release(version: string): Promise<Release>;
+}
+
+/** One Flux release. */
+export interface Release {
+  /** For example `v2.9.4`. */
+  version: string;
+  /** sha256 hex over the release's files. */
+  digest: string;
+  /** File name without `.yaml` -> its objects in file order, never to be changed. */
+  files: ReadonlyMap<string, readonly KubeObject[]>;
+}
+
+/** The objects for the shoot in the four groups of design 5, each in a stable order. */
+export interface ObjectGroups {
+  crds: KubeObject[];
+  controllers: KubeObject[];
+  secrets: KubeObject[];
+  sync: KubeObject[];
+}
+
+/** Facts of the Shoot for the ConfigMaps `shoot-info` and `shoot-facts`. */
+export interface ShootFacts {
+  info: {
+    SHOOT_INFO_NAME: string;
+    SHOOT_INFO_TECHNICAL_ID: string;
+    SHOOT_INFO_CLUSTER_IDENTITY: string;
+    SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: string;
+  };
+  /** `SHOOT_…` keys, only those that are known. */
+  facts: Record<string, string>;
+}
+
+/** The content of one Secret that goes into the shoot. */
+export interface SecretMaterial {
+  name: string;
+  namespace: string;
+  type: string;
+  /** base64 values, as in a Secret's `data`. */
+  data: Record<string, string>;
+}
+
+/** Everything that the objects of a Shoot are made from. */
+export interface RenderInputs {
+  config: EffectiveConfig;
+  release: Release;
+  shoot: ShootFacts;
+  secrets: SecretMaterial[];
+  /** False: the flux namespace existed before us and is in no ManagedResource. */
+  ownsNamespace: boolean;
+  /** True: no skip-health-check annotation (operator's opt-in). */
+  shootHealth: boolean;
+}

@@ -1,0 +1,157 @@
+import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
+
+export type OperationType = 'Create' | 'Reconcile' | 'Delete' | 'Migrate' | 'Restore';
+
+/** `status.lastOperation`: the CRD requires all five fields (trap 1). */
+export interface LastOperation {
+  type: OperationType | 'LiveMigrate';
+  state: 'Processing' | 'Succeeded' | 'Error' | 'Failed' | 'Pending' | 'Aborted';
+  /** 0..100 */
+  progress: number;
+  description: string;
+  /** RFC 3339 with seconds. */
+  lastUpdateTime: string;
+}
+
+export interface LastError {
+  description: string;
+  codes?: string[];
+  lastUpdateTime?: string;
+}
+
+export interface Condition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown' | 'Progressing';
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  lastUpdateTime: string;
+  codes?: string[];
+}
+
+/** What `managed-resources` records in `status.state.applied` of the Extension, before it writes. */
+export interface Applied {
+  /** Hash of the effective config and of what it was rendered from; everything that judges names it. */
+  configHash: string;
+  /** Pinned release, for example `v2.9.4`. */
+  fluxVersion: string;
+  namespace: string;
+  /** True when the flux namespace is ours to remove. */
+  ownsNamespace: boolean;
+  components: string[];
+  syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile';
+  deletionPolicy?: 'Orphan' | 'Uninstall';
+  /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
+  fromFluxConfig: boolean;
+  /** ManagedResource name -> name of the Secret that holds its current content. */
+  managedResources: Record<string, string>;
+  /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
+  objects: Record<string, string[]>;
+  /** The configured source in the shoot, when there is one. */
+  source?: ShootObject | undefined;
+  /** The root Kustomization in the shoot, when there is one. */
+  kustomization?: ShootObject | undefined;
+  /** Kustomizations and HelmReleases that left the set and are suspended before they are dropped. */
+  leaving?: string[] | undefined;
+  /** What is wrong in a part that the mode no longer follows, or that the last applied was kept, and the remedy. */
+  problem?: string | undefined;
+}
+
+/** Names an object in the shoot by what an API request needs. */
+export interface ShootObject {
+  apiVersion: string;
+  kind: string;
+  namespace: string;
+  name: string;
+}
+
+/** What `sync-mode` records in `status.state.bootstrapped`: survives a control-plane migration. */
+export interface Bootstrapped {
+  /** RFC 3339. */
+  at: string;
+  fluxVersion: string;
+  configHash: string;
+}
+
+export interface ExtensionStatus {
+  observedGeneration?: number;
+  lastOperation?: LastOperation;
+  lastError?: LastError | null;
+  conditions?: Condition[];
+  /** `flux` belongs to `readiness`. */
+  providerStatus?: { flux?: FluxStatus; [field: string]: unknown };
+  state?: { applied?: Applied; bootstrapped?: Bootstrapped; [field: string]: unknown };
+  resources?: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[];
+}
+
+/** What `readiness` writes to `status.providerStatus.flux`. */
+export interface FluxStatus {
+  /** The config hash that was judged. */
+  configHash: string;
+  /** True when source and root Kustomization are Ready in the shoot for that hash; absent parts count as ready. */
+  ready: boolean;
+  /** Revision that the root Kustomization applied last. */
+  appliedRevision?: string | undefined;
+  /** What is not Ready and why, one sentence each. */
+  notReady?: string[] | undefined;
+}
+
+export interface Extension extends KubeObject {
+  spec: { type: string; class?: string; providerConfig?: unknown };
+  status?: ExtensionStatus;
+}
+
+/** The parts of a Shoot that are read; any of them may be absent (traps 33, 34). */
+export interface Shoot {
+  metadata: ObjectMeta;
+  spec?: {
+    region?: string;
+    cloudProfileName?: string;
+    cloudProfile?: { name?: string };
+    dns?: { domain?: string };
+    kubernetes?: { version?: string };
+    provider?: { type?: string; workers?: unknown[] };
+    hibernation?: { enabled?: boolean };
+    networking?: { pods?: string; services?: string; nodes?: string };
+    maintenance?: { timeWindow?: { begin?: string; end?: string } };
+    extensions?: { type: string; providerConfig?: unknown; disabled?: boolean }[];
+    resources?: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[];
+    seedName?: string;
+    purpose?: string;
+  };
+  status?: {
+    technicalID?: string;
+    uid?: string;
+    clusterIdentity?: string;
+    hibernated?: boolean;
+    lastOperation?: LastOperation;
+    seedName?: string;
+  };
+}
+
+export interface Cluster extends KubeObject {
+  spec: { shoot: Shoot; seed?: KubeObject | null; cloudProfile?: KubeObject | null };
+}
+
+export interface ManagedResource extends KubeObject {
+  spec: {
+    class?: string;
+    secretRefs: { name: string }[];
+    keepObjects?: boolean;
+    injectLabels?: Record<string, string>;
+  };
+  status?: {
+    observedGeneration?: number;
+    conditions?: Condition[];
+    resources?: { apiVersion: string; kind: string; namespace?: string; name: string }[];
+  };
+}
+
+/** The type of our Extension, its name, and the suffix of its finalizer. */
+export const EXTENSION_TYPE = 'shoot-flux';
+export const FINALIZER = 'extensions.gardener.cloud/shoot-flux';
+export const OPERATION_ANNOTATION = 'gardener.cloud/operation';
+export const TIMESTAMP_ANNOTATION = 'gardener.cloud/timestamp';
+/** Label and value on every ManagedResource and Secret of ours in a control plane. */
+export const ORIGIN_LABEL = 'origin';
+export const ORIGIN = 'shoot-flux';
