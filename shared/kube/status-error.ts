@@ -1,0 +1,94 @@
+import {
+  AlreadyExistsError,
+  ConflictError,
+  ForbiddenError,
+  GoneError,
+  InvalidError,
+  KubeError,
+  NotFoundError,
+} from './errors.ts';
+import type { ObjectName, Resource } from './resource.ts';
+
+/** What was asked, for messages. */
+export interface Call {
+  /** HTTP method. */
+  method: string;
+  resource: Resource;
+  /** Absent for lists and watches of everything. */
+  name?: Partial<ObjectName> | undefined;
+}
+
+/** The parts of a `v1` Status that are read. */
+interface Status {
+  kind?: unknown;
+  code?: unknown;
+  reason?: unknown;
+  message?: unknown;
+  details?: { retryAfterSeconds?: unknown; causes?: { field?: unknown }[] };
+}
+
+/** `PATCH secrets shoot--foo--bar/flux-source`. */
+export function callText({ method, resource, name }: Call): string {
+  const object = [name?.namespace, name?.name].filter((part) => part !== undefined).join('/');
+  return object === '' ? `${method} ${resourceText(resource)}` : `${method} ${resourceText(resource)} ${object}`;
+}
+
+/** `extensions.extensions.gardener.cloud`; core resources without the group. */
+export function resourceText({ group, plural }: Resource): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+/**
+ * The typed error for an answer that is no success.
+ * @param body the parsed answer, or undefined when it was no JSON (a proxy's page, which is never quoted)
+ * @param retryAfter the Retry-After header: seconds or an HTTP date
+ */
+export function statusError(call: Call, httpStatus: number, body: unknown, retryAfter?: string): KubeError {
+  const status = isStatus(body) ? body : undefined;
+  const code = httpStatus === 200 && typeof status?.code === 'number' ? status.code : httpStatus;
+  const reason = typeof status?.reason === 'string' ? status.reason : '';
+  const message = `${callText(call)}: ${[code, reason].filter(Boolean).join(' ')}: ${explanation(call, code, status)}`;
+  const retryAfterSeconds = retryAfterOf(retryAfter, status);
+  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new (errorClass(code, reason))(message, code, reason, options);
+}
+
+function errorClass(code: number, reason: string): typeof KubeError {
+  if (code === 404) return NotFoundError;
+  if (code === 409) return reason === 'AlreadyExists' ? AlreadyExistsError : ConflictError;
+  if (code === 403) return ForbiddenError;
+  if (code === 422) return InvalidError;
+  if (code === 410) return GoneError;
+  return KubeError;
+}
+
+/** Codes whose message names objects and fields, never values. */
+const harmless = new Set([401, 403, 404, 409, 410, 429]);
+
+function explanation({ resource }: Call, code: number, status: Status | undefined): string {
+  if (status === undefined)
+    return 'the answer is no Kubernetes Status; something between us and the API server gave it';
+  // "expected string, got &value.valueUnstructured{Value:…}" quotes what was sent.
+  if (resource.kind === 'Secret' && !harmless.has(code)) {
+    const fields = (status.details?.causes ?? [])
+      .map((cause) => cause.field)
+      .filter((field) => typeof field === 'string');
+    return fields.length === 0 ? 'the message is withheld, it may quote the Secret' : `see ${fields.join(', ')}`;
+  }
+  return typeof status.message === 'string' ? status.message : 'no message';
+}
+
+function retryAfterOf(header: string | undefined, status: Status | undefined): number | undefined {
+  if (header !== undefined) {
+    const seconds = Number(header);
+    if (Number.isFinite(seconds)) return Math.max(0, seconds);
+    const date = Date.parse(header);
+    if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - Date.now()) / 1000));
+  }
+  const seconds = status?.details?.retryAfterSeconds;
+  return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
+}
+
+function isStatus(body: unknown): body is Status {
+  return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status';
+}

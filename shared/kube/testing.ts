@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import forge from 'node-forge';
+import type { Connection } from './connection.ts';
+
+/** What a test's server saw of a request. */
+export interface SeenRequest {
+  method: string;
+  url: URL;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+export interface TestServer extends AsyncDisposable {
+  connection: Connection;
+  requests: SeenRequest[];
+  /** Closes every connection now, without an answer. */
+  reset(): void;
+}
+
+/** A TLS server for one test file, which answers as the test says: for what no API server does on demand. */
+export async function startTlsServer(
+  answer: (request: SeenRequest, response: ServerResponse) => void,
+): Promise<TestServer> {
+  const { cert, key } = selfSigned();
+  const requests: SeenRequest[] = [];
+  const server = createServer({ cert, key }, (incoming, response) => {
+    void bodyOf(incoming).then((body) => {
+      const url = new URL(incoming.url ?? '/', 'https://localhost');
+      const request = { method: incoming.method ?? '', url, headers: incoming.headers, body };
+      requests.push(request);
+      answer(request, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    connection: { server: `https://127.0.0.1:${port}`, ca: cert, token: 'test-token' },
+    requests,
+    reset: () => server.closeAllConnections(),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Answers with JSON. */
+export function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** The `v1` Status of a refusal. */
+export function statusBody(code: number, reason: string, message: string, details = {}): object {
+  return { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message, details };
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+let made: { cert: string; key: string } | undefined;
+
+/** One certificate per process: an RSA key takes 50 ms. */
+function selfSigned(): { cert: string; key: string } {
+  made ??= makeCertificate();
+  return made;
+}
+
+function makeCertificate(): { cert: string; key: string } {
+  const keys = forge.pki.rsa.generateKeyPair(2048);
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = keys.publicKey;
+  certificate.serialNumber = '01';
+  certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
+  certificate.validity.notAfter = new Date(Date.now() + 86_400_000);
+  const name = [{ name: 'commonName', value: 'test' }];
+  certificate.setSubject(name);
+  certificate.setIssuer(name);
+  certificate.setExtensions([
+    { name: 'basicConstraints', cA: true },
+    {
+      name: 'subjectAltName',
+      altNames: [
+        { type: 7, ip: '127.0.0.1' },
+        { type: 2, value: 'localhost' },
+      ],
+    },
+  ]);
+  certificate.sign(keys.privateKey, forge.md.sha256.create());
+  return { cert: forge.pki.certificateToPem(certificate), key: forge.pki.privateKeyToPem(keys.privateKey) };
+}

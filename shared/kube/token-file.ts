@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { errorMessage, RetryableError } from '../runtime/errors.ts';
+import type { TokenSource } from './connection.ts';
+
+/** Projected tokens are replaced at 80 % of their life, at least two minutes before they expire. */
+const rereadAfterMs = 60_000;
+
+/** The token in a file that somebody rotates (a projected service account token): read again once a minute and on 401. */
+export function tokenFile(path: string, now: () => number = Date.now): TokenSource {
+  let token = '';
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async (refresh) => {
+    if (!refresh && now() - readAt < rereadAfterMs) return token;
+    try {
+      token = (await readFile(path, 'utf8')).trim();
+    } catch (error) {
+      throw new RetryableError(`Token file ${path} cannot be read: ${errorMessage(error)}`);
+    }
+    readAt = now();
+    return token;
+  };
+}

@@ -1,0 +1,219 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { json } from 'node:stream/consumers';
+import { ShootFluxError } from '../runtime/errors.ts';
+import type { Connection } from './connection.ts';
+import { UnreachableError } from './errors.ts';
+import { type Call, callText, resourceText, statusError } from './status-error.ts';
+
+/** One request that has ended, for metrics and benchmarks; a watch counts when its answer begins. */
+export interface RequestInfo {
+  /** HTTP method. */
+  method: string;
+  /** `extensions.extensions.gardener.cloud`; core resources without the group. */
+  resource: string;
+  /** HTTP status; 0 when no answer came. */
+  status: number;
+  ms: number;
+}
+
+export interface KubeClientOptions {
+  /** Shown in the API server's audit log; by convention `shoot-flux/<function>`. Default `shoot-flux`. */
+  userAgent?: string;
+  /** Time limit of one call, of a watch until its answer begins. Default 8 s: below the functions' 10 s. */
+  timeoutMs?: number;
+  /** Aborts every call, for example shortly before the function's time is over. */
+  signal?: AbortSignal;
+  onRequest?: (info: RequestInfo) => void;
+}
+
+/** One API server with its pool of connections, and how this client uses it. */
+export interface Transport {
+  connection: Connection;
+  server: URL;
+  agent: Agent;
+  options: KubeClientOptions;
+}
+
+export interface Request extends Call {
+  path: string;
+  accept?: string;
+  contentType?: string;
+  body?: unknown;
+}
+
+/** A pooled connection that nobody used for so long is closed; load balancers drop idle ones silently after minutes. */
+const idleMs = 30_000;
+
+/** @throws ShootFluxError when the server is no https URL */
+export function createTransport(connection: Connection, options: KubeClientOptions): Transport {
+  const server = serverUrl(connection.server);
+  const agent = new Agent({
+    keepAlive: true,
+    timeout: idleMs,
+    ca: connection.ca,
+    cert: connection.cert,
+    key: connection.key,
+    ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
+    rejectUnauthorized: connection.insecure !== true,
+  });
+  return { connection, server, agent, options };
+}
+
+/** Runs `work` with a signal that aborts after the client's time limit, with the client's signal and with `signal`. */
+export async function withTimeLimit<T>(
+  { options }: Transport,
+  work: (signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), options.timeoutMs ?? 8000);
+  try {
+    const others = [options.signal, signal].filter((other) => other !== undefined);
+    return await work(others.length === 0 ? limit.signal : AbortSignal.any([limit.signal, ...others]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Sends the request, with a fresh token after a 401, and once more when a pooled connection turned out to be dead. */
+export async function exchange(transport: Transport, request: Request, signal: AbortSignal): Promise<IncomingMessage> {
+  const { token } = transport.connection;
+  const current = typeof token === 'function' ? await token(false) : token;
+  const response = await sendAgain(transport, request, current, signal);
+  if (response.statusCode !== 401 || typeof token !== 'function') return response;
+  const fresh = await token(true);
+  if (fresh === current) return response;
+  response.resume();
+  return sendAgain(transport, request, fresh, signal);
+}
+
+/** The answer's JSON. @throws the typed error of an answer that is no success */
+export async function answer<T>(
+  transport: Transport,
+  request: Request,
+  response: IncomingMessage,
+  signal: AbortSignal,
+): Promise<T> {
+  const status = response.statusCode ?? 0;
+  const good = status >= 200 && status < 300;
+  const body = await whileReading(response, signal, () => json(response)).catch((error: unknown) => {
+    if (!(error instanceof SyntaxError)) throw unreachable(transport, request, error, signal);
+    // The parser's own message quotes the text, which may be a Secret.
+    if (good) throw new UnreachableError(`${callText(request)}: the answer is no JSON`, 0, 'InvalidAnswer');
+    return undefined;
+  });
+  if (!good) throw statusError(request, status, body, response.headers['retry-after']);
+  return body as T;
+}
+
+/** Breaks the reading of an answer off when the signal aborts: a request's own signal ends with its headers. */
+export async function whileReading<T>(
+  response: IncomingMessage,
+  signal: AbortSignal,
+  read: () => Promise<T>,
+): Promise<T> {
+  const abort = () => response.destroy();
+  signal.addEventListener('abort', abort);
+  try {
+    if (signal.aborted) abort();
+    return await read();
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** The error for no answer, or one that broke off. */
+export function unreachable(
+  { server, options }: Transport,
+  request: Request,
+  error: unknown,
+  signal: AbortSignal,
+): ShootFluxError {
+  if (error instanceof ShootFluxError) return error;
+  const text = `${callText(request)}: no answer from ${server.host}`;
+  if (options.signal?.aborted === true) {
+    return new UnreachableError(`${text} before the time for this run was over`, 0, 'Aborted');
+  }
+  if (signal.aborted) {
+    return new UnreachableError(`${text} within ${(options.timeoutMs ?? 8000) / 1000} s`, 0, 'Timeout');
+  }
+  const code = (error as { code?: unknown }).code;
+  const reason = typeof code === 'string' ? code : 'NoAnswer';
+  const remedy = 'check the address, the network path and the certificate authority';
+  return new UnreachableError(`${text} (${reason}): ${remedy}`, 0, reason);
+}
+
+/** The connection came from the pool and was dead. */
+class StaleConnection extends Error {}
+
+async function sendAgain(
+  transport: Transport,
+  request: Request,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  // A server closes idle connections whenever it likes, and a frozen Lambda wakes up with several dead ones. Only a
+  // create must not happen twice: every other call says what should be in the end, or carries the version it expects.
+  const attempts = request.method === 'POST' ? 1 : 3;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send(transport, request, token, signal);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      if (attempt >= attempts) throw unreachable(transport, request, error.cause, signal);
+    }
+  }
+}
+
+function send(
+  { server, agent, options, ...transport }: Transport,
+  call: Request,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const start = performance.now();
+  const report = (status: number) =>
+    options.onRequest?.({
+      method: call.method,
+      resource: resourceText(call.resource),
+      status,
+      ms: performance.now() - start,
+    });
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      agent,
+      signal,
+      method: call.method,
+      hostname: server.hostname.replace(/^\[|\]$/g, ''),
+      port: server.port || 443,
+      path: server.pathname.replace(/\/$/, '') + call.path,
+      headers: {
+        accept: call.accept ?? 'application/json',
+        'user-agent': options.userAgent ?? 'shoot-flux',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': call.contentType, 'content-length': Buffer.byteLength(body) }),
+      },
+    });
+    outgoing.on('response', (response) => {
+      report(response.statusCode ?? 0);
+      resolve(response);
+    });
+    outgoing.on('error', (error) => {
+      report(0);
+      const stale = outgoing.reusedSocket && !signal.aborted;
+      const failed = { server, agent, options, ...transport };
+      reject(stale ? new StaleConnection('', { cause: error }) : unreachable(failed, call, error, signal));
+    });
+    outgoing.end(body);
+  });
+}
+
+function serverUrl(server: string): URL {
+  if (URL.canParse(server)) {
+    const url = new URL(server);
+    if (url.protocol === 'https:') return url;
+  }
+  throw new ShootFluxError('The address of an API server must be an https:// URL: tokens never travel over plain HTTP');
+}
