@@ -17,6 +17,7 @@ import {
   exchange,
   type KubeClientOptions,
   type Request,
+  type RequestInfo,
   type Transport,
   withTimeLimit,
 } from './transport.ts';
@@ -135,9 +136,21 @@ function clientOver(transport: Transport): HttpKubeClient {
       return (await unlessMissing(call<object>(request))) !== undefined;
     },
 
-    with: (options) => clientOver({ ...transport, options: { ...transport.options, ...options } }),
+    with: (options) => clientOver({ ...transport, options: merged(transport.options, options) }),
     close: () => transport.agent.destroy(),
   };
+}
+
+/** Whoever counts requests already goes on counting. */
+function merged(old: KubeClientOptions, { onRequest, ...options }: KubeClientOptions): KubeClientOptions {
+  if (onRequest === undefined || old.onRequest === undefined) {
+    return { ...old, ...options, ...(onRequest && { onRequest }) };
+  }
+  const both = (info: RequestInfo) => {
+    old.onRequest?.(info);
+    onRequest(info);
+  };
+  return { ...old, ...options, onRequest: both };
 }
 
 async function* typedWatch(

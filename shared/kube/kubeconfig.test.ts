@@ -1,0 +1,155 @@
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { createClusters, kubeconfigFiles } from './credentials.ts';
+import { inCluster } from './in-cluster.ts';
+import { kubeconfigConnection, kubeconfigFile } from './kubeconfig.ts';
+import { resources } from './resource.ts';
+import { sendJson, startTlsServer, statusBody } from './testing.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** A kubeconfig with one context, as kubectl writes it. */
+function kubeconfig(user: object, cluster: object = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'here',
+    contexts: [
+      { name: 'there', context: { cluster: 'elsewhere', user: 'nobody' } },
+      { name: 'here', context: { cluster: 'local', user: 'somebody' } },
+    ],
+    clusters: [{ name: 'local', cluster: { server: 'https://localhost:6443', ...cluster } }],
+    users: [{ name: 'somebody', user }],
+  };
+}
+
+async function folder(files: Record<string, string> = {}): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  return path;
+}
+
+const tokenFrom = async ({ token }: { token?: unknown }, refresh = false) =>
+  typeof token === 'function' ? await token(refresh) : token;
+
+test.each([
+  ['YAML', stringify],
+  ['JSON', JSON.stringify],
+])('embedded credentials, as %s', async (_, write) => {
+  const text = write(
+    kubeconfig(
+      { token: 't', 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') },
+      { 'certificate-authority-data': base64('ca'), 'tls-server-name': 'api', 'insecure-skip-tls-verify': true },
+    ),
+  );
+  expect(await kubeconfigConnection(text, 'Secret foo/gardener')).toEqual({
+    server: 'https://localhost:6443',
+    ca: 'ca',
+    cert: 'cert',
+    key: 'key',
+    token: 't',
+    serverName: 'api',
+    insecure: true,
+  });
+});
+
+test('files are found beside the kubeconfig, and a token file wins over a token', async () => {
+  const config = kubeconfig(
+    { token: 'old', tokenFile: 'token', 'client-certificate': 'cert.pem', 'client-key': 'key.pem' },
+    { 'certificate-authority': 'ca.pem' },
+  );
+  const path = await folder({
+    config: stringify(config),
+    token: 'from file\n',
+    'cert.pem': 'cert',
+    'key.pem': 'key',
+    'ca.pem': 'ca',
+  });
+  const connection = await kubeconfigFile(join(path, 'config'));
+  expect(connection).toMatchObject({ ca: 'ca', cert: 'cert', key: 'key' });
+  expect(await tokenFrom(connection)).toBe('from file');
+});
+
+test.each([
+  ['a token file', { tokenFile: '/etc/passwd' }],
+  ['a client key', { 'client-certificate-data': base64('c'), 'client-key': '/etc/passwd' }],
+  ['a command', { exec: { command: 'touch', args: ['/tmp/x'] } }],
+])('a kubeconfig out of a Secret cannot name %s', async (_, user) => {
+  const text = stringify(kubeconfig(user));
+  await expect(kubeconfigConnection(text, 'Secret foo/gardener')).rejects.toThrow('Secret foo/gardener names');
+});
+
+test.each([
+  ['no current-context', { ...kubeconfig({}), 'current-context': '' }, 'no current-context'],
+  ['an unknown context', { ...kubeconfig({}), 'current-context': 'x' }, 'current-context x'],
+  ['an unknown user', { ...kubeconfig({}), users: [] }, 'user somebody'],
+  ['an unknown cluster', { ...kubeconfig({}), clusters: null }, 'cluster local'],
+  ['a proxy', kubeconfig({}, { 'proxy-url': 'http://proxy' }), 'proxy-url'],
+  ['impersonation', kubeconfig({ as: 'root' }), 'as is not supported'],
+])('%s is an error that names it', async (_, config, message) => {
+  await expect(kubeconfigConnection(stringify(config), 'kubeconfig x', '/')).rejects.toThrow(message);
+});
+
+test.each(['{"users": s3cr3t', 'users: [s3cr3t: {', 's3cr3t'])(
+  'text that is no kubeconfig is not quoted: %s',
+  async (text) => {
+    const error = await kubeconfigConnection(text, 'kubeconfig x').catch((thrown) => thrown);
+    expect(error.message).toContain('kubeconfig x is neither');
+    expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
+  },
+);
+
+test('an exec plugin gives the token, and is asked again when the token is refused', async () => {
+  const path = await folder({ count: '' });
+  const script = join(path, 'plugin');
+  const credential =
+    '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t%s"}}';
+  await writeFile(script, `#!/bin/sh\nprintf x >> ${path}/count\nprintf '${credential}' "$(wc -c < ${path}/count)"\n`);
+  await chmod(script, 0o755);
+  await writeFile(join(path, 'config'), stringify(kubeconfig({ exec: { command: script } })));
+  const connection = await kubeconfigFile(join(path, 'config'));
+  expect(await tokenFrom(connection)).toBe('t1');
+  expect(await tokenFrom(connection)).toBe('t1');
+  expect(await tokenFrom(connection, true)).toBe('t2');
+});
+
+test('what an exec plugin prints is not quoted when it fails', async () => {
+  const config = kubeconfig({ exec: { command: 'echo', args: ['s3cr3t'] } });
+  const path = await folder({ config: stringify(config) });
+  const error = await kubeconfigFile(join(path, 'config')).catch((thrown) => thrown);
+  expect(error.message).toContain('exec or auth-provider failed');
+  expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
+});
+
+test('in a cluster, the ServiceAccount of the pod', async () => {
+  const path = await folder({ 'ca.crt': 'ca', token: 't' });
+  const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
+  const connection = await inCluster(environment, path);
+  expect(connection).toMatchObject({ server: 'https://[fd00::1]:443', ca: 'ca' });
+  expect(await tokenFrom(connection)).toBe('t');
+  await expect(inCluster({}, path)).rejects.toThrow('KUBERNETES_SERVICE_HOST');
+});
+
+test('a replaced kubeconfig is used after the first refusal', async () => {
+  await using server = await startTlsServer((request, response) =>
+    request.headers.authorization === 'Bearer new'
+      ? sendJson(response, 200, { metadata: { name: 'x' } })
+      : sendJson(response, 401, statusBody(401, 'Unauthorized', 'no')),
+  );
+  const { ca = '', server: address } = server.connection;
+  const write = (token: string) =>
+    stringify(kubeconfig({ token }, { server: address, 'certificate-authority-data': base64(ca) }));
+  const path = await folder({ config: write('old') });
+  const clusters = createClusters(kubeconfigFiles({ garden: join(path, 'config') }));
+  const find = async () => (await clusters('garden')).find(resources.secrets, { namespace: 'a', name: 'x' });
+
+  await expect(find()).rejects.toMatchObject({ status: 401 });
+  await writeFile(join(path, 'config'), write('new'));
+  await expect(find()).resolves.toBeDefined();
+  expect(await clusters('garden')).toBe(await clusters('garden'));
+  await expect(clusters('seed')).rejects.toThrow('Cluster seed has no kubeconfig here; known are: garden');
+  (await clusters('garden')).close();
+});
