@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { EffectiveConfig } from '../../shared/config/effective.ts';
+import { configHash } from '../../shared/config/hash.ts';
+import type { ObjectGroups, Release } from '../../shared/flux/release.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { contentSecretName } from '../../shared/gardener/managed-resource-content.ts';
+import { objectRef } from '../../shared/gardener/object-ref.ts';
+import type { Applied, ShootObject } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { Followed } from './follow.ts';
+import type { SyncSet } from './leaving.ts';
+
+/** What should be in the control plane for a Shoot. */
+export interface Desired {
+  /** Recorded in the Extension's state before anything is written. */
+  applied: Applied;
+  /** ManagedResource name -> objects, in the order of writing; a name that is missing has no ManagedResource. */
+  contents: Map<string, KubeObject[]>;
+  /** ManagedResources that the mode lets go: the objects stay, the ManagedResource goes. */
+  released: string[];
+  /** ManagedResources that go with their objects. */
+  removed: string[];
+}
+
+export interface DesiredInputs {
+  config: EffectiveConfig;
+  release: Release;
+  groups: ObjectGroups;
+  /** The sync objects of `groups` with those that are leaving. */
+  sync: SyncSet;
+  follow: Followed;
+  ownsNamespace: boolean;
+  previous: Applied | undefined;
+}
+
+/** Pure: from the configuration and its objects to ManagedResources and the record of them. */
+export function desired(inputs: DesiredInputs): Desired {
+  const { config, release, groups, sync, follow, previous } = inputs;
+  const contents = new Map<string, KubeObject[]>();
+  const released: string[] = [];
+  const removed: string[] = [];
+  const place = (name: string, isFollowed: boolean, objects: KubeObject[]) => {
+    if (!isFollowed) released.push(name);
+    else if (objects.length === 0) removed.push(name);
+    else contents.set(name, objects);
+  };
+  place(names.crds, follow.install, groups.crds);
+  place(names.controllers, follow.install, groups.controllers);
+  place(names.secrets, true, groups.secrets);
+  place(names.sync, follow.sync, sync.objects);
+
+  const objects: Record<string, string[]> = {};
+  for (const name of Object.values(names)) {
+    const content = contents.get(name);
+    // What was let go stays on record: an Uninstall finds its targets here.
+    const refs = content === undefined && released.includes(name) ? previous?.objects[name] : content?.map(objectRef);
+    if (refs !== undefined) objects[name] = refs;
+  }
+  const kept = follow.sync ? undefined : previous;
+  return {
+    contents,
+    released,
+    removed,
+    applied: {
+      configHash: kept?.configHash ?? renderHash(config, release),
+      fluxVersion: follow.install ? release.version : (previous?.fluxVersion ?? release.version),
+      namespace: config.flux.namespace,
+      ownsNamespace: inputs.ownsNamespace,
+      components: follow.install ? config.flux.components : (previous?.components ?? config.flux.components),
+      syncMode: config.syncMode,
+      fromFluxConfig: config.from.fluxConfig,
+      managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
+      objects,
+      ...optional('source', kept === undefined ? shootObject(groups.sync, config.source) : kept.source),
+      ...optional(
+        'kustomization',
+        kept === undefined ? shootObject(groups.sync, config.kustomization) : kept.kustomization,
+      ),
+      ...(sync.leaving.length > 0 && follow.sync ? { leaving: sync.leaving } : {}),
+    },
+  };
+}
+
+/** Identifies an effective config together with the release that it is rendered from; 16 hex digits. */
+function renderHash(config: EffectiveConfig, release: Release): string {
+  return createHash('sha256')
+    .update(`${configHash(config)} ${release.version} ${release.digest}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** Where the rendered form of a configured object lives; its apiVersion comes from the release's CRDs. */
+function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
+  if (configured === undefined) return undefined;
+  const object = rendered.find(
+    ({ kind, metadata }) => kind === configured.kind && metadata.name === configured.metadata.name,
+  );
+  if (object === undefined) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}

@@ -1,0 +1,91 @@
+import { isOurs } from '../../shared/gardener/gate.ts';
+import {
+  type Cluster,
+  EXTENSION_TYPE,
+  type Extension,
+  type ManagedResource,
+  OPERATION_ANNOTATION,
+  ORIGIN,
+  ORIGIN_LABEL,
+  TIMESTAMP_ANNOTATION,
+} from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+
+/** Installs Flux and its configuration into a Shoot, and keeps both as the sync mode says. */
+export const definition: FunctionDefinition = {
+  name: 'managed-resources',
+  description: 'Writes the ManagedResources of a Shoot and reports the operation on its Extension.',
+  subscriptions: [
+    {
+      in: 'seed',
+      resource: resources.extensions,
+      matches: (object) => isOurs(object as Extension),
+      wakes: (object) => {
+        const { metadata, status } = object as Extension;
+        return [
+          metadata.generation,
+          metadata.deletionTimestamp,
+          metadata.annotations?.[OPERATION_ANNOTATION],
+          metadata.annotations?.[TIMESTAMP_ANNOTATION],
+          status?.state?.bootstrapped,
+        ];
+      },
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+    },
+    {
+      in: 'seed',
+      resource: resources.clusters,
+      matches: (object) => hasExtension(object as Cluster),
+      wakes: (object) => {
+        const { shoot } = (object as Cluster).spec;
+        return [shoot.metadata.deletionTimestamp, shoot.spec?.hibernation?.enabled, shoot.spec?.resources];
+      },
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.name, name: EXTENSION_TYPE }],
+    },
+    {
+      in: 'seed',
+      resource: resources.managedResources,
+      labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
+      wakes: (object) => {
+        const { metadata, status } = object as ManagedResource;
+        const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
+        return [
+          metadata.generation,
+          metadata.deletionTimestamp,
+          status?.observedGeneration,
+          applied?.status,
+          applied?.reason,
+          applied?.message,
+        ];
+      },
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
+    },
+  ],
+  resync: true,
+  sends: false,
+  rights: {
+    garden: [
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['flux-config'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['flux-source'] },
+    ],
+    seed: [
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['get', 'patch'] },
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions/status'], verbs: ['patch'] },
+      {
+        apiGroups: ['resources.gardener.cloud'],
+        resources: ['managedresources'],
+        verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      },
+      // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (facts 9).
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },
+    ],
+  },
+};
+
+/** Clusters of Shoots without our extension stay out of the watcher's memory; auto-enabled types are not listed. */
+function hasExtension(cluster: Cluster): boolean {
+  const entry = cluster.spec?.shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
+  return entry?.disabled !== true;
+}

@@ -1,0 +1,56 @@
+import { gate, isOurs } from '../../shared/gardener/gate.ts';
+import type { Cluster, Extension } from '../../shared/gardener/types.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
+import { errorMessage, RetryableError } from '../../shared/runtime/errors.ts';
+import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { reconcile } from './reconcile.ts';
+import { migrate, remove, yieldToShootDeletion } from './remove.ts';
+import { createReporter } from './reporter.ts';
+import type { Run } from './run.ts';
+
+/** Reads the Extension and its Cluster, asks the gate, and hands over to the operation. */
+export const handler: Handler = async (key, context) => {
+  const seed = await context.kube(key.cluster);
+  const extension = await seed.find<Extension>(resources.extensions, key);
+  if (extension === undefined || !isOurs(extension)) return done;
+  const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
+  if (cluster === undefined) {
+    // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.
+    throw new RetryableError(
+      `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} is missing; gardenlet writes it.`,
+    );
+  }
+  const decision = gate(extension, cluster);
+  if (!decision.open) {
+    context.log.debug('gate closed', { reason: decision.reason });
+    return done;
+  }
+  const { operation } = decision;
+  const reporter = createReporter(seed, extension, operation, context.now);
+  const run: Run = { context, seed, namespace: key.namespace, extension, cluster, operation, reporter };
+  try {
+    return await dispatch(run);
+  } catch (error) {
+    await tellWaitingGardenlet(run, error);
+    throw error;
+  }
+};
+
+function dispatch(run: Run): Promise<Outcome> {
+  if (run.operation === 'Migrate') return migrate(run);
+  if (run.extension.metadata.deletionTimestamp !== undefined) return remove(run);
+  if (run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined) return yieldToShootDeletion(run);
+  return reconcile(run);
+}
+
+/** An unexpected failure is retried; while somebody waits, the reason is shown. Best effort: the retry matters more. */
+async function tellWaitingGardenlet(run: Run, error: unknown): Promise<void> {
+  if (error instanceof ConflictError || run.context.signal.aborted || !run.reporter.inFlight()) return;
+  try {
+    await run.reporter.failed(errorMessage(error), []);
+  } catch (failure) {
+    run.context.log.warn('status not written', { error: errorMessage(failure) });
+  }
+}

@@ -1,0 +1,53 @@
+import { applyState, isCurrent } from '../../shared/gardener/managed-resource.ts';
+import type { ManagedResource } from '../../shared/gardener/types.ts';
+import type { Desired } from './desired.ts';
+
+/** The differences between what is and what should be. */
+export interface Plan {
+  /** ManagedResources whose content Secret and object are to be written. */
+  write: string[];
+  /** ManagedResources that are right, but whose Secret somebody took away. */
+  rewriteSecret: string[];
+  release: ManagedResource[];
+  remove: ManagedResource[];
+  /** True: one of ours is still being deleted and has to be gone before it is written anew. */
+  blocked: boolean;
+}
+
+/**
+ * @param secretNames our content Secrets; undefined on a first run, which writes them all
+ */
+export function plan(
+  wanted: Desired,
+  live: Map<string, ManagedResource>,
+  secretNames: ReadonlySet<string> | undefined,
+): Plan {
+  const result: Plan = { write: [], rewriteSecret: [], release: [], remove: [], blocked: false };
+  for (const [name, secretName] of Object.entries(wanted.applied.managedResources)) {
+    const resource = live.get(name);
+    if (resource?.metadata.deletionTimestamp !== undefined) result.blocked = true;
+    else if (!isCurrent(resource, secretName)) result.write.push(name);
+    else if (secretNames !== undefined && !secretNames.has(secretName)) result.rewriteSecret.push(name);
+  }
+  for (const name of wanted.released) {
+    const resource = live.get(name);
+    // Let go only of what the shoot really has; a failure after the first success is no longer ours to mend.
+    if (resource !== undefined && applyState(resource).state !== 'pending') result.release.push(resource);
+  }
+  for (const name of wanted.removed) {
+    const resource = live.get(name);
+    if (resource !== undefined && resource.metadata.deletionTimestamp === undefined) result.remove.push(resource);
+  }
+  return result;
+}
+
+/** Our content Secrets that nothing refers to any more. */
+export function leftoverSecrets(
+  secretNames: ReadonlySet<string>,
+  wanted: Desired,
+  live: Map<string, ManagedResource>,
+): string[] {
+  const used = new Set(Object.values(wanted.applied.managedResources));
+  for (const resource of live.values()) for (const { name } of resource.spec.secretRefs) used.add(name);
+  return [...secretNames].filter((name) => name.startsWith('managedresource-shoot-flux-') && !used.has(name));
+}

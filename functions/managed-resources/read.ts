@@ -1,0 +1,58 @@
+import type { ConfigInputs } from '../../shared/config/effective.ts';
+import type { Cluster, Extension, ManagedResource } from '../../shared/gardener/types.ts';
+import { ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+
+const selector = `${ORIGIN_LABEL}=${ORIGIN}`;
+
+/** What the layers of the configuration are read from. Only a 404 is absence: every other failure throws (design 6). */
+export async function readConfigInputs(
+  garden: KubeClient,
+  extension: Extension,
+  cluster: Cluster,
+): Promise<ConfigInputs> {
+  const { shoot } = cluster.spec;
+  const namespace = shoot.metadata.namespace;
+  const configMap =
+    namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: 'flux-config' });
+  return {
+    ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
+      ? {}
+      : { fluxConfig: { namespace: namespace ?? '', data: (configMap.data ?? {}) as Record<string, string> } }),
+    providerConfig: extension.spec.providerConfig,
+    shootResources: (shoot.spec?.resources ?? []).map(({ name, resourceRef }) => ({
+      name,
+      kind: resourceRef.kind,
+      resourceName: resourceRef.name,
+    })),
+  };
+}
+
+/** Our ManagedResources of a control plane by name. */
+export async function readManagedResources(seed: KubeClient, namespace: string): Promise<Map<string, ManagedResource>> {
+  const list = await seed.list<ManagedResource>(resources.managedResources, { namespace, labelSelector: selector });
+  return new Map(list.items.map((item) => [item.metadata.name, item]));
+}
+
+/** Names of our content Secrets in a control plane; contents stay where they are. */
+export async function readSecretNames(seed: KubeClient, namespace: string): Promise<Set<string>> {
+  const list = await seed.list(resources.secrets, { namespace, labelSelector: selector, metadataOnly: true });
+  return new Set(list.items.map((item) => item.metadata.name));
+}
+
+/** ManagedResources of 23technologies' extension; they are released before ours are written (design 5). */
+const legacyNames = new Set(['extension-shoot-flux-flux-install', 'extension-shoot-flux-flux-config']);
+
+/** One request on a first run tells both: which of ours and which of the Go extension's exist. */
+export async function readFirstRun(
+  seed: KubeClient,
+  namespace: string,
+): Promise<{ live: Map<string, ManagedResource>; legacy: KubeObject[] }> {
+  const { items } = await seed.list(resources.managedResources, { namespace, metadataOnly: true });
+  const ours = items.some((item) => item.metadata.labels?.[ORIGIN_LABEL] === ORIGIN);
+  return {
+    live: ours ? await readManagedResources(seed, namespace) : new Map(),
+    legacy: items.filter((item) => legacyNames.has(item.metadata.name)),
+  };
+}

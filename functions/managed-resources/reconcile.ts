@@ -1,0 +1,73 @@
+import type { Applied } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { ConfigError } from '../../shared/runtime/errors.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { isBootstrapped } from './follow.ts';
+import { readFirstRun, readManagedResources } from './read.ts';
+import type { Run } from './run.ts';
+import { settle } from './settle.ts';
+import { waitFor } from './waiting.ts';
+import { type Wanted, wantedState } from './wanted.ts';
+import { release } from './write.ts';
+
+/** Only retryable codes: a typo must never put a Shoot into Failed (trap 21). */
+const USER_ERROR = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
+
+/** Create, reconcile and restore: read, decide, write the differences, report. Nobody waits in here. */
+export async function reconcile(run: Run): Promise<Outcome> {
+  if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return sleep(run);
+
+  const previous = run.extension.status?.state?.applied;
+  const { live, legacy } =
+    previous === undefined
+      ? await readFirstRun(run.seed, run.namespace)
+      : { live: await readManagedResources(run.seed, run.namespace), legacy: [] };
+  if (legacy.length > 0) return takeOver(run, legacy);
+
+  let wanted: Wanted;
+  try {
+    wanted = await wantedState(run, previous, live);
+  } catch (error) {
+    if (error instanceof ConfigError) return userError(run, previous, error);
+    throw error;
+  }
+  if (wanted.type === 'missing') return waitFor(run, wanted.sentence);
+  if (wanted.type === 'kept') return keep(run, wanted.applied, wanted.problem);
+  return settle(run, wanted, live);
+}
+
+/** Neither resource-manager nor shoot API run: success without touching the shoot (trap 17). */
+async function sleep(run: Run): Promise<Outcome> {
+  await run.reporter.accept();
+  await run.reporter.succeeded('The Shoot is hibernated; Flux follows when it wakes up.');
+  await run.reporter.finish();
+  return done;
+}
+
+/** The Go extension's ManagedResources let go first, so that nothing of theirs is deleted or fought over. */
+async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
+  await run.reporter.processing("Taking over from the former extension's ManagedResources.");
+  await run.reporter.accept();
+  for (const resource of legacy) await release(run.seed, resource);
+  return requeueAfter(2);
+}
+
+/**
+ * After the first success an error in what the mode no longer follows must not fail the Shoot; before it, the user
+ * learns it where they look. Nothing is retried hot: the mended configuration wakes this function.
+ */
+async function userError(run: Run, previous: Applied | undefined, error: ConfigError): Promise<Outcome> {
+  if (previous?.syncMode === 'Once' && isBootstrapped(run.extension)) return keep(run, previous, error.message);
+  await run.reporter.accept();
+  await run.reporter.failed(error.message, USER_ERROR);
+  await run.reporter.finish();
+  return done;
+}
+
+/** The last applied stays as it is; what is wrong is recorded and published by `readiness`. */
+async function keep(run: Run, previous: Applied, problem: string): Promise<Outcome> {
+  await run.reporter.accept();
+  await run.reporter.succeeded('The last applied configuration stays.', { applied: { ...previous, problem } });
+  await run.reporter.finish();
+  return done;
+}

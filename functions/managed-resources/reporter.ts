@@ -1,0 +1,117 @@
+import { type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
+import {
+  type Applied,
+  type Extension,
+  type ExtensionStatus,
+  FINALIZER,
+  OPERATION_ANNOTATION,
+  type OperationType,
+} from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { mergeDiff } from '../../shared/kube/merge-patch.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { fieldManager } from './write.ts';
+
+export type References = NonNullable<ExtensionStatus['resources']>;
+
+/** What is recorded beside the operation; absent: left as it is. */
+export interface Note {
+  applied?: Applied | undefined;
+  references?: References | undefined;
+}
+
+/** Writes what becomes of an operation to its Extension; every write is guarded by the version that was read. */
+export interface Reporter {
+  /** The Extension as the last write left it. */
+  current(): Extension;
+  /** True while gardenlet waits for an answer, or one of our own operations has not ended. */
+  inFlight(): boolean;
+  processing(description: string, record?: Note): Promise<void>;
+  succeeded(description: string, record?: Note): Promise<void>;
+  failed(description: string, codes: string[], record?: Note): Promise<void>;
+  /** Takes the operation on: our finalizer is there, the annotation `reconcile` is gone (before the work, trap 2). */
+  accept(): Promise<void>;
+  /** Removes the operation annotation whatever it says: for migrate and restore, which lose it last (trap 2). */
+  finish(): Promise<void>;
+  /** Own finalizer away after a deletion, all of them after a migration (trap 9). */
+  letGo(which: 'own' | 'all'): Promise<void>;
+}
+
+export function createReporter(seed: KubeClient, read: Extension, operation: OperationType, now: () => Date): Reporter {
+  let extension = read;
+  const name = { namespace: read.metadata.namespace, name: read.metadata.name };
+
+  const patch = async (body: Record<string, unknown>, subresource?: 'status') => {
+    const { metadata, ...rest } = body;
+    const guarded = {
+      ...rest,
+      metadata: { ...(metadata as object), resourceVersion: extension.metadata.resourceVersion },
+    };
+    extension = await seed.mergePatch<Extension>(resources.extensions, name, guarded, {
+      fieldManager,
+      ...(subresource === undefined ? {} : { subresource }),
+    });
+  };
+
+  const annotation = () => extension.metadata.annotations?.[OPERATION_ANNOTATION];
+  const inFlight = () => annotation() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
+
+  const report = async (
+    state: OperationReport['state'],
+    description: string,
+    record: Note,
+    error?: OperationReport['error'],
+  ) => {
+    const last = extension.status?.lastOperation;
+    // A run that nobody asked for confirms what the last operation said instead of starting another one.
+    const type = !inFlight() && state === 'Succeeded' && last !== undefined ? (last.type as OperationType) : operation;
+    const status = operationStatus(
+      extension,
+      { type, state, description, ...(error === undefined ? {} : { error }) },
+      now(),
+    );
+    const applied =
+      record.applied === undefined ? undefined : mergeDiff(extension.status?.state?.applied, record.applied);
+    const references =
+      record.references === undefined ? undefined : mergeDiff(extension.status?.resources ?? [], record.references);
+    if (status === undefined && applied === undefined && references === undefined) return;
+    await patch(
+      {
+        status: {
+          ...status,
+          ...(applied === undefined ? {} : { state: { applied } }),
+          ...(references === undefined ? {} : { resources: references }),
+        },
+      },
+      'status',
+    );
+  };
+
+  return {
+    current: () => extension,
+    inFlight,
+    processing: (description, record = {}) => report('Processing', description, record),
+    succeeded: (description, record = {}) => report('Succeeded', description, record),
+    failed: (description, codes, record = {}) => report('Error', description, record, { description, codes }),
+    async accept() {
+      const finalizers = extension.metadata.finalizers ?? [];
+      const addFinalizer = !finalizers.includes(FINALIZER) && extension.metadata.deletionTimestamp === undefined;
+      const removeAnnotation = annotation() === 'reconcile';
+      if (!addFinalizer && !removeAnnotation) return;
+      await patch({
+        metadata: {
+          ...(addFinalizer ? { finalizers: [...finalizers, FINALIZER] } : {}),
+          ...(removeAnnotation ? { annotations: { [OPERATION_ANNOTATION]: null } } : {}),
+        },
+      });
+    },
+    async finish() {
+      if (annotation() !== undefined) await patch({ metadata: { annotations: { [OPERATION_ANNOTATION]: null } } });
+    },
+    async letGo(which) {
+      const finalizers = extension.metadata.finalizers ?? [];
+      const rest = which === 'all' ? [] : finalizers.filter((finalizer) => finalizer !== FINALIZER);
+      if (rest.length !== finalizers.length) await patch({ metadata: { finalizers: rest } });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { ManagedResource } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { judge } from './judge.ts';
+import { leftoverSecrets, type Plan, plan } from './plan.ts';
+import { readSecretNames } from './read.ts';
+import type { Run } from './run.ts';
+import type { Wanted } from './wanted.ts';
+import { release, remove, writeContent, writeManagedResource } from './write.ts';
+
+type DesiredState = Extract<Wanted, { type: 'desired' }>;
+
+/** Writes the differences, or reports how far the resource-manager is. */
+export async function settle(run: Run, wanted: DesiredState, live: Map<string, ManagedResource>): Promise<Outcome> {
+  const firstRun = run.extension.status?.state?.applied === undefined && live.size === 0;
+  const secretNames = firstRun ? undefined : await readSecretNames(run.seed, run.namespace);
+  const steps = plan(wanted, live, secretNames);
+  if (steps.write.length > 0 || steps.rewriteSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
+    return write(run, wanted, steps);
+  }
+  for (const resource of steps.release) await release(run.seed, resource);
+  return conclude(run, wanted, live, secretNames ?? new Set());
+}
+
+/** The record comes first: whatever happens next, a later run knows what may be in the shoot. */
+async function write(run: Run, wanted: DesiredState, steps: Plan): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const { applied } = wanted;
+  await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
+  await reporter.accept();
+  for (const name of steps.rewriteSecret) await writeContent(seed, namespace, name, wanted.contents.get(name) ?? []);
+  for (const name of steps.write) {
+    const secretName = applied.managedResources[name] ?? '';
+    await writeManagedResource(seed, namespace, name, secretName, wanted.contents.get(name) ?? []);
+  }
+  for (const resource of steps.remove) await remove(seed, resource);
+  for (const resource of steps.release) await release(seed, resource);
+  // The ManagedResources' own changes wake this function; only a deletion under way is worth a look of its own.
+  return steps.blocked ? requeueAfter(2) : done;
+}
+
+async function conclude(
+  run: Run,
+  wanted: DesiredState,
+  live: Map<string, ManagedResource>,
+  secretNames: ReadonlySet<string>,
+): Promise<Outcome> {
+  const { reporter, seed, namespace, context } = run;
+  const { applied, references } = wanted;
+  const verdict = judge(Object.keys(applied.managedResources), live, context.now());
+  if (verdict.state === 'pending') {
+    if (reporter.inFlight()) {
+      await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
+      await reporter.accept();
+    }
+    return verdict.lookAgainInSeconds === undefined ? done : requeueAfter(verdict.lookAgainInSeconds);
+  }
+  await reporter.accept();
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'], { applied });
+    return requeueAfter(60);
+  }
+  for (const name of leftoverSecrets(secretNames, wanted, live))
+    await seed.delete(resources.secrets, { namespace, name });
+  await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
+  await reporter.finish();
+  return done;
+}

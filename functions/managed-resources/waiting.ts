@@ -1,0 +1,25 @@
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import type { Run } from './run.ts';
+
+/** A copy that lags or a key that is being made gets this long before the user hears of it. */
+const PATIENCE_SECONDS = 20;
+
+/** Something the configuration names is not there yet: look again soon, and say so when it takes long. */
+export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
+  const { reporter, context } = run;
+  const status = reporter.current().status;
+  const last = status?.lastOperation;
+  const asked = reporter.current().metadata.annotations?.['gardener.cloud/operation'] !== undefined;
+  if (!asked && last?.state === 'Error' && status?.lastError?.description === sentence) return requeueAfter(60);
+  const began = !asked && last?.state === 'Processing' && last.description === sentence;
+  const waited = began ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
+  if (waited >= PATIENCE_SECONDS) {
+    await reporter.failed(sentence, ['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
+    return requeueAfter(30);
+  }
+  if (!began) {
+    await reporter.processing(sentence);
+    await reporter.accept();
+  }
+  return requeueAfter(5);
+}

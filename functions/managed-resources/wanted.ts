@@ -1,0 +1,122 @@
+import type { ConfigInputs, EffectiveConfig } from '../../shared/config/effective.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { distributionAt } from '../../shared/flux/distribution.ts';
+import { objectGroups } from '../../shared/flux/groups.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
+import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
+import { ConfigError } from '../../shared/runtime/errors.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { type Desired, desired } from './desired.ts';
+import { followed, isBootstrapped } from './follow.ts';
+import { readMaterial } from './material.ts';
+import { readConfigInputs } from './read.ts';
+import type { References } from './reporter.ts';
+import type { Run } from './run.ts';
+import { survey } from './survey.ts';
+import { syncSet } from './sync-set.ts';
+import { chooseVersion } from './version.ts';
+
+/** What should be, or why that cannot be said now. */
+export type Wanted =
+  | ({ type: 'desired'; references: References } & Desired)
+  /** Something that the configuration names is not there yet. */
+  | { type: 'missing'; sentence: string }
+  /** The last applied stays, and why. */
+  | { type: 'kept'; applied: Applied; problem: string };
+
+/**
+ * Reads the rest of what counts and computes what should be.
+ * @throws ConfigError when the user has to mend something
+ */
+export async function wantedState(
+  run: Run,
+  previous: Applied | undefined,
+  live: Map<string, ManagedResource>,
+): Promise<Wanted> {
+  const { context, seed, cluster, extension } = run;
+  const { shoot } = cluster.spec;
+  const garden = () => context.kube(GARDEN);
+  const inputs = await readConfigInputs(await garden(), extension, cluster);
+  const bootstrapped = isBootstrapped(extension);
+  const lost = lostConfig(inputs, previous, bootstrapped);
+  if (lost !== undefined) return lost;
+
+  const config = effectiveConfig(inputs);
+  if (bootstrapped) refuseOtherNamespace(config, previous);
+  const follow = followed(config.syncMode, bootstrapped);
+  const material = await readMaterial(config, shoot, run.namespace, seed, garden);
+  if ('missing' in material) return { type: 'missing', sentence: material.missing };
+
+  const adopting = follow.install && !live.has(names.crds) && (bootstrapped || previous === undefined);
+  const { liveVersion, ownsNamespace } = await survey(
+    seed,
+    cluster,
+    config.flux.namespace,
+    previous,
+    adopting,
+    context.settings,
+  );
+  const distribution = distributionAt(context.settings.fluxDistribution);
+  const version = chooseVersion({
+    config,
+    follow,
+    previous,
+    liveVersion,
+    available: await distribution.versions(),
+    kubernetesVersion: shoot.spec?.kubernetes?.version,
+    asked: extension.metadata.annotations?.['gardener.cloud/operation'] !== undefined,
+  });
+  const release = await distribution.release(version);
+  const groups = objectGroups({
+    config,
+    release,
+    shoot: shootFacts(cluster, context.settings),
+    secrets: material.secrets,
+    ownsNamespace,
+    shootHealth: context.settings.shootHealth,
+  });
+  const sync = await syncSet(run, groups.sync, previous, live.get(names.sync), follow.sync);
+  return {
+    type: 'desired',
+    references: referencesOf(config, cluster.spec.shoot.spec?.resources ?? []),
+    ...desired({ config, release, groups, sync, follow, ownsNamespace, previous }),
+  };
+}
+
+/**
+ * A ConfigMap that was deleted after the bootstrap is reported, not followed: the last applied stays, unless the
+ * providerConfig alone says what to synchronise (design 6).
+ */
+function lostConfig(inputs: ConfigInputs, previous: Applied | undefined, bootstrapped: boolean): Wanted | undefined {
+  if (!bootstrapped || previous?.fromFluxConfig !== true || inputs.fluxConfig !== undefined) return undefined;
+  const own = inputs.providerConfig as { source?: unknown } | undefined;
+  if (own?.source !== undefined && own.source !== null) return undefined;
+  return {
+    type: 'kept',
+    applied: previous,
+    problem:
+      'ConfigMap flux-config was deleted after Flux had come up; the last applied configuration stays until it is there again.',
+  };
+}
+
+function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {
+  if (previous === undefined || previous.namespace === config.flux.namespace) return;
+  const message =
+    `the flux namespace cannot change after Flux has come up; set it back to "${previous.namespace}", ` +
+    'or remove the extension from the Shoot and add it again.';
+  throw new ConfigError([{ object: 'configuration', path: 'flux.namespace', message }]);
+}
+
+/** Seed-side names of the copies in use: they survive a control-plane migration only when listed (facts 2.2). */
+function referencesOf(
+  config: EffectiveConfig,
+  entries: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[],
+): References {
+  const used = [config.sourceSecret, ...config.additionalSecrets].flatMap((secret) =>
+    secret?.origin.type === 'resource' ? [secret.origin.resourceName] : [],
+  );
+  return entries
+    .filter(({ name }) => used.includes(name))
+    .map(({ name, resourceRef }) => ({ name, resourceRef: { ...resourceRef, name: `ref-${resourceRef.name}` } }));
+}

@@ -1,0 +1,52 @@
+import { isOurs } from '../../shared/gardener/gate.ts';
+import {
+  EXTENSION_TYPE,
+  type Extension,
+  type ManagedResource,
+  ORIGIN,
+  ORIGIN_LABEL,
+} from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+
+/** Tells the truth about Flux in the shoot, in conditions of its own. */
+export const definition: FunctionDefinition = {
+  name: 'readiness',
+  description:
+    'Asks the shoot whether Flux, its source and its root Kustomization are Ready, and publishes conditions.',
+  subscriptions: [
+    {
+      in: 'seed',
+      resource: resources.extensions,
+      matches: (object) => isOurs(object as Extension),
+      wakes: (object) => {
+        const { metadata, status } = object as Extension;
+        return [metadata.deletionTimestamp, status?.state?.applied, status?.state?.bootstrapped];
+      },
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+    },
+    {
+      in: 'seed',
+      resource: resources.managedResources,
+      labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
+      wakes: (object) => {
+        const { metadata, status } = object as ManagedResource;
+        const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
+        return applied?.status === 'True' && status?.observedGeneration === metadata.generation;
+      },
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
+    },
+  ],
+  resync: true,
+  sends: false,
+  rights: {
+    garden: [],
+    seed: [
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['get'] },
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions/status'], verbs: ['patch'] },
+      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['gardener', 'gardener-internal'] },
+    ],
+  },
+};

@@ -1,0 +1,46 @@
+import { gate } from '../../shared/gardener/gate.ts';
+import { allApplied } from '../../shared/gardener/managed-resource.ts';
+import {
+  type Cluster,
+  type Extension,
+  type ManagedResource,
+  ORIGIN,
+  ORIGIN_LABEL,
+} from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
+import { done } from '../../shared/runtime/outcome.ts';
+import { bootstrapRecord, firstLook } from './decide.ts';
+
+/** Writes `state.bootstrapped` once, guarded by the version of the Extension that was judged. */
+export const handler: Handler = async (key, context) => {
+  const seed = await context.kube(key.cluster);
+  const extension = await seed.find<Extension>(resources.extensions, key);
+  if (extension === undefined) return done;
+  const look = firstLook(extension);
+  if (look.type === 'nothing to record') return done;
+
+  const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
+  if (cluster === undefined) return done;
+  const decision = gate(extension, cluster);
+  if (!decision.open || decision.operation === 'Delete' || decision.operation === 'Migrate') return done;
+
+  if (look.type === 'ask') {
+    const { items } = await seed.list<ManagedResource>(resources.managedResources, {
+      namespace: key.namespace,
+      labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
+    });
+    const applied = extension.status?.state?.applied;
+    if (applied === undefined || !allApplied(applied, items)) return done;
+  }
+  const bootstrapped = bootstrapRecord(extension, look.type === 'record' ? look.at : context.now());
+  const { resourceVersion } = extension.metadata;
+  await seed.mergePatch(
+    resources.extensions,
+    key,
+    { metadata: { resourceVersion }, status: { state: { bootstrapped } } },
+    { fieldManager: 'shoot-flux-sync-mode', subresource: 'status' },
+  );
+  context.log.info('first success recorded', { configHash: bootstrapped?.configHash });
+  return done;
+};

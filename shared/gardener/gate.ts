@@ -1,0 +1,42 @@
+import { type Cluster, EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, type OperationType } from './types.ts';
+
+/** Whether this Extension may be worked on now, and as which operation. */
+export type GateDecision = { open: true; operation: OperationType } | { open: false; reason: string };
+
+/** True for the Extensions that are ours: our type, class unset or `shoot` (trap 12: others have no Cluster). */
+export function isOurs(extension: Extension): boolean {
+  return extension.spec.type === EXTENSION_TYPE && (extension.spec.class ?? 'shoot') === 'shoot';
+}
+
+/**
+ * The one check in front of every write to a seed (facts/gardener.md 1.3 and traps 6, 7, 8, 12). `cluster` is read
+ * live in the same run.
+ */
+export function gate(extension: Extension, cluster: Cluster): GateDecision {
+  if (!isOurs(extension)) return { open: false, reason: 'another type or class' };
+  const annotation = extension.metadata.annotations?.[OPERATION_ANNOTATION];
+  // Trap 6: the object has no state yet, a reconciliation would bootstrap again.
+  if (annotation === 'wait-for-state') return { open: false, reason: 'gardenlet has not restored the state yet' };
+  if (cluster.spec.shoot.status?.lastOperation?.state === 'Failed') {
+    return { open: false, reason: 'the Shoot is Failed' };
+  }
+  const operation = operationType(extension, annotation);
+  const last = extension.status?.lastOperation;
+  // Trap 7: the control plane lives on another seed now, also when this Extension is being deleted.
+  if (last?.type === 'Migrate' && last.state === 'Succeeded' && operation !== 'Migrate' && operation !== 'Restore') {
+    return { open: false, reason: 'the control plane has migrated away' };
+  }
+  return { open: true, operation };
+}
+
+/** First match wins; migrate beats deletion, restore does not (trap 8). */
+function operationType(extension: Extension, annotation: string | undefined): OperationType {
+  if (annotation === 'migrate') return 'Migrate';
+  if (extension.metadata.deletionTimestamp !== undefined) return 'Delete';
+  if (annotation === 'restore') return 'Restore';
+  const last = extension.status?.lastOperation;
+  if (last === undefined) return 'Create';
+  const unfinished = last.state !== 'Succeeded';
+  if (unfinished && (last.type === 'Create' || last.type === 'Migrate' || last.type === 'Restore')) return last.type;
+  return 'Reconcile';
+}

@@ -1,0 +1,77 @@
+import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
+import { secretReference } from './managed-resource-content.ts';
+import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
+
+/** The four ManagedResources of a Shoot (design 5), in the order in which they are written. */
+export const managedResourceNames = {
+  crds: 'shoot-flux-crds',
+  controllers: 'shoot-flux-controllers',
+  secrets: 'shoot-flux-secrets',
+  sync: 'shoot-flux-sync',
+} as const;
+
+/** What the resource-manager says of the current generation. */
+export type ApplyState =
+  | { state: 'applied' }
+  | { state: 'pending' }
+  /** `since`: milliseconds since the epoch when it began to fail. */
+  | { state: 'failed'; message: string; since: number };
+
+/** Never a stale True: the observed generation must be the current one. */
+export function applyState(resource: ManagedResource): ApplyState {
+  const applied = conditionOf(resource, 'ResourcesApplied');
+  // Trap 29: an ignored ManagedResource never advances observedGeneration; somebody took it into their own hands.
+  if (resource.metadata.annotations?.['resources.gardener.cloud/ignore'] === 'true') return { state: 'applied' };
+  if (applied?.status === 'False') {
+    return { state: 'failed', message: applied.message, since: Date.parse(applied.lastTransitionTime) };
+  }
+  const current = resource.status?.observedGeneration === resource.metadata.generation;
+  return current && applied?.status === 'True' ? { state: 'applied' } : { state: 'pending' };
+}
+
+function conditionOf(resource: ManagedResource, type: string): Condition | undefined {
+  return resource.status?.conditions?.find((condition) => condition.type === type);
+}
+
+/** The manifest of a nil-class ManagedResource with one content Secret, for server-side apply. */
+export function managedResourceManifest(namespace: string, name: string, secretName: string): KubeObject {
+  return {
+    apiVersion: apiVersionOf(resources.managedResources),
+    kind: resources.managedResources.kind,
+    metadata: {
+      namespace,
+      name,
+      labels: { [ORIGIN_LABEL]: ORIGIN },
+      // Trap 27: without this reference Gardener's garbage collector takes the Secret.
+      annotations: secretReference(secretName),
+    },
+    spec: { secretRefs: [{ name: secretName }], keepObjects: false },
+  };
+}
+
+/** True when the live object already is what `managedResourceManifest` would make of it. */
+export function isCurrent(live: ManagedResource | undefined, secretName: string): boolean {
+  if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false;
+  const refs = live.spec.secretRefs;
+  const reference = Object.entries(secretReference(secretName));
+  return (
+    refs.length === 1 &&
+    refs[0]?.name === secretName &&
+    live.spec.keepObjects !== true &&
+    live.metadata.labels?.[ORIGIN_LABEL] === ORIGIN &&
+    reference.every(([key, value]) => live.metadata.annotations?.[key] === value)
+  );
+}
+
+/** True when everything that `managed-resources` wrote last is applied in just that form. */
+export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
+  const byName = new Map(live.map((resource) => [resource.metadata.name, resource]));
+  const wanted = Object.entries(applied.managedResources);
+  return (
+    wanted.length > 0 &&
+    wanted.every(([name, secretName]) => {
+      const resource = byName.get(name);
+      return resource !== undefined && isCurrent(resource, secretName) && applyState(resource).state === 'applied';
+    })
+  );
+}

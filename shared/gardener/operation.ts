@@ -1,0 +1,73 @@
+import {
+  type Extension,
+  type LastError,
+  type LastOperation,
+  type OperationType,
+  TIMESTAMP_ANNOTATION,
+} from './types.ts';
+
+const progress = { Processing: 1, Error: 50, Succeeded: 100 } as const;
+
+/** What `managed-resources` reports of an operation. */
+export interface OperationReport {
+  type: OperationType;
+  state: keyof typeof progress;
+  description: string;
+  /** With state Error; the codes are retryable ones only (trap 21). */
+  error?: { description: string; codes?: string[] | undefined };
+}
+
+/**
+ * The part of the Extension's status that tells of an operation, or undefined when it already tells just that.
+ * `lastError` is cleared with Processing and Succeeded (trap 3). `lastUpdateTime` is never before gardenlet's
+ * timestamp annotation, whose seconds it compares (facts 1.5 rule 7, trap 5).
+ */
+export function operationStatus(
+  extension: Extension,
+  report: OperationReport,
+  now: Date,
+): Record<string, unknown> | undefined {
+  const last = extension.status?.lastOperation;
+  const lastError = extension.status?.lastError ?? null;
+  const stamp = timestampOf(extension);
+  const reported =
+    last?.type === report.type &&
+    last.state === report.state &&
+    last.description === report.description &&
+    last.progress === progress[report.state] &&
+    Date.parse(last.lastUpdateTime) >= stamp &&
+    sameError(lastError, report.error);
+  const generation = extension.metadata.generation ?? 0;
+  const observes = report.state !== 'Processing';
+  if (reported && (!observes || extension.status?.observedGeneration === generation)) return undefined;
+
+  const time = seconds(Math.max(now.getTime(), stamp));
+  const lastOperation: LastOperation = {
+    type: report.type,
+    state: report.state,
+    progress: progress[report.state],
+    description: report.description,
+    lastUpdateTime: time,
+  };
+  return {
+    lastOperation,
+    lastError: report.error === undefined ? null : { ...report.error, lastUpdateTime: time },
+    ...(observes ? { observedGeneration: generation } : {}),
+  };
+}
+
+/** Milliseconds of gardenlet's timestamp, truncated to seconds; 0 without one. */
+function timestampOf(extension: Extension): number {
+  const millis = Date.parse(extension.metadata.annotations?.[TIMESTAMP_ANNOTATION] ?? '');
+  return Number.isNaN(millis) ? 0 : Math.floor(millis / 1000) * 1000;
+}
+
+/** RFC 3339 with seconds, as metav1.Time. */
+export function seconds(millis: number): string {
+  return `${new Date(millis).toISOString().slice(0, 19)}Z`;
+}
+
+function sameError(live: LastError | null, wanted: OperationReport['error']): boolean {
+  if (live === null || wanted === undefined) return live === null && wanted === undefined;
+  return live.description === wanted.description && (live.codes ?? []).join() === (wanted.codes ?? []).join();
+}
