@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** Which rooms each room may import; a function counts as a room of its own. */
+const arrows: Record<string, string[]> = {
+  shared: ['shared'],
+  functions: ['shared'],
+  events: ['events', 'shared'],
+  infra: ['infra', 'functions', 'events', 'shared'],
+  test: ['test', 'infra', 'functions', 'events', 'shared'],
+};
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+const isTest = (file: string) => /\.test\.ts$|(^|\/)testing\.ts$/.test(file);
+
+function sources(room: string): string[] {
+  return readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(room, file));
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const specifiers = [...text.matchAll(/(?:from|import\(|import)\s*['"](\.{1,2}\/[^'"]+)['"]/g)];
+  return specifiers.map(([, specifier]) => ({
+    from: file,
+    to: relative(root, resolve(root, dirname(file), specifier ?? '')),
+  }));
+}
+
+/** Test files and their helpers may reach for the landscape; what ships may not. */
+const shipped = Object.keys(arrows).flatMap((room) => sources(room).filter((file) => room === 'test' || !isTest(file)));
+const imports = shipped.flatMap(importsOf);
+const roomOf = (file: string) => file.split('/')[0] ?? '';
+
+describe('arrows point one way', () => {
+  it('finds the imports at all', () => {
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  it.each(Object.entries(arrows))('%s imports only from %j', (room, allowed) => {
+    const wrong = imports.filter(({ from, to }) => roomOf(from) === room && !allowed.includes(roomOf(to)));
+    expect(wrong).toEqual([]);
+  });
+
+  it('functions never import each other', () => {
+    const folder = (file: string) => file.split('/').slice(0, 2).join('/');
+    const wrong = imports.filter(
+      ({ from, to }) => roomOf(from) === 'functions' && roomOf(to) === 'functions' && folder(from) !== folder(to),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('every decision is pure: no clock, no input, no output', () => {
+    const pure = shipped.filter((file) =>
+      /^functions\/.*\/(decide|desired|judge|follow|leaving|plan|conditions|polling)\.ts$/.test(file),
+    );
+    expect(pure.length).toBeGreaterThan(4);
+    const impure = pure.filter((file) =>
+      /Date\.now|new Date\(\)|process\.|node:fs|node:https|\bfetch\(|Math\.random/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+    );
+    expect(impure).toEqual([]);
+  });
+});
