@@ -1,0 +1,60 @@
+import type { KubeObject } from '../kube/resource.ts';
+import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigInputs, CopiedSecret } from './effective.ts';
+import type { AdditionalSecret } from './layer.ts';
+import { quote } from './quote.ts';
+import { secretNames } from './secret-users.ts';
+import { resourceProblem } from './shoot-resources.ts';
+
+/** What the additional Secrets meet in the Shoot. */
+export interface Surroundings {
+  fluxNamespace: string;
+  /** Source and Kustomization, whose references decide where else a Secret has to be. */
+  users: KubeObject[];
+  sourceSecret: CopiedSecret | undefined;
+  shootResources: ConfigInputs['shootResources'];
+}
+
+/**
+ * The additional Secrets: each in the namespace of Flux, as users know it, and in the namespace of a source or
+ * Kustomization that refers to it, because Flux reads Secrets only there.
+ */
+export function additionalSecrets(
+  entries: AdditionalSecret[],
+  surroundings: Surroundings,
+): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
+  const issues: ConfigIssue[] = [];
+  const secrets: CopiedSecret[] = [];
+  const taken = new Map<string, string>();
+  const { sourceSecret, shootResources } = surroundings;
+  if (sourceSecret?.targetName !== undefined) {
+    taken.set(`${sourceSecret.namespace}/${sourceSecret.targetName}`, "the source's credentials");
+  }
+  for (const [index, { name, targetName }] of entries.entries()) {
+    const path = `additionalSecretResources[${index}]`;
+    const issue = (field: string, message: string) =>
+      issues.push({ object: 'providerConfig', path: `${path}.${field}`, message });
+    // A missing name is the schema's finding.
+    const problem = name === '' ? undefined : resourceProblem(name, shootResources);
+    if (problem !== undefined) issue('name', problem);
+    const target = targetName ?? shootResources?.find((resource) => resource.name === name)?.resourceName;
+    for (const namespace of namespacesOf(target, surroundings)) {
+      const owner = target === undefined || target === '' ? undefined : taken.get(`${namespace}/${target}`);
+      if (owner !== undefined) {
+        issue(
+          targetName === undefined ? 'name' : 'targetName',
+          `${quote(target)} in namespace ${namespace} is already taken by ${owner}; write another targetName`,
+        );
+        break;
+      }
+      if (target !== undefined) taken.set(`${namespace}/${target}`, path);
+      secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
+    }
+  }
+  return { secrets, issues };
+}
+
+function namespacesOf(target: string | undefined, { fluxNamespace, users }: Surroundings): Set<string> {
+  const using = users.filter((user) => target !== undefined && secretNames(user).has(target));
+  return new Set([fluxNamespace, ...using.map((user) => user.metadata.namespace ?? fluxNamespace)]);
+}

@@ -1,0 +1,188 @@
+import { misspelt } from './nearest.ts';
+import { quote } from './quote.ts';
+
+/** What is wrong with a text and the remedy, in one sentence; undefined when it is good. */
+export type Check = (text: string) => string | undefined;
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const ALPHABET = "lower-case letters, digits and '-', beginning and ending with a letter or digit";
+
+/** Name of a Namespace (RFC 1123 label). */
+export const namespaceName: Check = (text) =>
+  LABEL.test(text) && text.length <= 63
+    ? undefined
+    : `${quote(text)} is not a valid namespace name; use at most 63 ${ALPHABET}`;
+
+/** Name of an object (RFC 1123 subdomain). */
+export const objectName: Check = (text) =>
+  SUBDOMAIN.test(text) && text.length <= 253
+    ? undefined
+    : `${quote(text)} is not a valid name for a Kubernetes object; use at most 253 ${ALPHABET}, in parts joined by '.'`;
+
+/** kustomize-controller labels every object with the Kustomization's name, and label values end at 63 characters. */
+export const kustomizationName: Check = (text) =>
+  objectName(text) ??
+  (text.length > 63
+    ? `${quote(text)} is too long for a Kustomization, because Flux writes it into labels; use at most 63 characters`
+    : undefined);
+
+const RESERVED = ['kube-system', 'kube-public', 'kube-node-lease'];
+
+/** Flux's NetworkPolicies and ResourceQuota hold for the whole namespace, so it must not be one of the cluster's own. */
+export const fluxNamespace: Check = (text) =>
+  RESERVED.includes(text)
+    ? `${quote(text)} belongs to the cluster itself, where Flux's NetworkPolicies would cut off other pods; use another namespace, for example flux-system`
+    : namespaceName(text);
+
+const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
+const TIMEOUT = /^([0-9]+(\.[0-9]+)?(ms|s|m))+$/;
+
+/** A duration as Flux's CRDs take it. */
+export const duration: Check = (text) =>
+  DURATION.test(text)
+    ? undefined
+    : `${quote(text)} is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m`;
+
+/** A duration that is more than nothing. */
+export const positiveDuration: Check = (text) =>
+  duration(text) ?? (isZero(text) ? `${quote(text)} is no time at all; write a longer one, for example 1m` : undefined);
+
+/** The timeout of a source, where Flux's CRDs take no hours. */
+export const sourceTimeout: Check = (text) =>
+  TIMEOUT.test(text)
+    ? undefined
+    : `${quote(text)} is not a timeout for a source; write numbers with the units m, s or ms, for example 60s`;
+
+/** True for a duration of zero, which Go programs write where a duration is absent. */
+export function isZero(text: string): boolean {
+  return DURATION.test(text) && !/[1-9]/.test(text);
+}
+
+const EXACT = /^v?(\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?)$/;
+const RANGE = /^v?(\d+(\.\d+)?\.x)$/;
+
+/** A Flux release, a range of releases, or `latest`. */
+export const fluxVersion: Check = (text) =>
+  EXACT.test(text) || RANGE.test(text) || text === 'latest'
+    ? undefined
+    : `${quote(text)} is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest`;
+
+/** `v2.9.4` for a release, `2.9.x` for a range, `latest` for the newest. */
+export function normalVersion(text: string): string {
+  const exact = EXACT.exec(text)?.[1];
+  return exact === undefined ? (RANGE.exec(text)?.[1] ?? 'latest') : `v${exact}`;
+}
+
+const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
+
+/** Prefix of the controllers' images. */
+export const registry: Check = (text) => {
+  if (text.includes('://')) return `${quote(text)} has a scheme; write it without, for example ghcr.io/fluxcd`;
+  if (text.endsWith('/')) return `${quote(text)} ends with a slash; write it without, for example ghcr.io/fluxcd`;
+  return REGISTRY.test(text)
+    ? undefined
+    : `${quote(text)} is not an image prefix; write a registry and a path, for example ghcr.io/fluxcd`;
+};
+
+/** The components of a Flux release, in the order in which `flux install` names them. */
+export const COMPONENTS = [
+  'source-controller',
+  'kustomize-controller',
+  'helm-controller',
+  'notification-controller',
+  'image-reflector-controller',
+  'image-automation-controller',
+  'source-watcher',
+];
+
+/**
+ * A component's name. Which components exist is known by each release alone, so another name is no error here;
+ * one that is nearly a known one is.
+ */
+export const component: Check = (text) => {
+  if (!LABEL.test(text)) return `${quote(text)} is not the name of a component; Flux has ${COMPONENTS.join(', ')}`;
+  const meant = misspelt(text, COMPONENTS);
+  return meant === undefined ? undefined : `${quote(text)} is not a component of Flux; did you mean ${meant}?`;
+};
+
+/** The cluster's DNS domain. */
+export const clusterDomain: Check = (text) =>
+  SUBDOMAIN.test(text) ? undefined : `${quote(text)} is not a DNS domain; write it as in cluster.local`;
+
+const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/** The key of a taint. */
+export const tolerationKey: Check = (text) =>
+  QUALIFIED.test(text)
+    ? undefined
+    : `${quote(text)} is not the key of a taint; write it as in node-role.kubernetes.io/infra`;
+
+// What git check-ref-format refuses: https://git-scm.com/docs/git-check-ref-format
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Git refuses control characters in names
+const BAD_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[/-]|[/.]$|(^|\/)\.|\.lock(\/|$)/;
+
+/** Name of a branch or tag. */
+export const gitRefName: Check = (text) =>
+  BAD_REF.test(text)
+    ? `${quote(text)} is not a name that Git accepts; write a branch or tag as Git shows it`
+    : undefined;
+
+/** A whole commit id: Flux does not resolve abbreviated ones. */
+export const gitCommit: Check = (text) =>
+  /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)
+    ? undefined
+    : `${quote(text)} is not a whole commit id; write all 40 digits as in git rev-parse HEAD`;
+
+/** A range of versions, as Flux understands it. */
+export const semverRange: Check = (text) =>
+  /^[\s0-9A-Za-z.*xX<>=!~^|,+-]+$/.test(text) && /[0-9*xX]/.test(text)
+    ? undefined
+    : `${quote(text)} is not a range of versions; write it as in >=1.0.0 <2.0.0`;
+
+/** A digest of an OCI artifact. */
+export const ociDigest: Check = (text) =>
+  /^[a-z0-9]+:[0-9a-f]+$/.test(text) ? undefined : `${quote(text)} is not a digest; write it as in sha256:6f1c...`;
+
+/** Where an OCI artifact is. */
+export const ociUrl: Check = (text) => {
+  if (!text.startsWith('oci://')) return `${quote(text)} is not where an OCI artifact is; begin it with oci://`;
+  if (/\s/.test(text)) return `${quote(text)} contains white space; remove it`;
+  if (/^oci:\/\/[^/]*@/.test(text)) return CREDENTIALS;
+  const last = text.slice('oci://'.length).split('/').slice(1).pop() ?? '';
+  if (last === '') return `${quote(text)} names no repository; write it as in oci://ghcr.io/org/manifests`;
+  return /[:@]/.test(last)
+    ? `${quote(text)} carries a tag or digest; write it into spec.ref.tag or spec.ref.digest`
+    : undefined;
+};
+
+const CREDENTIALS = 'carries credentials, which everybody can read here; put them into a Secret instead';
+const SCP = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
+
+/** `ssh://git@host/path` for the form `git@host:path`, which Flux does not take; undefined for anything else. */
+export function fromScpForm(text: string): string | undefined {
+  const [, user, host, path] = SCP.exec(text) ?? [];
+  // Without a user it may as well be a misspelt scheme.
+  if (user === undefined || host === undefined || path === undefined) return undefined;
+  return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
+}
+
+/** Where a Git repository is, as Flux takes it: http, https or ssh. */
+export const gitUrl: Check = (text) => {
+  const ssh = fromScpForm(text);
+  if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; write ${ssh}`;
+  if (!/^(https?|ssh):\/\//.test(text)) {
+    return `${quote(text)} is not a repository that Flux can read; begin it with https://, http:// or ssh://`;
+  }
+  if (/\s/.test(text)) return `${quote(text)} contains white space; remove it`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.hostname === '') {
+    return `${quote(text)} is not a URL; write it as in ssh://git@github.com/org/repository`;
+  }
+  return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;
+};
+
+/** True for a Git repository that is read over SSH. */
+export function isSsh(url: string): boolean {
+  return url.startsWith('ssh://');
+}

@@ -1,0 +1,96 @@
+import type { KubeObject } from '../kube/resource.ts';
+import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import { additionalSecrets } from './additional-secrets.ts';
+import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './effective.ts';
+import { readFluxConfig } from './flux-config.ts';
+import { installDefaults } from './flux-options.ts';
+import { type FluxOptions, nothing, type ReadLayer } from './layer.ts';
+import { layerIssues } from './layer-rules.ts';
+import { completeKustomization, completeSource } from './objects.ts';
+import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
+
+/**
+ * What a Shoot should get from the ConfigMap `flux-config` of its project and its own providerConfig, validated and
+ * with every default filled in.
+ * @throws ConfigError with everything that is wrong with both
+ */
+export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
+  const hasProviderConfig = inputs.providerConfig !== undefined && inputs.providerConfig !== null;
+  const fluxConfig = inputs.fluxConfig === undefined ? nobody('flux-config') : readFluxConfig(inputs.fluxConfig);
+  const providerConfig = hasProviderConfig ? readProviderConfig(inputs.providerConfig) : nobody(PROVIDER_CONFIG);
+  const flux = install(fluxConfig.layer.flux, providerConfig.layer.flux);
+  const sourceFrom = providerConfig.names.source ? providerConfig : fluxConfig;
+  const kustomizationFrom = providerConfig.names.kustomization ? providerConfig : fluxConfig;
+
+  const source = sourceFrom.layer.source && completeSource(sourceFrom.layer.source.template, flux.namespace);
+  const template = kustomizationFrom.layer.kustomization;
+  const kustomization =
+    template && source && completeKustomization(template, source, flux.namespace, kustomizationFrom === fluxConfig);
+  const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
+  const additional = additionalSecrets(providerConfig.layer.additionalSecrets, {
+    fluxNamespace: flux.namespace,
+    users: [source, kustomization].filter((user) => user !== undefined),
+    sourceSecret,
+    shootResources: inputs.shootResources,
+  });
+
+  const issues: ConfigIssue[] = [
+    ...fluxConfig.issues,
+    ...providerConfig.issues,
+    ...layerIssues({
+      fluxConfig,
+      providerConfig,
+      flux,
+      source,
+      kustomization,
+      shootResources: inputs.shootResources,
+    }),
+    ...additional.issues,
+  ];
+  if (issues.length > 0) throw new ConfigError(issues);
+  return {
+    flux,
+    syncMode: providerConfig.layer.syncMode ?? fluxConfig.layer.syncMode ?? 'Once',
+    suspend: providerConfig.layer.suspend ?? fluxConfig.layer.suspend ?? false,
+    source,
+    kustomization,
+    sourceSecret,
+    additionalSecrets: additional.secrets,
+    from: {
+      fluxConfig: inputs.fluxConfig !== undefined,
+      providerConfig: hasProviderConfig,
+      source: source && (sourceFrom === fluxConfig ? 'flux-config' : 'providerConfig'),
+    },
+  };
+}
+
+/** A layer that is not there. */
+function nobody(object: string): ReadLayer {
+  return { object, layer: nothing, names: { source: false, kustomization: false }, componentsPath: '', issues: [] };
+}
+
+/** Field by field: defaults < ConfigMap < providerConfig. */
+function install(fluxConfig: FluxOptions, providerConfig: FluxOptions): FluxInstall {
+  const { componentsExtra, ...options } = { ...installDefaults, ...known(fluxConfig), ...known(providerConfig) };
+  return {
+    ...options,
+    version: options.version === 'latest' ? undefined : options.version,
+    components: [...new Set([...options.components, ...(componentsExtra ?? [])])],
+    tolerationKeys: [...new Set(options.tolerationKeys)],
+  };
+}
+
+type Known<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Without the fields that are undefined, so that spreading it overwrites nothing. */
+function known<T extends object>(options: T): Known<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Known<T>;
+}
+
+/** The credentials live where the source does, because Flux reads them only there. */
+function copiedSourceSecret(source: KubeObject, { layer }: ReadLayer): CopiedSecret | undefined {
+  const origin = layer.source?.secret;
+  const { secretRef } = source.spec as { secretRef?: { name: string } };
+  if (origin === undefined || secretRef === undefined) return undefined;
+  return { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' };
+}

@@ -1,0 +1,107 @@
+import * as z from 'zod/mini';
+import { normalVersion } from './checks.ts';
+import type { ConfigInputs } from './effective.ts';
+import { flagText, listText, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
+import { schemaIssues } from './issues.ts';
+import { type Layer, nothing, type ReadLayer } from './layer.ts';
+import {
+  fluxConfigObject,
+  type Repository,
+  repositoryIssues,
+  repositoryKeys,
+  repositoryOf,
+  trimmed,
+} from './repository.ts';
+import { key, text } from './schema.ts';
+
+/** The keys of the ConfigMap `flux-config`; every value is a text. */
+export const fluxConfigSchema = z.strictObject({
+  fluxVersion: key(text(optionChecks.version), optionDocs.version),
+  ...repositoryKeys,
+  syncMode: key(z.enum(syncModes), optionDocs.syncMode),
+  suspend: key(flagText(), optionDocs.suspend),
+  registry: key(text(optionChecks.registry), optionDocs.registry),
+  namespace: key(text(optionChecks.namespace), optionDocs.namespace),
+  components: key(listText(optionChecks.component), optionDocs.components),
+  componentsExtra: key(listText(optionChecks.component), optionDocs.componentsExtra),
+  imagePullSecret: key(text(optionChecks.imagePullSecret), optionDocs.imagePullSecret),
+  networkPolicy: key(flagText(), optionDocs.networkPolicy),
+  watchAllNamespaces: key(flagText(), optionDocs.watchAllNamespaces),
+  logLevel: key(z.enum(logLevels), optionDocs.logLevel),
+  clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
+  tolerationKeys: key(listText(optionChecks.tolerationKey), optionDocs.tolerationKeys),
+});
+
+type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
+
+/** The names that the first implementation gave, so that its Shoots see no other object. */
+export const MAIN_GIT_REPOSITORY = 'main-gitrepo';
+export const MAIN_KUSTOMIZATION = 'main-ks';
+export const FLUX_SOURCE = 'flux-source';
+
+/** Reads the ConfigMap `flux-config`. */
+export function readFluxConfig(fluxConfig: NonNullable<ConfigInputs['fluxConfig']>): ReadLayer {
+  const object = fluxConfigObject(fluxConfig.namespace);
+  const data = trimmed(fluxConfig.data);
+  const parsed = fluxConfigSchema.safeParse(data);
+  return {
+    object,
+    layer: parsed.success ? toLayer(parsed.data) : nothing,
+    names: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
+    componentsPath: 'components',
+    issues: [...schemaIssues(object, fluxConfigSchema, data), ...repositoryIssues(object, data)],
+  };
+}
+
+function toLayer(keys: FluxConfigKeys): Layer {
+  const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
+  const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, syncMode, suspend } = keys;
+  const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
+  const repository = repositoryOf(keys);
+  return {
+    flux: {
+      ...{ version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy },
+      ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys },
+    },
+    syncMode,
+    suspend,
+    source: repository && gitRepository(keys, repository),
+    kustomization: repository && kustomization(keys),
+    additionalSecrets: [],
+  };
+}
+
+function gitRepository(keys: FluxConfigKeys, repository: Repository): Layer['source'] {
+  const ref = {
+    ...(keys.repositoryBranch !== undefined && { branch: keys.repositoryBranch }),
+    ...(keys.repositoryTag !== undefined && { tag: keys.repositoryTag }),
+    ...(keys.repositorySemver !== undefined && { semver: keys.repositorySemver }),
+    ...(keys.repositoryCommit !== undefined && { commit: keys.repositoryCommit }),
+  };
+  const isPrivate = repository.type === 'private';
+  return {
+    template: {
+      kind: 'GitRepository',
+      metadata: { name: MAIN_GIT_REPOSITORY },
+      spec: {
+        interval: keys.repositoryInterval ?? '30s',
+        url: repository.url,
+        ...(Object.keys(ref).length > 0 && { ref }),
+        ...(isPrivate && { secretRef: { name: FLUX_SOURCE } }),
+      },
+    },
+    secret: isPrivate ? { type: 'flux-source' } : undefined,
+  };
+}
+
+function kustomization(keys: FluxConfigKeys): Layer['kustomization'] {
+  return {
+    metadata: { name: MAIN_KUSTOMIZATION },
+    spec: {
+      interval: keys.kustomizationInterval ?? '5m',
+      path: keys.repositoryPath ?? './',
+      prune: true,
+      targetNamespace: 'default',
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type * as z from 'zod/mini';
+import type { ConfigIssue } from '../runtime/errors.ts';
+import { nearest } from './nearest.ts';
+import { quote, typeName } from './quote.ts';
+
+type Path = readonly PropertyKey[];
+
+/** `additionalSecretResources[0].name` */
+export function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+    '',
+  );
+}
+
+/**
+ * Everything that a schema finds wrong with a value, each with its own sentence.
+ * @param object how the user knows the object, for example `providerConfig`
+ * @param prefix where in the object the value is
+ */
+export function schemaIssues(object: string, schema: z.ZodMiniType, value: unknown, prefix: Path = []): ConfigIssue[] {
+  const result = schema.safeParse(value);
+  if (result.success) return [];
+  return result.error.issues.flatMap((issue) =>
+    sentences(issue, schema, value).map(({ path, message }) => ({
+      object,
+      path: pathText([...prefix, ...issue.path, ...path]),
+      message,
+    })),
+  );
+}
+
+interface Sentence {
+  path: Path;
+  message: string;
+}
+
+function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknown): Sentence[] {
+  const at = valueAt(value, issue.path);
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = knownKeys(schema, issue.path);
+      return issue.keys.map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
+    }
+    case 'invalid_type':
+      return [{ path: [], message: at === undefined ? 'is missing' : wrongType(issue.expected, at) }];
+    case 'invalid_value':
+      return [{ path: [], message: wrongValue(at, issue.values.map(String)) }];
+    default:
+      return [{ path: [], message: issue.message }];
+  }
+}
+
+/** The sentence for a key that nobody reads. */
+export function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return meant === undefined
+    ? `is not a known key; known are ${known.join(', ')}`
+    : `is not a known key; did you mean ${meant}?`;
+}
+
+function wrongType(expected: string, value: unknown): string {
+  if (expected === 'string') return `must be a text, not ${a(typeName(value))}; write it in quotes`;
+  if (expected === 'boolean')
+    return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : a(typeName(value))}`;
+  if (expected === 'array') return `must be a list, not ${a(typeName(value))}; begin each entry with "- "`;
+  return `must be an object with keys, not ${a(typeName(value))}`;
+}
+
+function wrongValue(value: unknown, values: readonly string[]): string {
+  const meant = typeof value === 'string' ? nearest(value, values) : undefined;
+  const choice = values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
+  const said = value === undefined ? 'is missing' : `${quote(value)} is not possible`;
+  return `${said}; write ${meant ?? choice}`;
+}
+
+function a(noun: string): string {
+  return noun === 'null' ? noun : /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (inner, part) =>
+      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[part] : undefined,
+    value,
+  );
+}
+
+/** The keys that a schema knows at a path. */
+export function knownKeys(schema: z.core.$ZodType, path: Path = []): string[] {
+  const inner = path.reduce<z.core.$ZodType | undefined>(child, schema);
+  return inner === undefined ? [] : Object.keys(shapeOf(inner) ?? {});
+}
+
+/** The fields of an object schema, also inside an optional one or of the entries of a list. */
+export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'object') return def.shape as Record<string, z.core.$ZodType>;
+  if (def.type === 'optional') return shapeOf(def.innerType);
+  if (def.type === 'array') return shapeOf(def.element);
+  return undefined;
+}
+
+function child(schema: z.core.$ZodType | undefined, part: PropertyKey): z.core.$ZodType | undefined {
+  if (schema === undefined || typeof part === 'number') return schema;
+  return shapeOf(schema)?.[String(part)];
+}

@@ -1,0 +1,84 @@
+import type { KubeObject } from '../kube/resource.ts';
+import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigInputs, FluxInstall } from './effective.ts';
+import type { ReadLayer } from './layer.ts';
+import { quote } from './quote.ts';
+import { resourceProblem } from './shoot-resources.ts';
+
+/** The layers, and what they amount to as far as it could be read. */
+export interface Combined {
+  fluxConfig: ReadLayer;
+  providerConfig: ReadLayer;
+  flux: FluxInstall;
+  source: KubeObject | undefined;
+  kustomization: KubeObject | undefined;
+  shootResources: ConfigInputs['shootResources'];
+}
+
+/** What is wrong between the layers, or between their parts. */
+export function layerIssues(combined: Combined): ConfigIssue[] {
+  return [
+    ...pairIssues(combined),
+    ...componentIssues(combined),
+    ...sourceRefIssues(combined),
+    ...secretResourceIssues(combined),
+  ];
+}
+
+/** Source and Kustomization need each other; the ConfigMap always names both. */
+function pairIssues({ fluxConfig, providerConfig }: Combined): ConfigIssue[] {
+  const { object, names } = providerConfig;
+  if (names.source === names.kustomization || fluxConfig.names.source) return [];
+  return names.source
+    ? [
+        {
+          object,
+          path: 'kustomization',
+          message: 'is missing, but a source is configured; write a kustomization with at least template.spec.path',
+        },
+      ]
+    : [
+        {
+          object,
+          path: 'source',
+          message:
+            'is missing, but a kustomization is configured; write a source, or repositoryUrl into the ConfigMap flux-config',
+        },
+      ];
+}
+
+/** The controllers of what is configured have to be installed. */
+function componentIssues({ fluxConfig, providerConfig, flux }: Combined): ConfigIssue[] {
+  const hasSource = fluxConfig.names.source || providerConfig.names.source;
+  const layer = providerConfig.layer.flux.components === undefined ? fluxConfig : providerConfig;
+  if (!hasSource || layer.layer.flux.components === undefined) return [];
+  return ['source-controller', 'kustomize-controller']
+    .filter((required) => !flux.components.includes(required))
+    .map((required) => ({
+      object: layer.object,
+      path: layer.componentsPath,
+      message: `lacks ${required}, which the configured source and Kustomization need; add ${required}`,
+    }));
+}
+
+/** A sourceRef with the source's own name but another kind would wait for ever. */
+function sourceRefIssues({ source, kustomization, providerConfig }: Combined): ConfigIssue[] {
+  if (source === undefined || kustomization === undefined) return [];
+  const { sourceRef } = kustomization.spec as { sourceRef: { kind: string; name: string; namespace?: string } };
+  const sameName = sourceRef.name === source.metadata.name;
+  const sameNamespace = (sourceRef.namespace ?? kustomization.metadata.namespace) === source.metadata.namespace;
+  if (!sameName || !sameNamespace || sourceRef.kind === source.kind) return [];
+  return [
+    {
+      object: providerConfig.object,
+      path: 'kustomization.template.spec.sourceRef.kind',
+      message: `${quote(sourceRef.kind)} is not the kind of the configured source; write ${source.kind} or leave sourceRef out`,
+    },
+  ];
+}
+
+function secretResourceIssues({ providerConfig, shootResources }: Combined): ConfigIssue[] {
+  const { object, secretResourceName } = providerConfig;
+  const message = secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, shootResources);
+  return message === undefined ? [] : [{ object, path: 'source.secretResourceName', message }];
+}

@@ -1,0 +1,158 @@
+import * as z from 'zod/mini';
+import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import {
+  type Check,
+  fromScpForm,
+  gitCommit,
+  gitRefName,
+  gitUrl,
+  isSsh,
+  positiveDuration,
+  semverRange,
+} from './checks.ts';
+import { schemaIssues } from './issues.ts';
+import { knownHostsProblem } from './known-hosts.ts';
+import { key, text } from './schema.ts';
+import { type Given, given, textOf } from './values.ts';
+
+/** The project's repository as the ConfigMap `flux-config` names it. */
+export interface Repository {
+  /** `ssh://`, `https://` or `http://`; the form `git@host:path` has become `ssh://git@host/path`. */
+  url: string;
+  type: 'public' | 'private';
+  /** Lines of known_hosts, `scan`, or absent. */
+  knownHosts?: string | undefined;
+  sshKeyType: 'ed25519' | 'rsa';
+}
+
+/** The ConfigMap as it was read. */
+export interface FluxConfigMap {
+  namespace: string;
+  data: Record<string, string>;
+}
+
+/** How errors call the ConfigMap. */
+export function fluxConfigObject(namespace: string): string {
+  return `ConfigMap ${namespace}/flux-config`;
+}
+
+// A ConfigMap is written by hand, and most hosting sites offer git@host:path for copying, so it is taken here;
+// templates are Flux's own objects, where it stays an error.
+const repositoryUrl: Check = (value) => (fromScpForm(value) === undefined ? gitUrl(value) : undefined);
+const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsProblem(value));
+
+/** The keys of `flux-config` that say where the repository is and how to read it. */
+export const repositoryKeys = {
+  repositoryUrl: key(text(repositoryUrl), {
+    description:
+      'The Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`. Without it only Flux itself is installed.',
+    example: 'ssh://git@github.com/org/fleet',
+  }),
+  repositoryType: key(z.enum(['public', 'private']), {
+    description:
+      'Whether reading needs credentials. `private` with `ssh://`: a key pair is made in the Secret `flux-source` of the project, and its public key is to be added to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself.',
+    default: 'public',
+    example: 'private',
+  }),
+  knownHosts: key(text(knownHosts), {
+    description:
+      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust what the server shows first. Not needed for well-known hosts.",
+    example: 'scan',
+  }),
+  sshKeyType: key(z.enum(['ed25519', 'rsa']), {
+    description: 'The type of the key pair that is made; `rsa` (4096 bits) is for servers that know no Ed25519.',
+    default: 'ed25519',
+    example: 'rsa',
+  }),
+  repositoryBranch: key(text(gitRefName), {
+    description: 'The branch.',
+    default: "Flux's own, `master`",
+    example: 'main',
+  }),
+  repositoryTag: key(text(gitRefName), { description: 'A tag instead of the branch.', example: 'v1.2.0' }),
+  repositorySemver: key(text(semverRange), {
+    description: 'The newest tag in a range of versions instead of the branch.',
+    example: '>=1.0.0 <2.0.0',
+  }),
+  repositoryCommit: key(text(gitCommit), {
+    description: 'One commit, all 40 digits of it; with `repositoryBranch`, a commit on that branch.',
+    example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
+  }),
+  repositoryPath: key(text(), {
+    description: 'The folder that is synchronised.',
+    default: './',
+    example: './clusters/production',
+  }),
+  repositoryInterval: key(text(positiveDuration), {
+    description: 'How often Flux looks for a new revision.',
+    default: '30s',
+    example: '1m',
+  }),
+  kustomizationInterval: key(text(positiveDuration), {
+    description: 'How often Flux compares the cluster with the repository.',
+    default: '5m',
+    example: '10m',
+  }),
+};
+
+const schema = z.object(repositoryKeys);
+
+/**
+ * The repository of a ConfigMap, undefined when it names none. Judges only the keys that concern the repository,
+ * so a typo elsewhere does not keep a key pair from being made.
+ * @throws ConfigError with everything that is wrong with these keys
+ */
+export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
+  const object = fluxConfigObject(fluxConfig.namespace);
+  const data = trimmed(fluxConfig.data);
+  const issues = [...schemaIssues(object, schema, data), ...repositoryIssues(object, data)];
+  if (issues.length > 0) throw new ConfigError(issues);
+  return repositoryOf(schema.parse(data));
+}
+
+/** The repository of keys that are known to be good. */
+export function repositoryOf(keys: z.infer<typeof schema>): Repository | undefined {
+  if (keys.repositoryUrl === undefined) return undefined;
+  return {
+    url: fromScpForm(keys.repositoryUrl) ?? keys.repositoryUrl,
+    type: keys.repositoryType ?? 'public',
+    knownHosts: keys.knownHosts,
+    sshKeyType: keys.sshKeyType ?? 'ed25519',
+  };
+}
+
+/** The data without surrounding white space and without keys that have no value. */
+export function trimmed(data: unknown): Given {
+  const entries = Object.entries(given(data) ?? {});
+  return Object.fromEntries(
+    entries
+      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
+      .filter(([, value]) => value !== ''),
+  );
+}
+
+const NEEDS_URL = Object.keys(repositoryKeys).filter(
+  (name) => name.startsWith('repository') && name !== 'repositoryUrl',
+);
+const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
+
+/** What is wrong between the keys of the repository. */
+export function repositoryIssues(object: string, data: Given): ConfigIssue[] {
+  const issue = (path: string, message: string): ConfigIssue => ({ object, path, message });
+  const url = textOf(data.repositoryUrl);
+  const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
+  const revisions = REVISIONS.filter((name) => data[name] !== undefined);
+  const issues: ConfigIssue[] = [];
+  if (data.repositoryUrl === undefined && needsUrl.length > 0) {
+    issues.push(issue('repositoryUrl', `is missing; write where the repository is, or remove ${needsUrl.join(', ')}`));
+  }
+  if (url !== undefined && isSsh(fromScpForm(url) ?? url) && (data.repositoryType ?? 'public') === 'public') {
+    issues.push(issue('repositoryType', 'must be private, because Flux reads nothing over SSH without a key'));
+  }
+  if (revisions.length > 1) {
+    issues.push(
+      issue(revisions[1] ?? '', `cannot be combined with ${revisions[0]}; write only one of ${REVISIONS.join(', ')}`),
+    );
+  }
+  return issues;
+}

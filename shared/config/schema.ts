@@ -1,0 +1,38 @@
+import * as z from 'zod/mini';
+import type { Check } from './checks.ts';
+
+/** What docs/configuration.md says about a key. */
+export interface KeyDoc {
+  /** What the key does, in one or two sentences. */
+  description: string;
+  /** Its default as it would be written; absent: nothing. */
+  default?: string;
+  /** A value as it would be written. */
+  example: string;
+}
+
+/** The documentation of every key of every schema here. */
+export const keyDocs = z.registry<KeyDoc>();
+
+/** A key that may be absent, with its documentation. */
+export function key<T extends z.ZodMiniType>(schema: T, doc: KeyDoc): z.ZodMiniOptional<T> {
+  const optional = z.optional(schema);
+  keyDocs.add(optional, doc);
+  return optional;
+}
+
+/** A key that has to be there, with its documentation. */
+export function requiredKey<T extends z.ZodMiniType>(schema: T, doc: KeyDoc): T {
+  keyDocs.add(schema, doc);
+  return schema;
+}
+
+/** A text that passes the check. */
+export function text(check?: Check) {
+  return z.string().check(
+    z.check<string>((payload) => {
+      const problem = check?.(payload.value);
+      if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import type { ConfigIssue } from '../runtime/errors.ts';
+import { isSsh } from './checks.ts';
+import type { SourceKind } from './templates.ts';
+import { type Given, given, textOf } from './values.ts';
+
+const REVISIONS: Record<SourceKind, string[]> = {
+  GitRepository: ['branch', 'tag', 'semver', 'name', 'commit'],
+  OCIRepository: ['tag', 'semver', 'digest'],
+  Bucket: [],
+};
+
+/** What is wrong between the fields of a source that is known to be of this kind. */
+export function sourceIssues(source: Given, template: Given, kind: SourceKind): ConfigIssue[] {
+  const spec = given(template.spec) ?? {};
+  const ref = given(spec.ref);
+  const secretName = textOf(given(spec.secretRef)?.name);
+  const hasResource = source.secretResourceName !== undefined;
+  const revisions = REVISIONS[kind];
+  const issues: ConfigIssue[] = [];
+  if (ref !== undefined && !revisions.some((revision) => ref[revision] !== undefined)) {
+    issues.push(issue('source.template.spec.ref', `names no revision; write one of ${revisions.join(', ')}`));
+  }
+  if (secretName !== undefined && !hasResource) {
+    issues.push(
+      issue(
+        'source.secretResourceName',
+        "is missing, but source.template.spec.secretRef is set; write the entry of the Shoot's spec.resources that holds the credentials",
+      ),
+    );
+  }
+  if (given(spec.secretRef) !== undefined && secretName === undefined) {
+    issues.push(issue('source.template.spec.secretRef.name', 'is missing; write a name for the Secret in the Shoot'));
+  }
+  if (isSsh(textOf(spec.url) ?? '') && spec.secretRef === undefined) {
+    issues.push(
+      issue(
+        'source.secretResourceName',
+        "is missing, but nothing can be read over SSH without a key; write the entry of the Shoot's spec.resources that holds identity and known_hosts",
+      ),
+    );
+  }
+  if (kind === 'Bucket' && spec.secretRef !== undefined && spec.serviceAccountName !== undefined) {
+    issues.push(
+      issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of the two'),
+    );
+  }
+  return issues;
+}
+
+/** What is wrong between the fields of the Kustomization. */
+export function kustomizationIssues(template: Given): ConfigIssue[] {
+  const kubeConfig = given(given(template.spec)?.kubeConfig);
+  return kubeConfig?.secretRef !== undefined && kubeConfig.configMapRef !== undefined
+    ? [issue('kustomization.template.spec.kubeConfig', 'names both secretRef and configMapRef; remove one of the two')]
+    : [];
+}
+
+function issue(path: string, message: string): ConfigIssue {
+  return { object: 'providerConfig', path, message };
+}

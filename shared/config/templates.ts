@@ -1,0 +1,215 @@
+import * as z from 'zod/mini';
+import {
+  type Check,
+  duration,
+  gitCommit,
+  gitRefName,
+  gitUrl,
+  isZero,
+  kustomizationName,
+  namespaceName,
+  objectName,
+  ociDigest,
+  ociUrl,
+  semverRange,
+  sourceTimeout,
+} from './checks.ts';
+import { misspelt } from './nearest.ts';
+import { quote } from './quote.ts';
+import { key, requiredKey, text } from './schema.ts';
+import { type Given, given, textOf, withoutEmpty } from './values.ts';
+
+const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
+const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
+
+/** The kinds of source that can be configured. */
+export const SOURCE_KINDS = ['GitRepository', 'OCIRepository', 'Bucket'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/** The kinds that a Kustomization of Flux 2 can take as its source. */
+const SOURCE_REF_KINDS = [...SOURCE_KINDS, 'ExternalArtifact'];
+
+/**
+ * Any pre-release of v1 is as good as v1, because the CRDs of the installed release decide in the end; another major
+ * version would mean other fields than the ones that are checked here.
+ */
+const apiVersion =
+  (group: string): Check =>
+  (value) => {
+    const version = value.startsWith(`${group}/`) ? value.slice(group.length + 1) : '';
+    return /^v1((alpha|beta)[0-9]+)?$/.test(version)
+      ? undefined
+      : `${quote(value)} is not an API that Flux has for this kind; write ${group}/v1 or leave it out`;
+  };
+
+const labels = z.optional(z.record(z.string(), z.string()));
+
+function metadata(name: Check) {
+  return z.strictObject({
+    name: key(text(name), { description: 'Its name.', default: 'flux-system', example: 'fleet' }),
+    namespace: key(text(namespaceName), {
+      description: 'Its namespace; it is created when missing, and the Secrets that it uses live there too.',
+      default: "Flux's namespace",
+      example: 'flux-system',
+    }),
+    labels,
+    annotations: labels,
+  });
+}
+
+const interval = key(text(duration), { description: 'How often it is looked at.', default: '1m', example: '10m' });
+const timeout = z.optional(text(sourceTimeout));
+const secretRef = key(z.looseObject({ name: z.optional(text(objectName)) }), {
+  description: 'The name that the Secret of `secretResourceName` gets in the Shoot.',
+  default: '`name: flux-system` with `secretResourceName`',
+  example: '{ name: fleet-credentials }',
+});
+const common = { interval, timeout, suspend: z.optional(z.boolean()), secretRef };
+
+const gitRepositorySpec = z.looseObject({
+  url: requiredKey(text(gitUrl), {
+    description: 'GitRepository: where the repository is, `https://`, `http://` or `ssh://`.',
+    example: 'https://github.com/org/fleet',
+  }),
+  ref: requiredKey(
+    z.looseObject({
+      branch: z.optional(text(gitRefName)),
+      tag: z.optional(text(gitRefName)),
+      semver: z.optional(text(semverRange)),
+      name: z.optional(text()),
+      commit: z.optional(text(gitCommit)),
+    }),
+    {
+      description:
+        'GitRepository: the revision; of `branch`, `tag`, `semver`, `name` and `commit` the last that is given counts.',
+      example: '{ branch: main }',
+    },
+  ),
+  ...common,
+});
+
+const ociRepositorySpec = z.looseObject({
+  url: requiredKey(text(ociUrl), {
+    description: 'OCIRepository: where the artifact is, without a tag.',
+    example: 'oci://ghcr.io/org/manifests',
+  }),
+  ref: requiredKey(
+    z.looseObject({
+      tag: z.optional(text()),
+      semver: z.optional(text(semverRange)),
+      digest: z.optional(text(ociDigest)),
+    }),
+    {
+      description: 'OCIRepository: the revision; of `tag`, `semver` and `digest` the last that is given counts.',
+      example: '{ tag: latest }',
+    },
+  ),
+  ...common,
+});
+
+const bucketSpec = z.looseObject({
+  bucketName: requiredKey(text(), { description: 'Bucket: its name.', example: 'fleet' }),
+  endpoint: requiredKey(
+    text((value) =>
+      value.includes('://')
+        ? `${quote(value)} has a scheme; write only host and port, for example s3.amazonaws.com`
+        : undefined,
+    ),
+    { description: 'Bucket: host and port of the server.', example: 's3.amazonaws.com' },
+  ),
+  ...common,
+});
+
+const specs = { GitRepository: gitRepositorySpec, OCIRepository: ociRepositorySpec, Bucket: bucketSpec };
+
+/** The schema of a source's template, by its kind. */
+export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
+  return z.strictObject({
+    apiVersion: key(text(apiVersion(SOURCE_GROUP)), {
+      description: 'The API; whatever it says, the object takes the version that the installed Flux has.',
+      example: `${SOURCE_GROUP}/v1`,
+    }),
+    kind: requiredKey(z.literal(kind), {
+      description: `One of ${SOURCE_KINDS.map((name) => `\`${name}\``).join(', ')}.`,
+      example: 'GitRepository',
+    }),
+    metadata: key(metadata(objectName), {
+      description: 'Labels and annotations are passed on too.',
+      example: '{ name: fleet }',
+    }),
+    spec: specs[kind],
+  });
+}
+
+/** The schema of the Kustomization's template. */
+export const kustomizationTemplateSchema = z.strictObject({
+  apiVersion: key(text(apiVersion(KUSTOMIZE_GROUP)), {
+    description: 'The API; whatever it says, the object takes the version that the installed Flux has.',
+    example: `${KUSTOMIZE_GROUP}/v1`,
+  }),
+  kind: key(z.literal('Kustomization'), { description: 'May be left out.', example: 'Kustomization' }),
+  metadata: key(metadata(kustomizationName), {
+    description: 'Labels and annotations are passed on too.',
+    example: '{ name: fleet }',
+  }),
+  spec: z.looseObject({
+    path: requiredKey(text(), {
+      description: 'The folder of the source that is synchronised.',
+      example: './clusters/production',
+    }),
+    interval: key(text(duration), { description: 'How often it is applied.', default: '1m', example: '10m' }),
+    prune: key(z.boolean(), {
+      description: 'Whether objects that leave the source are deleted from the Shoot.',
+      default: 'false',
+      example: 'true',
+    }),
+    sourceRef: key(
+      z.looseObject({
+        kind: z.optional(
+          text((value) => {
+            const meant = misspelt(value, SOURCE_REF_KINDS);
+            return meant === undefined ? undefined : `${quote(value)} is not a kind of source; did you mean ${meant}?`;
+          }),
+        ),
+        name: z.optional(text(objectName)),
+        namespace: z.optional(text(namespaceName)),
+      }),
+      { description: 'The source.', default: 'the configured source', example: '{ kind: GitRepository, name: fleet }' },
+    ),
+    targetNamespace: key(text(namespaceName), {
+      description: 'Puts all objects into this namespace.',
+      example: 'default',
+    }),
+    retryInterval: z.optional(text(duration)),
+    timeout: z.optional(text(duration)),
+    suspend: z.optional(z.boolean()),
+    wait: z.optional(z.boolean()),
+    force: z.optional(z.boolean()),
+  }),
+});
+
+/**
+ * A template without what Go programs write for absent fields (`creationTimestamp: null`, `interval: 0s`, `ref: {}`,
+ * `status: {}`), so that a marshalled object means the same as the hand-written one. Other values stay as they are.
+ */
+export function tidyTemplate(template: unknown): unknown {
+  const object = given(withoutEmpty(template));
+  if (object === undefined) return template;
+  const { status: _, ...rest } = object;
+  const spec = tidySpec(rest.spec ?? {});
+  const metadata = rest.metadata === undefined ? {} : { metadata: withoutEmpty(rest.metadata) };
+  return { ...rest, ...metadata, spec };
+}
+
+function tidySpec(spec: unknown): unknown {
+  const object = given(withoutEmpty(spec));
+  if (object === undefined) return spec;
+  const tidied: Given = { ...object };
+  for (const name of ['ref', 'secretRef', 'sourceRef']) {
+    const inner = withoutEmpty(tidied[name]);
+    if (given(inner) !== undefined && Object.keys(inner as Given).length === 0) delete tidied[name];
+    else if (inner !== undefined) tidied[name] = inner;
+  }
+  if (isZero(textOf(tidied.interval) ?? '')) delete tidied.interval;
+  return tidied;
+}

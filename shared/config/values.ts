@@ -1,0 +1,22 @@
+/** JSON as it was given: nothing is known about it yet. */
+export type Given = Record<string, unknown>;
+
+/** The value as an object, or undefined when it is something else. */
+export function given(value: unknown): Given | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Given) : undefined;
+}
+
+/** The value as a text, or undefined when it is something else. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * Without the fields that Go programs write for "absent": null and the empty text. Other values, and everything
+ * below the first level, stay as they are.
+ */
+export function withoutEmpty(value: unknown): unknown {
+  const object = given(value);
+  if (object === undefined) return value;
+  return Object.fromEntries(Object.entries(object).filter(([, field]) => field !== null && field !== ''));
+}
