@@ -2,7 +2,10 @@ import type { ReconcileKey } from './key.ts';
 
 /** Why a reconcile key may need attention. It never carries an object, so no Secret can leak through a queue. */
 export type Cause =
-  /** A watched object changed; `deleted` tells the last version of an object from its deletion. */
+  /**
+   * A watched object changed; `deleted` tells the last version of an object from its deletion. `also` is a digest of
+   * other objects' changes that this one stands for too: part of the deduplication id, or they could be swallowed.
+   */
   | {
       type: 'object';
       cluster: string;
@@ -12,6 +15,7 @@ export type Cause =
       uid: string;
       resourceVersion: string;
       deleted?: boolean | undefined;
+      also?: string | undefined;
     }
   /** A function asked to run again at this time (RFC 3339, UTC). */
   | { type: 'notBefore'; notBefore: string; attempt?: number | undefined }

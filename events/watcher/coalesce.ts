@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+
+/** Why one key waits to be sent: the latest cause of each object, and at most one resync. */
+export type Causes = Map<string, Cause>;
+
+/** Adds a cause; a later version of an object replaces an earlier one. */
+export function addCause(causes: Causes, cause: Cause): void {
+  causes.set(origin(cause), cause);
+}
+
+/**
+ * The one cause that is sent for all of them. It must differ from every change that was sent before the last of them
+ * happened, or the queue's five-minute deduplication would swallow news: so `also` is a digest of the others.
+ */
+export function coalesced(causes: Causes): Cause | undefined {
+  // A resync is no news; next to an object's change it would only make two equal changes different.
+  const objects = [...causes.values()].filter((cause) => cause.type === 'object');
+  if (objects.length === 0) return causes.values().next().value;
+  const sorted = objects.map((cause) => ({ cause, text: identity(cause) })).sort((a, b) => (a.text < b.text ? -1 : 1));
+  const [first, ...others] = sorted;
+  if (first === undefined || others.length === 0) return first?.cause;
+  const also = hash('sha256', others.map(({ text }) => text).join('\n'), 'base64url').slice(0, 12);
+  return { ...first.cause, also };
+}
+
+function origin(cause: Cause): string {
+  return cause.type === 'object'
+    ? JSON.stringify([cause.cluster, cause.kind, cause.namespace, cause.name])
+    : cause.type;
+}
+
+function identity(cause: Cause & { type: 'object' }): string {
+  const { cluster, kind, namespace, name, uid, resourceVersion, deleted } = cause;
+  return JSON.stringify([cluster, kind, namespace, name, uid, resourceVersion, deleted]);
+}

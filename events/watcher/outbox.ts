@@ -1,0 +1,139 @@
+import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
+import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { sleep } from './abortable.ts';
+import { createBackoff } from './backoff.ts';
+import { addCause, type Causes, coalesced } from './coalesce.ts';
+import type { Timing } from './timing.ts';
+
+/** Changes of one function on their way to its queue: what is in here is tried until the queue has it. */
+export interface Outbox {
+  add(key: ReconcileKey, cause: Cause): void;
+  /** Resolves when the queue has everything that was added so far; never when the outbox is stopped before. */
+  sent(): Promise<void>;
+  /** Number of keys that wait. */
+  size(): number;
+  /** Why the last attempt failed; undefined when it did not. */
+  problem(): string | undefined;
+  /** When the last attempt ended, or an idle outbox got something to do; epoch ms. */
+  lastTurn(): number;
+  /** Ends after the attempt that is under way; what waits is dropped, a restart sees it again. */
+  stop(): Promise<void>;
+}
+
+export interface OutboxOptions {
+  function: string;
+  send(changes: ChangeRequest[]): Promise<void>;
+  log: Log;
+  metrics: Metrics;
+  timing: Timing;
+}
+
+interface Waiting {
+  key: ReconcileKey;
+  causes: Causes;
+  /** Number of the add that made it wait. */
+  since: number;
+}
+
+/** Changes that are handed over at once; the sender cuts them into the queue's batches. */
+const mostAtOnce = 500;
+
+export function createOutbox({ function: name, send, log, metrics, timing }: OutboxOptions): Outbox {
+  let waiting = new Map<string, Waiting>();
+  let running: Promise<void> | undefined;
+  let added = 0;
+  let problem: string | undefined;
+  let lastTurn = Date.now();
+  let sentListeners: { until: number; resolve: () => void }[] = [];
+  const stopped = new AbortController();
+  const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
+
+  /** One attempt at a time: a key that is on its way is not sent again before that has ended, so its order is kept. */
+  const run = async () => {
+    await sleep(timing.debounceMs, stopped.signal);
+    while (waiting.size > 0 && !stopped.signal.aborted) {
+      const batch = firstOf(waiting, mostAtOnce);
+      for (const [text] of batch) waiting.delete(text);
+      try {
+        await send(batch.flatMap(([, { key, causes }]) => changeOf(name, key, causes)));
+        succeeded(batch.length);
+      } catch (error) {
+        const delay = backoff.next();
+        failed(batch, error, delay);
+        await sleep(delay, stopped.signal);
+      }
+    }
+    running = undefined;
+  };
+
+  const succeeded = (count: number) => {
+    backoff.reset();
+    problem = undefined;
+    lastTurn = Date.now();
+    metrics.count('watcher_changes_total', { function: name }, count);
+    const first = waiting.values().next().value;
+    sentListeners = sentListeners.filter(({ until, resolve }) => {
+      if (first !== undefined && first.since <= until) return true;
+      resolve();
+      return false;
+    });
+  };
+
+  const failed = (batch: [string, Waiting][], error: unknown, delay: number) => {
+    const newer = waiting;
+    waiting = new Map(batch);
+    for (const [text, { key, causes, since }] of newer) {
+      const older = waiting.get(text);
+      if (older === undefined) waiting.set(text, { key, causes, since });
+      else for (const cause of causes.values()) addCause(older.causes, cause);
+    }
+    problem = errorMessage(error);
+    lastTurn = Date.now();
+    metrics.count('watcher_send_failures_total', { function: name });
+    log.warn('changes could not be sent', { function: name, error: problem, retryInMs: Math.round(delay) });
+  };
+
+  return {
+    add(key, cause) {
+      if (stopped.signal.aborted) return;
+      added++;
+      const text = keyText(key);
+      const entry = waiting.get(text) ?? { key, causes: new Map(), since: added };
+      if (entry.causes.size > 0) metrics.count('watcher_coalesced_total', { function: name });
+      waiting.set(text, entry);
+      addCause(entry.causes, cause);
+      if (running === undefined) {
+        lastTurn = Date.now();
+        running = run();
+      }
+    },
+    sent() {
+      if (running === undefined) return Promise.resolve();
+      return new Promise((resolve) => sentListeners.push({ until: added, resolve }));
+    },
+    size: () => waiting.size,
+    problem: () => problem,
+    lastTurn: () => (running === undefined ? Date.now() : lastTurn),
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+function firstOf<K, V>(map: Map<K, V>, count: number): [K, V][] {
+  const entries: [K, V][] = [];
+  for (const entry of map) {
+    if (entries.length === count) break;
+    entries.push(entry);
+  }
+  return entries;
+}
+
+function changeOf(name: string, key: ReconcileKey, causes: Causes): ChangeRequest[] {
+  const cause = coalesced(causes);
+  return cause === undefined ? [] : [{ function: name, key, cause }];
+}

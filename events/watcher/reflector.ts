@@ -1,0 +1,135 @@
+import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
+import { GoneError, KubeError } from '../../shared/kube/errors.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { abortable, sleep } from './abortable.ts';
+import { createBackoff } from './backoff.ts';
+import type { Selection } from './selections.ts';
+import { between, type Timing } from './timing.ts';
+import type { Tracker } from './tracker.ts';
+
+/** Keeps a tracker up to date with one selection, for ever. */
+export interface Reflector {
+  /** Returns when the signal aborts, and never throws. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether the first list is complete. */
+  listed(): boolean;
+  /** Why it does not get on; undefined while it does. */
+  problem(): string | undefined;
+  /** When it last got a page, an event, a bookmark or a refusal; epoch ms. */
+  lastTurn(): number;
+}
+
+export interface ReflectorOptions {
+  selection: Selection;
+  tracker: Tracker;
+  kube(cluster: string): Promise<KubeClient>;
+  /** Called after each complete list. */
+  onListed(): void;
+  log: Log;
+  metrics: Metrics;
+  timing: Timing;
+}
+
+/** Pages of this size keep memory flat with any number of objects. */
+const pageSize = 500;
+
+export function createReflector(options: ReflectorOptions): Reflector {
+  const { selection, tracker, timing, metrics } = options;
+  const labels = { cluster: selection.cluster, resource: selection.resource.plural };
+  const log = options.log.with(labels);
+  const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
+  const { metadataOnly, labelSelector, fieldSelector } = selection;
+  /** Where the next watch continues; undefined: list first. */
+  let resourceVersion: string | undefined;
+  let listed = false;
+  let problem: string | undefined;
+  let lastTurn = Date.now();
+
+  const turn = () => {
+    lastTurn = Date.now();
+    problem = undefined;
+  };
+
+  const list = async (client: KubeClient, signal: AbortSignal) => {
+    const vanished = tracker.beginList();
+    const base: ListOptions = { limit: pageSize, metadataOnly, labelSelector, fieldSelector };
+    let next: string | undefined;
+    let version: string;
+    do {
+      const page = await abortable(client.list(selection.resource, { ...base, continue: next }), signal);
+      turn();
+      for (const object of page.items) tracker.observe(object);
+      next = page.continue;
+      version = page.resourceVersion;
+    } while (next !== undefined);
+    vanished.complete(version);
+    resourceVersion = version;
+    listed = true;
+    metrics.count('watcher_lists_total', labels);
+    options.onListed();
+  };
+
+  const watch = async (client: KubeClient, from: string, signal: AbortSignal) => {
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), between(timing.inactivityMs));
+    const started = Date.now();
+    let end = 'failed';
+    try {
+      const events = client.watch(selection.resource, {
+        metadataOnly,
+        labelSelector,
+        fieldSelector,
+        resourceVersion: from,
+        timeoutSeconds: Math.round(between(timing.watchSeconds)),
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      for await (const { type, object } of events) {
+        timer.refresh();
+        turn();
+        resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
+        if (type === 'BOOKMARK') continue;
+        if (type === 'DELETED') tracker.remove(object);
+        else tracker.observe(object);
+        backoff.reset();
+      }
+      end = silence.signal.aborted ? 'silent' : 'ended';
+    } finally {
+      clearTimeout(timer);
+      if (Date.now() - started >= timing.shortWatchMs) backoff.reset();
+      metrics.count('watcher_watches_total', { ...labels, end });
+    }
+    turn();
+    // A server that ends every watch at once must not be asked in a loop.
+    if (Date.now() - started < timing.shortWatchMs) await sleep(backoff.next(), signal);
+  };
+
+  const recover = async (error: unknown, signal: AbortSignal) => {
+    if (error instanceof GoneError) resourceVersion = undefined;
+    const delay = backoff.next(error instanceof KubeError ? error.retryAfterSeconds : undefined);
+    lastTurn = Date.now();
+    problem = errorMessage(error);
+    const fields = { error: problem, retryInMs: Math.round(delay) };
+    if (error instanceof GoneError) log.info('the watch is too old, listing again', fields);
+    else log.warn('list or watch failed', fields);
+    await sleep(delay, signal);
+  };
+
+  return {
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          const client = await abortable(options.kube(selection.cluster), signal);
+          if (resourceVersion === undefined) await list(client, signal);
+          else await watch(client, resourceVersion, signal);
+        } catch (error) {
+          if (!signal.aborted) await recover(error, signal);
+        }
+      }
+    },
+    listed: () => listed,
+    problem: () => problem,
+    lastTurn: () => lastTurn,
+  };
+}

@@ -1,0 +1,63 @@
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+
+/** The parts that a resync period is cut into; each key belongs to one of them, for ever. */
+const slotsPerPeriod = 360;
+
+/** Which keys are due, so that each comes once per period and all of them are spread evenly over it. */
+export interface Resync {
+  /** How often `due` should be asked, in ms. */
+  everyMs: number;
+  /** The cause for all keys of `all` whose slot has come since the last time, at most a period ago. */
+  due(functionName: string, all: Iterable<ReconcileKey>, slots: Slots): Iterable<{ key: ReconcileKey; cause: Cause }>;
+  /** The slots that have passed since the last call. */
+  advance(nowMs: number): Slots;
+}
+
+/** Slots `from` (exclusive) to `to` (inclusive), counted since 1970. */
+export interface Slots {
+  from: number;
+  to: number;
+}
+
+/**
+ * A key's slot follows from its name alone, so a restart neither repeats nor forgets anybody.
+ * @param startMs epoch ms
+ */
+export function createResync(periodSeconds: number, startMs: number): Resync {
+  const everyMs = (periodSeconds * 1000) / slotsPerPeriod;
+  let last = Math.floor(startMs / everyMs);
+  return {
+    everyMs,
+    advance(nowMs) {
+      const to = Math.max(last, Math.floor(nowMs / everyMs));
+      const from = Math.max(last, to - slotsPerPeriod);
+      last = to;
+      return { from, to };
+    },
+    *due(functionName, all, { from, to }) {
+      const seen = new Set<string>();
+      for (const key of all) {
+        const text = keyText(key);
+        // The latest slot of the key that is not after `to`.
+        const slot = to - modulo(to - fnv(`${functionName} ${text}`), slotsPerPeriod);
+        if (slot <= from || seen.has(text)) continue;
+        seen.add(text);
+        yield { key, cause: { type: 'resync', epoch: Math.floor(slot / slotsPerPeriod) } };
+      }
+    },
+  };
+}
+
+function modulo(value: number, by: number): number {
+  return ((value % by) + by) % by;
+}
+
+/** FNV-1a, 32 bits: 50 ns for a key, and every key is asked for its slot every ten seconds. */
+function fnv(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,57 @@
+import { type Resource, resources } from '../../shared/kube/resource.ts';
+import type { FunctionDefinition, Subscription } from '../../shared/runtime/definition.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+
+/** Which clusters one watcher serves. */
+export interface WatchedClusters {
+  garden: boolean;
+  /** Names of seeds. */
+  seeds: string[];
+}
+
+/** One function's interest in a selection. */
+export interface Subscriber {
+  function: string;
+  subscription: Subscription;
+}
+
+/** What one list and watch covers, however many functions have subscribed to it. */
+export interface Selection {
+  cluster: string;
+  resource: Resource;
+  fieldSelector?: string | undefined;
+  labelSelector?: string | undefined;
+  metadataOnly: boolean;
+  subscribers: Subscriber[];
+}
+
+/** The fewest lists and watches that serve all subscriptions. */
+export function selectionsOf(definitions: FunctionDefinition[], clusters: WatchedClusters): Selection[] {
+  const selections = new Map<string, Selection>();
+  for (const definition of definitions) {
+    for (const subscription of definition.subscriptions) {
+      for (const cluster of clustersOf(subscription, clusters)) {
+        const selection = selectionOf(cluster, subscription);
+        const text = JSON.stringify([cluster, selection.resource, selection.fieldSelector, selection.labelSelector]);
+        const known = selections.get(text) ?? selection;
+        selections.set(text, known);
+        known.subscribers.push({ function: definition.name, subscription });
+        // One list serves both who needs the whole object and who does not.
+        known.metadataOnly &&= selection.metadataOnly;
+      }
+    }
+  }
+  return [...selections.values()];
+}
+
+function clustersOf(subscription: Subscription, { garden, seeds }: WatchedClusters): string[] {
+  if (subscription.in === 'seed') return seeds;
+  return garden ? [GARDEN] : [];
+}
+
+function selectionOf(cluster: string, subscription: Subscription): Selection {
+  const { resource, fieldSelector, labelSelector } = subscription;
+  // Whatever a definition says: the content of a Secret never reaches the watcher.
+  const metadataOnly = subscription.metadataOnly === true || resource.kind === resources.secrets.kind;
+  return { cluster, resource, fieldSelector, labelSelector, metadataOnly, subscribers: [] };
+}

@@ -1,0 +1,169 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { sleep } from './abortable.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { createReflector, type Reflector } from './reflector.ts';
+import { createResync } from './resync.ts';
+import { type Selection, selectionsOf, type WatchedClusters } from './selections.ts';
+import { defaultTiming, type Timing } from './timing.ts';
+import { createTracker, type Emit, type Tracker } from './tracker.ts';
+
+export type { WatchedClusters } from './selections.ts';
+
+export interface WatcherOptions {
+  definitions: FunctionDefinition[];
+  clusters: WatchedClusters;
+  kube(cluster: string): Promise<KubeClient>;
+  /** Hands changes of one function to its queue; returns when the queue has all of them, else all are tried again. */
+  send(changes: ChangeRequest[]): Promise<void>;
+  log: Log;
+  metrics: Metrics;
+  /** Period in which every key of functions with `resync` comes once. Default one hour. */
+  resyncSeconds?: number;
+  /** For tests. */
+  timing?: Partial<Timing>;
+}
+
+/** One list and watch, for people and for `/readyz`. */
+export interface SelectionStatus {
+  cluster: string;
+  resource: string;
+  selector?: string | undefined;
+  /** Whether the first list is complete and its changes are in the queues. */
+  synced: boolean;
+  objects: number;
+  /** Why it does not get on. */
+  problem?: string | undefined;
+}
+
+export interface WatcherStatus {
+  selections: SelectionStatus[];
+  /** Keys that wait to be sent, by function. */
+  outboxes: { function: string; waiting: number; problem?: string | undefined }[];
+}
+
+export interface Watcher {
+  start(): void;
+  /** Ends all loops; the attempt to send that is under way is waited for. */
+  stop(): Promise<void>;
+  /** The first sync of every selection is done. */
+  ready(): boolean;
+  /** No loop is stuck. A cluster or queue that does not answer is no reason: a restart would not help. */
+  alive(): boolean;
+  status(): WatcherStatus;
+}
+
+interface Watched {
+  selection: Selection;
+  tracker: Tracker;
+  reflector: Reflector;
+  synced: boolean;
+}
+
+/** Turns what happens in the garden and in seeds into changes; decides nothing, and keeps no object. */
+export function createWatcher(options: WatcherOptions): Watcher {
+  const { definitions, clusters, log, metrics } = options;
+  const timing = { ...defaultTiming, ...options.timing };
+  const stopped = new AbortController();
+  const outboxes = new Map<string, Outbox>(
+    definitions.map(({ name }) => [name, createOutbox({ function: name, send: options.send, log, metrics, timing })]),
+  );
+  const emit: Emit = (name, key, cause) => outboxes.get(name)?.add(key, cause);
+  const all = selectionsOf(definitions, clusters).map((selection) =>
+    watched(selection, emit, outboxes, options, timing),
+  );
+  let loops: Promise<void>[] = [];
+
+  return {
+    start() {
+      if (loops.length > 0) return;
+      loops = all.map(({ reflector }) => reflector.run(stopped.signal));
+      loops.push(runResync(options, all, emit, stopped.signal));
+    },
+    async stop() {
+      stopped.abort();
+      await Promise.all([...outboxes.values()].map((outbox) => outbox.stop()));
+      await Promise.all(loops);
+    },
+    ready: () => all.every(({ synced }) => synced),
+    alive() {
+      const oldest = Math.min(
+        ...all.map(({ reflector }) => reflector.lastTurn()),
+        ...[...outboxes.values()].map((outbox) => outbox.lastTurn()),
+      );
+      return Date.now() - oldest < timing.stuckMs;
+    },
+    status: () => ({
+      selections: all.map(selectionStatus),
+      outboxes: [...outboxes].map(([name, outbox]) => ({
+        function: name,
+        waiting: outbox.size(),
+        problem: outbox.problem(),
+      })),
+    }),
+  };
+}
+
+function watched(
+  selection: Selection,
+  emit: Emit,
+  outboxes: Map<string, Outbox>,
+  { kube, log, metrics }: WatcherOptions,
+  timing: Timing,
+): Watched {
+  const { cluster, resource, subscribers } = selection;
+  const tracker = createTracker(selection, emit, (name, { metadata }, error) => {
+    const object = `${cluster}/${metadata.namespace ?? ''}/${metadata.name}`;
+    log.error('an object was left out', { function: name, kind: resource.kind, object, error: errorMessage(error) });
+  });
+  const onListed = () => {
+    const labels = { cluster, resource: resource.plural };
+    metrics.gauge('watcher_objects', tracker.size(), labels);
+    if (result.synced) return;
+    const names = new Set(subscribers.map((subscriber) => subscriber.function));
+    void Promise.all([...names].map((name) => outboxes.get(name)?.sent())).then(() => {
+      result.synced = true;
+      log.info('first sync done', { ...labels, objects: tracker.size() });
+    });
+  };
+  const reflector = createReflector({ selection, tracker, kube, onListed, log, metrics, timing });
+  const result: Watched = { selection, tracker, reflector, synced: false };
+  return result;
+}
+
+async function runResync(
+  { definitions, resyncSeconds = 3600 }: WatcherOptions,
+  all: Watched[],
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const resync = createResync(resyncSeconds, Date.now());
+  const names = definitions.filter((definition) => definition.resync).map(({ name }) => name);
+  while (!signal.aborted) {
+    await sleep(resync.everyMs, signal);
+    const slots = resync.advance(Date.now());
+    for (const name of names) {
+      for (const { key, cause } of resync.due(name, keysOf(name, all), slots)) emit(name, key, cause);
+    }
+  }
+}
+
+function* keysOf(functionName: string, all: Watched[]): Generator<ReconcileKey> {
+  for (const { tracker } of all) yield* tracker.keys(functionName);
+}
+
+function selectionStatus({ selection, tracker, reflector, synced }: Watched): SelectionStatus {
+  return {
+    cluster: selection.cluster,
+    resource: selection.resource.plural,
+    selector: selection.fieldSelector ?? selection.labelSelector,
+    synced,
+    objects: tracker.size(),
+    problem: reflector.problem(),
+  };
+}
