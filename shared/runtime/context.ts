@@ -28,7 +28,10 @@ export interface Context {
   settings: Settings;
   /** Sends changes to the queues of other functions; returns when the queue has accepted all of them. */
   send(changes: ChangeRequest[]): Promise<void>;
-  /** Why this run happens; several changes of one key collapse into one run. */
+  /**
+   * Why this run happens, for people who read logs: several changes of one key collapse into one run, and after a
+   * failure only the oldest of them comes again. What to do follows from the live objects.
+   */
   causes: Cause[];
   now(): Date;
   log: Log;
@@ -39,3 +42,9 @@ export interface Context {
 
 /** A function: stateless, idempotent, may be killed anywhere. */
 export type Handler = (key: ReconcileKey, context: Context) => Promise<Outcome>;
+
+/**
+ * The handler of a function whose queue is `standard`: it is handed the changes as they are, whichever function they
+ * are for. `requeue` hands over the same change again later.
+ */
+export type ChangeHandler = (change: ChangeRequest, context: Context) => Promise<Outcome>;

@@ -46,3 +46,15 @@ export function issueText(issue: ConfigIssue): string {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Marks an error: somebody waits for this, so the next try comes within so many seconds whatever the back-off. */
+export function retryWithin(error: unknown, seconds: number): unknown {
+  if (error instanceof Error) Object.assign(error, { retryWithinSeconds: seconds });
+  return error;
+}
+
+/** What `retryWithin` has marked; undefined: the bridge's own limit. */
+export function retryWithinSeconds(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('retryWithinSeconds' in error)) return undefined;
+  return typeof error.retryWithinSeconds === 'number' ? error.retryWithinSeconds : undefined;
+}

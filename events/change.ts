@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
+import { TerminalError } from '../shared/runtime/errors.ts';
+
+/** A change as it travels: a request with the version of its form. A kilobyte at most, and never an object. */
+export type Change = { v: 1 } & ChangeRequest;
+
+// Kubernetes names have no `/`, which is what the text of a key relies on.
+const name = z.string().check(z.regex(/^[^/\s]{1,253}$/));
+const count = z.int().check(z.nonnegative());
+
+const causeSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('object'),
+    cluster: name,
+    kind: name,
+    namespace: z.optional(name),
+    name,
+    uid: name,
+    resourceVersion: name,
+    deleted: z.optional(z.boolean()),
+    also: z.optional(name),
+  }),
+  z.strictObject({ type: z.literal('notBefore'), notBefore: z.iso.datetime(), attempt: z.optional(count) }),
+  z.strictObject({ type: z.literal('resync'), epoch: count }),
+  z.strictObject({ type: z.literal('redrive'), nonce: name }),
+]);
+
+/** The form of a change on the wire; unknown fields are refused, so that nothing else can travel along. */
+export const changeSchema: z.ZodMiniType<Change> = z.strictObject({
+  v: z.literal(1),
+  function: z.string().check(z.regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)),
+  key: z.strictObject({ cluster: name, namespace: name, name }),
+  cause: causeSchema,
+});
+
+/** The body of a message. */
+export function encodeChange(request: ChangeRequest): string {
+  const { function: target, key, cause } = request;
+  return JSON.stringify({ v: 1, function: target, key, cause } satisfies Change);
+}
+
+/**
+ * The change in a message's body.
+ * @throws TerminalError naming the fields that are wrong, never what is in them: the body is a stranger's
+ */
+export function parseChange(body: string): Change {
+  const { data, error } = z.safeParse(changeSchema, json(body));
+  if (error === undefined) return data;
+  const issues = error.issues.map(({ path, code }) => `${path.join('.') || 'body'} (${code})`);
+  throw new TerminalError(
+    `The message is not a change of version 1: ${issues.join(', ')}; drop it, or send it again in that form.`,
+  );
+}
+
+/** Changes of one group run one after the other: the group is the function with its reconcile key. */
+export function groupId({ function: target, key }: Pick<ChangeRequest, 'function' | 'key'>): string {
+  return hash('sha256', JSON.stringify([target, key.cluster, key.namespace, key.name]));
+}
+
+/**
+ * Equal for two sends of the same news, different for any other news about the same key: the queue forgets only what
+ * it has already heard.
+ */
+export function deduplicationId({ function: target, key, cause }: ChangeRequest): string {
+  return hash('sha256', JSON.stringify([target, key.cluster, key.namespace, key.name, ...identity(cause)]));
+}
+
+function identity(cause: Cause): unknown[] {
+  switch (cause.type) {
+    case 'object':
+      return [cause.type, cause.kind, cause.uid, cause.resourceVersion, cause.deleted === true, cause.also];
+    case 'notBefore':
+      return [cause.type, cause.notBefore];
+    case 'resync':
+      return [cause.type, cause.epoch];
+    case 'redrive':
+      return [cause.type, cause.nonce];
+  }
+}
+
+function json(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    // The message of a SyntaxError quotes the text.
+    throw new TerminalError('The message is not JSON; drop it, or send it again as a change of version 1.');
+  }
+}

@@ -1,0 +1,104 @@
+import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
+import { RetryableError } from '../../shared/runtime/errors.ts';
+import { BATCH_SIZE } from './limits.ts';
+
+/** Sends up to ten entries in one request; throws when the request as a whole failed. */
+export type BatchRequest<E> = (
+  entries: (E & { Id: string })[],
+) => Promise<{ Failed?: BatchResultErrorEntry[] | undefined }>;
+
+export interface BatcherOptions {
+  /** How long entries may wait for company. Default 0: those of the same turn of the event loop go together. */
+  lingerMs?: number;
+  /** Requests under way at a time. Default 4. */
+  parallel?: number;
+  /** How often an entry that SQS refused is tried. Default 5. */
+  attempts?: number;
+  /** The wait before the next try; default: full jitter of 100 ms, doubling. */
+  backOff?(attempt: number): Promise<void>;
+}
+
+/**
+ * Turns single entries into batch requests. The promise of an entry resolves when SQS has accepted that entry and
+ * rejects when it finally has not: entries that SQS reports as failed through no fault of ours are tried again.
+ */
+export function createBatcher<E extends object>(
+  request: BatchRequest<E>,
+  { lingerMs = 0, parallel = 4, attempts = 5, backOff = jitteredBackOff }: BatcherOptions = {},
+): (entry: E) => Promise<void> {
+  interface Waiting {
+    entry: E;
+    resolve(): void;
+    reject(error: Error): void;
+  }
+  const waiting: Waiting[] = [];
+  let active = 0;
+  let isScheduled = false;
+
+  const schedule = () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    const start = () => {
+      isScheduled = false;
+      pump();
+    };
+    if (lingerMs === 0) setImmediate(start);
+    else setTimeout(start, lingerMs);
+  };
+  const pump = () => {
+    while (active < parallel && waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH_SIZE);
+      active++;
+      void deliver(batch).finally(() => {
+        active--;
+        pump();
+      });
+    }
+  };
+  const deliver = async (batch: Waiting[]): Promise<void> => {
+    let open = batch;
+    for (let attempt = 1; open.length > 0; attempt++) {
+      const failed = await tryOnce(open);
+      open = open.filter((item, index) => {
+        const failure = failed.get(index);
+        if (failure === undefined) item.resolve();
+        else if (failure.isFinal || attempt >= attempts) item.reject(failure.error);
+        else return true;
+        return false;
+      });
+      if (open.length > 0) await backOff(attempt);
+    }
+  };
+  const tryOnce = async (batch: Waiting[]): Promise<Map<number, Failure>> => {
+    try {
+      const { Failed = [] } = await request(batch.map(({ entry }, index) => ({ ...entry, Id: String(index) })));
+      return new Map(Failed.map((entry) => [Number(entry.Id), failureOf(entry)]));
+    } catch (error) {
+      // The SDK has already tried again whatever is worth trying again.
+      const failure = { error: error instanceof Error ? error : new Error(String(error)), isFinal: true };
+      return new Map(batch.map((_, index) => [index, failure]));
+    }
+  };
+
+  return (entry) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ entry, resolve, reject });
+      schedule();
+    });
+}
+
+interface Failure {
+  error: Error;
+  isFinal: boolean;
+}
+
+function failureOf({ Code = 'no code', Message, SenderFault = false }: BatchResultErrorEntry): Failure {
+  const text = Message === undefined ? Code : `${Code}: ${Message}`;
+  return { error: new RetryableError(`SQS refused an entry of a batch (${text})`), isFinal: SenderFault };
+}
+
+function jitteredBackOff(attempt: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, Math.random() * 100 * 2 ** attempt);
+  return promise;
+}

@@ -1,0 +1,43 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+
+export interface SqsOptions {
+  /** Another SQS than AWS's, for example `http://127.0.0.1:4566`. Default: AWS in the region. */
+  endpoint?: string | undefined;
+  /** Default: as the SDK finds it, and `us-east-1` with an endpoint. */
+  region?: string | undefined;
+}
+
+/** The SDK's commands and a client; `connected` on first use. */
+export interface Sqs {
+  client: SQSClient;
+  commands: typeof import('./client.ts');
+}
+
+/** A connection to SQS that loads the SDK on first use and then stays. */
+export function lazySqs(options: SqsOptions = {}): () => Promise<Sqs> {
+  let connected: Promise<Sqs> | undefined;
+  return () => {
+    connected ??= connect(options);
+    return connected;
+  };
+}
+
+async function connect({ endpoint, region }: SqsOptions): Promise<Sqs> {
+  const commands = await import('./client.ts');
+  const client = new commands.SQSClient({
+    maxAttempts: 4,
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint, ...emulator(endpoint, region) }),
+  });
+  return { client, commands };
+}
+
+/** Emulators ask for a signature but not for whose; without this the SDK would look for an instance role first. */
+function emulator(endpoint: string, region: string | undefined) {
+  if (new URL(endpoint).hostname.endsWith('.amazonaws.com')) return {};
+  const credentials = { accessKeyId: 'shoot-flux', secretAccessKey: 'shoot-flux' };
+  return {
+    ...(region === undefined && process.env['AWS_REGION'] === undefined ? { region: 'us-east-1' } : {}),
+    ...(process.env['AWS_ACCESS_KEY_ID'] === undefined ? { credentials } : {}),
+  };
+}

@@ -1,0 +1,25 @@
+import { RetryableError } from '../../shared/runtime/errors.ts';
+
+/** How long before the end of the function's time its signal aborts: enough to say what comes again. */
+export const ABORT_EARLY_MS = 1_500;
+
+/** A run that ignores the signal is given up so long after it. */
+const GRACE_MS = 500;
+
+/** The run's result, or a RetryableError soon after the signal has aborted. */
+export async function withinTime<T>(run: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    const error = new RetryableError('The run did not end within the time of the function; it is tried again.');
+    timer = setTimeout(() => reject(error), GRACE_MS);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([run, overdue]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    clearTimeout(timer);
+  }
+}

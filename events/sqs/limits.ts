@@ -1,0 +1,20 @@
+/** A function's time, in seconds; its signal aborts a little earlier. */
+export const FUNCTION_TIMEOUT_SECONDS = 10;
+
+/** How long a message stays hidden while its function runs: six times the function's time, as Lambda advises. */
+export const VISIBILITY_SECONDS = 60;
+
+/**
+ * Receives after which SQS itself moves a message to the dead-letter queue. It only counts where nothing of ours ran to
+ * the end (killed, out of memory): our own retries leave the queue earlier, with a reason (`retry.ts`).
+ */
+export const MAX_RECEIVE_COUNT = 20;
+
+/** Messages of one receive, one send and one delete. */
+export const BATCH_SIZE = 10;
+
+/** The longest DelaySeconds of SQS; longer waits hop. */
+export const MAX_DELAY_SECONDS = 900;
+
+/** The longest that SQS keeps a message: 14 days. */
+export const DEAD_LETTER_RETENTION_SECONDS = 1_209_600;

@@ -1,0 +1,68 @@
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { keyText } from '../../shared/runtime/key.ts';
+import type { LogFields } from '../../shared/runtime/log.ts';
+import { describeError } from './describe-error.ts';
+import type { Group } from './groups.ts';
+import type { Runner } from './run-group.ts';
+
+/** How a run ended. `comesAgain`: its oldest message stays in the queue. */
+export type Ending =
+  | { result: 'done'; comesAgain?: false }
+  | { result: 'requeue'; seconds: number; comesAgain?: false }
+  | { result: 'retry'; seconds: number; error: unknown; comesAgain?: boolean }
+  | { result: 'dead_letter'; error: unknown; comesAgain?: false };
+
+/** Longer lists of causes are cut: a fan-out can collapse hundreds. */
+const SHOWN_CAUSES = 10;
+
+/** One log line and the metrics of a run. Names and numbers only. */
+export function report(runner: Runner, group: Group, ending: Ending, seconds: number): void {
+  const { metrics, name } = runner;
+  const { result } = ending;
+  const labels = { function: name };
+  const [record, ...superseded] = group.records;
+  const age = (runner.now().getTime() - Number(record.attributes.SentTimestamp)) / 1000 - seconds;
+  metrics.count('reconcile_total', { ...labels, result });
+  metrics.observe('reconcile_seconds', seconds, labels);
+  metrics.observe('queue_age_seconds', Math.max(0, age), labels);
+  if (result === 'retry') metrics.count('retries_total', labels);
+  if (result === 'dead_letter') metrics.count('terminal_total', labels);
+  if (superseded.length > 0) metrics.count('coalesced_total', labels, superseded.length);
+
+  const { function: target, key } = group.changes[0];
+  const fields: LogFields = {
+    function: name,
+    ...(target === name ? {} : { for: target }),
+    key: keyText(key),
+    causes: causesText(group),
+    outcome: result,
+    ...('seconds' in ending ? { afterSeconds: ending.seconds } : {}),
+    durationMs: Math.round(seconds * 1000),
+    attempt: group.attempt,
+    ...('error' in ending ? { error: describeError(ending.error) } : {}),
+  };
+  if (result === 'dead_letter') runner.log.error('run', fields);
+  else if (result === 'retry') runner.log.warn('run', fields);
+  else runner.log.info('run', fields);
+}
+
+function causesText({ changes }: Group): string {
+  const texts = changes.slice(0, SHOWN_CAUSES).map(({ cause }) => causeText(cause));
+  const more = changes.length - texts.length;
+  return more > 0 ? `${texts.join(', ')} and ${more} more` : texts.join(', ');
+}
+
+function causeText(cause: Cause): string {
+  switch (cause.type) {
+    case 'object': {
+      const place = cause.namespace === undefined ? cause.name : `${cause.namespace}/${cause.name}`;
+      return `${cause.kind} ${place} ${cause.deleted === true ? 'deleted' : cause.resourceVersion}`;
+    }
+    case 'notBefore':
+      return `notBefore ${cause.notBefore}`;
+    case 'resync':
+      return `resync ${cause.epoch}`;
+    case 'redrive':
+      return `redrive ${cause.nonce}`;
+  }
+}

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { errorMessage, RetryableError } from '../../shared/runtime/errors.ts';
+import { deduplicationId, encodeChange, groupId } from '../change.ts';
+import { type BatcherOptions, createBatcher } from './batcher.ts';
+import type { Sqs } from './connect.ts';
+import { MAX_DELAY_SECONDS } from './limits.ts';
+import { DELAY, type QueueUrls } from './queues.ts';
+
+/** A message that no run will ever settle, and why. */
+export interface DeadLetter {
+  /** The function whose dead-letter queue takes it. */
+  function: string;
+  /** The message as it came. */
+  body: string;
+  /** One sentence; the message attribute `reason`. */
+  reason: string;
+  /** Of the message as it came: the same failure sent twice arrives once. */
+  messageId: string;
+  /** Absent on standard queues. */
+  groupId?: string | undefined;
+}
+
+export interface Sender {
+  /** Resolves when SQS has accepted all changes. @throws UnsentError with those that it has not */
+  send(changes: ChangeRequest[]): Promise<void>;
+  /** Sends through the delay queue, where a change waits without holding its group; longer waits hop. */
+  sendDelayed(change: ChangeRequest, delaySeconds: number): Promise<void>;
+  sendToDeadLetter(letter: DeadLetter): Promise<void>;
+}
+
+/** SQS did not accept these changes: nobody may consider them sent. */
+export class UnsentError extends RetryableError {
+  override name = 'UnsentError';
+  readonly unsent: ChangeRequest[];
+
+  constructor(unsent: ChangeRequest[], total: number, cause: unknown) {
+    super(`SQS did not accept ${unsent.length} of ${total} changes: ${errorMessage(cause)}`, { cause });
+    this.unsent = unsent;
+  }
+}
+
+export interface SenderOptions {
+  sqs: () => Promise<Sqs>;
+  queues: QueueUrls;
+  /** How entries that SQS refuses are tried again. */
+  batching?: BatcherOptions;
+}
+
+/** One request may take this long; SQS answers sends within milliseconds. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/** Sends changes to the queues of functions, in batches of ten per queue. */
+export function createSender({ sqs, queues, batching }: SenderOptions): Sender {
+  type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
+  const batchers = new Map<string, (entry: Entry) => Promise<void>>();
+  const enqueue = (url: string, entry: Entry): Promise<void> => {
+    let batcher = batchers.get(url);
+    if (batcher === undefined) {
+      batcher = createBatcher<Entry>(async (Entries) => {
+        const { client, commands } = await sqs();
+        const command = new commands.SendMessageBatchCommand({ QueueUrl: url, Entries });
+        return client.send(command, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+      }, batching);
+      batchers.set(url, batcher);
+    }
+    return batcher(entry);
+  };
+
+  return {
+    async send(changes) {
+      const results = await Promise.allSettled(
+        changes.map((change) => enqueue(queues.queue(change.function), fifoEntry(change))),
+      );
+      const unsent = changes.filter((_, index) => results[index]?.status === 'rejected');
+      const failure = results.find((result) => result.status === 'rejected');
+      if (failure !== undefined) throw new UnsentError(unsent, changes.length, failure.reason);
+    },
+
+    sendDelayed: (change, delaySeconds) =>
+      enqueue(queues.queue(DELAY), {
+        MessageBody: encodeChange(change),
+        DelaySeconds: Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delaySeconds))),
+      }),
+
+    sendToDeadLetter: ({ function: target, body, reason, messageId, groupId: MessageGroupId }) =>
+      enqueue(queues.deadLetterQueue(target), {
+        MessageBody: body,
+        MessageAttributes: { reason: { DataType: 'String', StringValue: attributeText(reason) } },
+        ...(MessageGroupId === undefined
+          ? {}
+          : { MessageGroupId, MessageDeduplicationId: hash('sha256', `${messageId} ${reason}`) }),
+      }),
+  };
+}
+
+function fifoEntry(change: ChangeRequest) {
+  return {
+    MessageBody: encodeChange(change),
+    MessageGroupId: groupId(change),
+    MessageDeduplicationId: deduplicationId(change),
+  };
+}
+
+/** SQS refuses empty values and characters that XML does not know; a reason needs no more than a few lines. */
+function attributeText(text: string): string {
+  return (
+    text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '?').slice(0, 1000) || 'unknown'
+  );
+}
