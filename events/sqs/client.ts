@@ -4,8 +4,8 @@ export {
   ChangeMessageVisibilityBatchCommand,
   CreateQueueCommand,
   DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
-  SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';

@@ -37,7 +37,7 @@ function emulator(endpoint: string, region: string | undefined) {
   if (new URL(endpoint).hostname.endsWith('.amazonaws.com')) return {};
   const credentials = { accessKeyId: 'shoot-flux', secretAccessKey: 'shoot-flux' };
   return {
-    ...(region === undefined && process.env['AWS_REGION'] === undefined ? { region: 'us-east-1' } : {}),
-    ...(process.env['AWS_ACCESS_KEY_ID'] === undefined ? { credentials } : {}),
+    ...(region === undefined && process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+    ...(process.env.AWS_ACCESS_KEY_ID === undefined ? { credentials } : {}),
   };
 }

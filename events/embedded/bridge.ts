@@ -1,0 +1,100 @@
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { lazySqs } from '../sqs/connect.ts';
+import { createQueues } from '../sqs/create-queues.ts';
+import { createSqsLambda, type QueueFunction } from '../sqs/lambda.ts';
+import type { QueueUrls } from '../sqs/queues.ts';
+import type { Surroundings } from '../sqs/run-group.ts';
+import { createSender, type Sender } from '../sqs/sender.ts';
+import { createVisibility } from '../sqs/visibility.ts';
+import { type PollerOptions, startPoller } from './poller.ts';
+import { startEmbeddedQueue } from './queue.ts';
+
+export interface BridgeOptions {
+  definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
+  log: Log;
+  /** Another SQS than the embedded one; missing queues are made there. */
+  endpoint?: string | undefined;
+  /** Start of every queue's name. Default `shoot-flux-`. */
+  prefix?: string;
+  /** Of the queues and their pollers. Default 60. */
+  visibilitySeconds?: number;
+}
+
+/** Everything of a function's surroundings that does not come from the queue. */
+export type Outside = Omit<Surroundings, 'sender' | 'visibility'>;
+
+/** The way of changes inside one process: queues, a sender for the watcher, and pollers for the functions. */
+export interface Bridge {
+  endpoint: string;
+  queues: QueueUrls;
+  sender: Sender;
+  /** Runs functions for their queues; the same code as on Lambda, called by a poller. */
+  start(
+    functions: QueueFunction[],
+    outside: (definition: FunctionDefinition) => Outside,
+    options?: RunOptions,
+  ): Running;
+  /** Closes the queue; stop what runs before. */
+  stop(): Promise<void>;
+}
+
+export type RunOptions = Pick<PollerOptions, 'concurrency' | 'timeoutSeconds' | 'waitSeconds'>;
+
+export interface Running {
+  /** Drains all pollers, see `Poller.stop`. */
+  stop(deadlineMs?: number): Promise<void>;
+}
+
+/** Emulators do not notice a poller that died: its open receive still takes messages. Short ones take few. */
+const WAIT_SECONDS = 1;
+
+/** Opens the queues of functions: embedded in this process, or at another endpoint. */
+export async function openBridge({
+  definitions,
+  log,
+  endpoint,
+  prefix = 'shoot-flux-',
+  visibilitySeconds,
+}: BridgeOptions): Promise<Bridge> {
+  const embedded = endpoint === undefined ? await startEmbeddedQueue() : undefined;
+  const address = endpoint ?? embedded?.endpoint ?? '';
+  const connect = lazySqs({ endpoint: address });
+  const sqs = await connect();
+  const visible = visibilitySeconds === undefined ? {} : { visibilitySeconds };
+  const queues = await createQueues(sqs, definitions, { prefix, ...visible });
+  const sender = createSender({ sqs: connect, queues });
+
+  return {
+    endpoint: address,
+    queues,
+    sender,
+    start(functions, outside, options) {
+      const pollers = functions.map((queueFunction) => {
+        const { definition } = queueFunction;
+        const queueUrl = queues.queue(definition.name);
+        const visibility = createVisibility(connect, queueUrl);
+        const lambda = createSqsLambda(queueFunction, { ...outside(definition), sender, visibility });
+        return startPoller({
+          name: definition.name,
+          lambda,
+          sqs,
+          queueUrl,
+          log,
+          waitSeconds: WAIT_SECONDS,
+          ...visible,
+          ...options,
+        });
+      });
+      return {
+        async stop(deadlineMs) {
+          await Promise.all(pollers.map((poller) => poller.stop(deadlineMs)));
+        },
+      };
+    },
+    async stop() {
+      sqs.client.destroy();
+      await embedded?.stop();
+    },
+  };
+}
