@@ -1,0 +1,51 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError, errorMessage, ShootFluxError } from '../runtime/errors.ts';
+import type { Distribution, Release } from './release.ts';
+import { readRelease } from './release-files.ts';
+import { compareVersions, parseVersion } from './versions.ts';
+
+const opened = new Map<string, Distribution>();
+
+/** The distribution of a folder, opened once in a process. */
+export function distributionAt(dir: string): Distribution {
+  const distribution = opened.get(dir) ?? openDistribution(dir);
+  opened.set(dir, distribution);
+  return distribution;
+}
+
+/**
+ * Opens a distribution folder: `<dir>/v2.9.4/source-controller.yaml`, … as in a release's manifests.tar.gz. It may be
+ * read-only. Nothing is read before it is asked for, and a release is read once.
+ */
+export function openDistribution(dir: string): Distribution {
+  const releases = new Map<string, Promise<Release>>();
+  const load = async (version: string) => {
+    const available = await versionsIn(dir);
+    if (available.includes(version)) return readRelease(join(dir, version), version);
+    const message = `Flux ${version} is not in the distribution; available are ${available.join(', ') || 'none'}.`;
+    throw new ConfigError([{ object: 'configuration', path: 'flux.version', message }]);
+  };
+  return {
+    versions: () => versionsIn(dir),
+    release(version) {
+      const known = releases.get(version) ?? load(version);
+      releases.set(version, known);
+      // A failure is not kept: the folder may be mended.
+      known.catch(() => releases.delete(version));
+      return known;
+    },
+  };
+}
+
+async function versionsIn(dir: string): Promise<string[]> {
+  try {
+    const entries = await readdir(dir, { withFileTypes: true });
+    const folders = entries.filter((entry) => !entry.isFile() && parseVersion(entry.name) !== undefined);
+    return folders.map(({ name }) => name).sort((one, other) => compareVersions(other, one));
+  } catch (error) {
+    throw new ShootFluxError(
+      `Flux distribution ${dir}: cannot be read (${errorMessage(error)}): give a folder with one folder per release.`,
+    );
+  }
+}

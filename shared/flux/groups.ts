@@ -1,0 +1,83 @@
+import type { KubeObject } from '../kube/resource.ts';
+import { apiVersionIn, isCrd } from './custom-resources.ts';
+import { installObjects } from './install.ts';
+import type { ObjectGroups, RenderInputs, SecretMaterial } from './release.ts';
+
+/** On copied Secrets and ConfigMaps, as the Go extension of the same name puts it: its users select by it. */
+const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+
+/** Namespaces that every cluster has. */
+const builtInNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
+const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
+
+/**
+ * Pure: everything that goes into the shoot, in the groups of the four ManagedResources. No object carries
+ * `no-cleanup`: on a Shoot's deletion Gardener may clean all of them.
+ * @throws ConfigError when the release lacks a component or a kind
+ */
+export function objectGroups(inputs: RenderInputs): ObjectGroups {
+  const { config, release, ownsNamespace } = inputs;
+  const install = installObjects(release, config.flux);
+  const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(kept);
+  const sync = syncObjects(inputs);
+  const copies = [...inputs.secrets.map(copiedSecret), ...configMaps(inputs)];
+  const health = (objects: KubeObject[]) => (inputs.shootHealth ? objects : objects.map(withoutHealthCheck));
+  return {
+    crds: health([...namespace, ...install.filter(isCrd)]),
+    controllers: health(install.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
+    secrets: health([...otherNamespaces([...copies, ...sync], config.flux.namespace), ...copies]),
+    sync: health(sync),
+  };
+}
+
+/** Source and root Kustomization in the API versions of the release, suspended where the configuration says so. */
+function syncObjects({ config, release }: RenderInputs): KubeObject[] {
+  return [config.source, config.kustomization]
+    .filter((object) => object !== undefined)
+    .map((object) => ({
+      ...object,
+      apiVersion: apiVersionIn(release, config.flux.components, object.kind),
+      ...(config.suspend && { spec: { ...(object.spec as object), suspend: true } }),
+    }));
+}
+
+function copiedSecret({ name, namespace, type, data }: SecretMaterial): KubeObject {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
+}
+
+function configMaps({ config, shoot }: RenderInputs): KubeObject[] {
+  const { namespace } = config.flux;
+  const configMap = (name: string, data: Record<string, string>) => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
+    data,
+  });
+  return [configMap('shoot-info', { ...shoot.info }), configMap('shoot-facts', shoot.facts)];
+}
+
+/** Namespaces besides the flux namespace that our objects live in: created when missing, never deleted by us. */
+function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObject[] {
+  const names = new Set(objects.map(({ metadata }) => metadata.namespace ?? fluxNamespace));
+  return [...names]
+    .filter((name) => name !== fluxNamespace && !builtInNamespaces.includes(name))
+    .sort()
+    .map((name) => kept({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+}
+
+/**
+ * Not together with `resources.gardener.cloud/ignore`: the resource-manager reads this annotation from the live
+ * object, and would then never write it to a Namespace that exists.
+ */
+function kept(object: KubeObject): KubeObject {
+  return annotated(object, KEEP_OBJECT);
+}
+
+function withoutHealthCheck(object: KubeObject): KubeObject {
+  return annotated(object, SKIP_HEALTH_CHECK);
+}
+
+function annotated(object: KubeObject, annotation: string): KubeObject {
+  const annotations = { ...object.metadata.annotations, [annotation]: 'true' };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}

@@ -1,0 +1,63 @@
+import type { FluxInstall } from '../config/effective.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { installedDeployment } from './deployment.ts';
+import type { Release } from './release.ts';
+import { rolesFor } from './roles.ts';
+
+/** Files of a release that are no component. */
+const sharedFiles = ['policies', 'rbac'];
+
+/** Cluster-scoped kinds in a release; everything else gets the namespace. */
+const clusterScoped = new Set(['Namespace', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']);
+
+/**
+ * Exactly what `flux install` of that release produces for the same options, in the same order: Namespace, policies,
+ * RBAC, then the components' objects. Built beside the release's objects, which are never changed.
+ * @throws ConfigError when the release lacks a component
+ */
+export function installObjects(release: Release, install: FluxInstall): KubeObject[] {
+  checkComponents(release, install.components);
+  const file = (name: string) => release.files.get(name) ?? [];
+  const objects = [
+    namespaceOf(install.namespace),
+    ...(install.networkPolicy ? file('policies') : []),
+    ...rolesFor(file('rbac'), install.namespace),
+    ...install.components.flatMap((component) => file(component)),
+  ];
+  const labels = {
+    'app.kubernetes.io/instance': install.namespace,
+    'app.kubernetes.io/version': release.version,
+    'app.kubernetes.io/part-of': 'flux',
+  };
+  return objects.map((object) => {
+    const placed = inNamespace(object, install.namespace, labels);
+    return object.kind === 'Deployment' ? installedDeployment(placed, install, labels) : placed;
+  });
+}
+
+/** The components that a release has, by name. */
+export function componentsOf(release: Release): string[] {
+  return [...release.files.keys()].filter((name) => !sharedFiles.includes(name)).sort();
+}
+
+function checkComponents(release: Release, components: readonly string[]): void {
+  const available = componentsOf(release);
+  const missing = components.filter((component) => !available.includes(component));
+  if (missing.length === 0) return;
+  const message = `Flux ${release.version} has no component ${missing.join(', ')}; it has ${available.join(', ')}.`;
+  throw new ConfigError([{ object: 'configuration', path: 'flux.components', message }]);
+}
+
+function namespaceOf(name: string): KubeObject {
+  const labels = {
+    'pod-security.kubernetes.io/warn': 'restricted',
+    'pod-security.kubernetes.io/warn-version': 'latest',
+  };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+}
+
+function inNamespace(object: KubeObject, namespace: string, labels: Record<string, string>): KubeObject {
+  const scope = clusterScoped.has(object.kind) ? {} : { namespace };
+  return { ...object, metadata: { ...object.metadata, ...scope, labels: { ...object.metadata.labels, ...labels } } };
+}

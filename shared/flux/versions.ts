@@ -1,0 +1,110 @@
+import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+
+/** A Flux release number; `pre` is what follows the dash of a pre-release, else empty. */
+export interface FluxVersion {
+  major: number;
+  minor: number;
+  patch: number;
+  pre: string;
+}
+
+const EXACT = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/;
+const RANGE = /^v?(\d+)(?:\.(\d+))?\.x$/;
+
+/** @returns undefined for anything but `2.9.4`, `v2.9.4` and pre-releases of it */
+export function parseVersion(text: string): FluxVersion | undefined {
+  const match = EXACT.exec(text);
+  if (match === null) return undefined;
+  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]), pre: match[4] ?? '' };
+}
+
+/** Below zero when `one` is older; a name that is no version is older than every version. */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [parseVersion(one), parseVersion(other)];
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
+  return a.major - b.major || a.minor - b.minor || a.patch - b.patch || comparePre(a.pre, b.pre);
+}
+
+/** A release is newer than its pre-releases; `rc.10` is newer than `rc.9`. */
+function comparePre(one: string, other: string): number {
+  if (one === '' || other === '') return Number(one === '') - Number(other === '');
+  return one.localeCompare(other, 'en', { numeric: true });
+}
+
+/**
+ * Whether a release supports a Kubernetes version. Every release from 2.3 to 2.9 named three Kubernetes minors of which
+ * the oldest is its own minor plus 25 (2.9: 1.34 to 1.36). No upper bound: on a Kubernetes that is newer than all
+ * releases at hand the newest one is still the best.
+ */
+export function supportsKubernetes(version: string, kubernetesVersion: string | undefined): boolean {
+  const flux = parseVersion(version);
+  const kubernetes = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '');
+  if (flux === undefined || kubernetes === null) return true;
+  return flux.major === 2 && Number(kubernetes[1]) >= flux.minor + 25;
+}
+
+export interface VersionInputs {
+  /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `2.x`), or absent: the newest for the Shoot's Kubernetes. */
+  wanted?: string | undefined;
+  /** The versions of the distribution, in any order. */
+  available: readonly string[];
+  /** The Shoot's `spec.kubernetes.version`; absent: not known, then everything is supported. */
+  kubernetesVersion?: string | undefined;
+  /** The release that is installed or recorded. */
+  pinned?: string | undefined;
+  /** False: a merely newer distribution changes nothing. */
+  mayUpgrade: boolean;
+  /** Where the wanted version is written, for errors. */
+  at?: Pick<ConfigIssue, 'object' | 'path'> | undefined;
+}
+
+/**
+ * The release to use, as the distribution names it. A pin stays unless it no longer satisfies what is wanted or has
+ * left the distribution; with `mayUpgrade` a newer release that satisfies it wins. Never a downgrade. What the user
+ * wrote down is followed even where Flux claims no support for the Shoot's Kubernetes.
+ * @throws ConfigError naming the available versions
+ */
+export function resolveVersion(inputs: VersionInputs): string {
+  const { wanted, kubernetesVersion, pinned, mayUpgrade } = inputs;
+  const versions = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
+  const fail = (message: string): never => {
+    const at = inputs.at ?? { object: 'configuration', path: 'flux.version' };
+    throw new ConfigError([{ ...at, message: `${message}; ${availableText(versions)}.` }]);
+  };
+
+  const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));
+  if (matching.length === 0) fail(`no Flux release matches ${wanted === undefined ? 'a Shoot' : `"${wanted}"`}`);
+  const kept = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
+  if (kept && !mayUpgrade) return kept;
+
+  const supported = matching.filter((version) => supportsKubernetes(version, kubernetesVersion));
+  const candidates = supported.length > 0 || wanted === undefined ? supported : matching;
+  const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? kept;
+  if (best) return best;
+  if (candidates.length === 0) {
+    return fail(`no Flux release supports Kubernetes ${kubernetesVersion}, name one in flux.version to use it anyway`);
+  }
+  return fail(`Flux ${pinned} is installed and is never downgraded, ask for a release that is not older`);
+}
+
+/** Ranges never match pre-releases; those have to be named exactly. */
+function filterOf(wanted: string | undefined): ((version: string) => boolean) | undefined {
+  if (wanted === undefined) return (version) => parseVersion(version)?.pre === '';
+  if (EXACT.test(wanted)) return (version) => compareVersions(version, wanted) === 0;
+  const range = RANGE.exec(wanted);
+  if (range === null) return undefined;
+  const [, major, minor] = range;
+  return (version) => {
+    const parsed = parseVersion(version);
+    const sameMinor = minor === undefined || parsed?.minor === Number(minor);
+    return parsed?.pre === '' && parsed.major === Number(major) && sameMinor;
+  };
+}
+
+function newestFirst(one: string, other: string): number {
+  return compareVersions(other, one);
+}
+
+function availableText(versions: readonly string[]): string {
+  return versions.length === 0 ? 'the distribution has no release' : `available are ${versions.join(', ')}`;
+}
