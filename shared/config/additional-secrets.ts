@@ -28,7 +28,7 @@ export function additionalSecrets(
   const taken = new Map<string, string>();
   const { sourceSecret, shootResources } = surroundings;
   if (sourceSecret?.targetName !== undefined) {
-    taken.set(`${sourceSecret.namespace}/${sourceSecret.targetName}`, "the source's credentials");
+    taken.set(`${sourceSecret.namespace}/${sourceSecret.targetName}`, "the target of the source's credentials");
   }
   for (const [index, { name, targetName }] of entries.entries()) {
     const path = `additionalSecretResources[${index}]`;
@@ -37,21 +37,29 @@ export function additionalSecrets(
     // A missing name is the schema's finding.
     const problem = name === '' ? undefined : resourceProblem(name, shootResources);
     if (problem !== undefined) issue('name', problem);
-    const target = targetName ?? shootResources?.find((resource) => resource.name === name)?.resourceName;
+    const target = targetName ?? ownName(name, shootResources);
+    // Without the Shoot the Secret's own name is not known, but an entry named twice is still a collision.
+    const holder = target ?? `entry ${name}`;
     for (const namespace of namespacesOf(target, surroundings)) {
-      const owner = target === undefined || target === '' ? undefined : taken.get(`${namespace}/${target}`);
+      const owner = name === '' && target === undefined ? undefined : taken.get(`${namespace}/${holder}`);
       if (owner !== undefined) {
+        const field = targetName === undefined ? 'name' : 'targetName';
         issue(
-          targetName === undefined ? 'name' : 'targetName',
-          `${quote(target)} in namespace ${namespace} is already taken by ${owner}; write another targetName`,
+          field,
+          `${quote(target ?? name)} in namespace ${namespace} is already ${owner}; write another targetName`,
         );
         break;
       }
-      if (target !== undefined) taken.set(`${namespace}/${target}`, path);
+      taken.set(`${namespace}/${holder}`, `the target of ${path}`);
       secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
     }
   }
   return { secrets, issues };
+}
+
+function ownName(name: string, resources: ConfigInputs['shootResources']): string | undefined {
+  const own = resources?.find((resource) => resource.name === name)?.resourceName;
+  return own === '' ? undefined : own;
 }
 
 function namespacesOf(target: string | undefined, { fluxNamespace, users }: Surroundings): Set<string> {

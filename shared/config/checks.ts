@@ -10,13 +10,13 @@ const ALPHABET = "lower-case letters, digits and '-', beginning and ending with 
 
 /** Name of a Namespace (RFC 1123 label). */
 export const namespaceName: Check = (text) =>
-  LABEL.test(text) && text.length <= 63
+  text.length <= 63 && LABEL.test(text)
     ? undefined
     : `${quote(text)} is not a valid namespace name; use at most 63 ${ALPHABET}`;
 
 /** Name of an object (RFC 1123 subdomain). */
 export const objectName: Check = (text) =>
-  SUBDOMAIN.test(text) && text.length <= 253
+  text.length <= 253 && SUBDOMAIN.test(text)
     ? undefined
     : `${quote(text)} is not a valid name for a Kubernetes object; use at most 253 ${ALPHABET}, in parts joined by '.'`;
 
@@ -101,14 +101,17 @@ export const COMPONENTS = [
  * one that is nearly a known one is.
  */
 export const component: Check = (text) => {
-  if (!LABEL.test(text)) return `${quote(text)} is not the name of a component; Flux has ${COMPONENTS.join(', ')}`;
+  if (text.length > 63 || !LABEL.test(text))
+    return `${quote(text)} is not the name of a component; Flux has ${COMPONENTS.join(', ')}`;
   const meant = misspelt(text, COMPONENTS);
   return meant === undefined ? undefined : `${quote(text)} is not a component of Flux; did you mean ${meant}?`;
 };
 
 /** The cluster's DNS domain. */
 export const clusterDomain: Check = (text) =>
-  SUBDOMAIN.test(text) ? undefined : `${quote(text)} is not a DNS domain; write it as in cluster.local`;
+  text.length <= 253 && SUBDOMAIN.test(text)
+    ? undefined
+    : `${quote(text)} is not a DNS domain; write it as in cluster.local`;
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import type { ConfigIssue } from '../runtime/errors.ts';
 import { nearest } from './nearest.ts';
 import { quote, typeName } from './quote.ts';
+import { keyDocs, shapeOf } from './schema.ts';
 
 type Path = readonly PropertyKey[];
 
@@ -44,7 +45,7 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
       return issue.keys.map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
     }
     case 'invalid_type':
-      return [{ path: [], message: at === undefined ? 'is missing' : wrongType(issue.expected, at) }];
+      return [{ path: [], message: at === undefined ? missing(schema, issue.path) : wrongType(issue.expected, at) }];
     case 'invalid_value':
       return [{ path: [], message: wrongValue(at, issue.values.map(String)) }];
     default:
@@ -52,8 +53,14 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
   }
 }
 
+function missing(schema: z.core.$ZodType, path: Path): string {
+  const field = schemaAt(schema, path);
+  const example = field === undefined ? undefined : keyDocs.get(field)?.example;
+  return example === undefined ? 'is missing; write it' : `is missing; write it as in ${example}`;
+}
+
 /** The sentence for a key that nobody reads. */
-export function unknownKey(key: string, known: readonly string[]): string {
+function unknownKey(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
   return meant === undefined
     ? `is not a known key; known are ${known.join(', ')}`
@@ -69,7 +76,8 @@ function wrongType(expected: string, value: unknown): string {
 }
 
 function wrongValue(value: unknown, values: readonly string[]): string {
-  const meant = typeof value === 'string' ? nearest(value, values) : undefined;
+  if (value !== undefined && typeof value !== 'string') return wrongType('string', value);
+  const meant = value === undefined ? undefined : nearest(value, values);
   const choice = values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
   const said = value === undefined ? 'is missing' : `${quote(value)} is not possible`;
   return `${said}; write ${meant ?? choice}`;
@@ -88,21 +96,15 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 /** The keys that a schema knows at a path. */
-export function knownKeys(schema: z.core.$ZodType, path: Path = []): string[] {
-  const inner = path.reduce<z.core.$ZodType | undefined>(child, schema);
+function knownKeys(schema: z.core.$ZodType, path: Path): string[] {
+  const inner = schemaAt(schema, path);
   return inner === undefined ? [] : Object.keys(shapeOf(inner) ?? {});
 }
 
-/** The fields of an object schema, also inside an optional one or of the entries of a list. */
-export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  if (def.type === 'object') return def.shape as Record<string, z.core.$ZodType>;
-  if (def.type === 'optional') return shapeOf(def.innerType);
-  if (def.type === 'array') return shapeOf(def.element);
-  return undefined;
-}
-
-function child(schema: z.core.$ZodType | undefined, part: PropertyKey): z.core.$ZodType | undefined {
-  if (schema === undefined || typeof part === 'number') return schema;
-  return shapeOf(schema)?.[String(part)];
+function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
+  return path.reduce<z.core.$ZodType | undefined>(
+    // The entries of a list have the shape that `shapeOf` shows for the list.
+    (inner, part) => (inner === undefined || typeof part === 'number' ? inner : shapeOf(inner)?.[String(part)]),
+    schema,
+  );
 }

@@ -20,6 +20,7 @@ export function layerIssues(combined: Combined): ConfigIssue[] {
   return [
     ...pairIssues(combined),
     ...componentIssues(combined),
+    ...namespaceIssues(combined),
     ...sourceRefIssues(combined),
     ...secretResourceIssues(combined),
   ];
@@ -58,6 +59,18 @@ function componentIssues({ fluxConfig, providerConfig, flux }: Combined): Config
       object: layer.object,
       path: layer.componentsPath,
       message: `lacks ${required}, which the configured source and Kustomization need; add ${required}`,
+    }));
+}
+
+/** Controllers that look only at their own namespace never see what is elsewhere. */
+function namespaceIssues({ flux, source, kustomization, providerConfig }: Combined): ConfigIssue[] {
+  if (flux.watchAllNamespaces) return [];
+  return Object.entries({ source, kustomization })
+    .filter(([, object]) => object !== undefined && object.metadata.namespace !== flux.namespace)
+    .map(([part]) => ({
+      object: providerConfig.object,
+      path: `${part}.template.metadata.namespace`,
+      message: `must be ${flux.namespace}, because watchAllNamespaces is false; leave it out or let Flux watch all namespaces`,
     }));
 }
 

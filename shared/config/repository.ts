@@ -11,7 +11,7 @@ import {
   semverRange,
 } from './checks.ts';
 import { schemaIssues } from './issues.ts';
-import { knownHostsProblem } from './known-hosts.ts';
+import { knownHostsProblem, knowsHost } from './known-hosts.ts';
 import { key, text } from './schema.ts';
 import { type Given, given, textOf } from './values.ts';
 
@@ -38,7 +38,7 @@ export function fluxConfigObject(namespace: string): string {
 
 // A ConfigMap is written by hand, and most hosting sites offer git@host:path for copying, so it is taken here;
 // templates are Flux's own objects, where it stays an error.
-const repositoryUrl: Check = (value) => (fromScpForm(value) === undefined ? gitUrl(value) : undefined);
+const repositoryUrl: Check = (value) => gitUrl(fromScpForm(value) ?? value);
 const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsProblem(value));
 
 /** The keys of `flux-config` that say where the repository is and how to read it. */
@@ -140,19 +140,32 @@ const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
 export function repositoryIssues(object: string, data: Given): ConfigIssue[] {
   const issue = (path: string, message: string): ConfigIssue => ({ object, path, message });
   const url = textOf(data.repositoryUrl);
+  const sshUrl = url === undefined ? undefined : sshUrlOf(url);
   const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
-  const revisions = REVISIONS.filter((name) => data[name] !== undefined);
+  const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
+  const knownHosts = textOf(data.knownHosts);
   const issues: ConfigIssue[] = [];
   if (data.repositoryUrl === undefined && needsUrl.length > 0) {
     issues.push(issue('repositoryUrl', `is missing; write where the repository is, or remove ${needsUrl.join(', ')}`));
   }
-  if (url !== undefined && isSsh(fromScpForm(url) ?? url) && (data.repositoryType ?? 'public') === 'public') {
+  if (sshUrl !== undefined && (data.repositoryType ?? 'public') === 'public') {
     issues.push(issue('repositoryType', 'must be private, because Flux reads nothing over SSH without a key'));
   }
-  if (revisions.length > 1) {
-    issues.push(
-      issue(revisions[1] ?? '', `cannot be combined with ${revisions[0]}; write only one of ${REVISIONS.join(', ')}`),
-    );
+  if (first !== undefined && second !== undefined) {
+    issues.push(issue(second, `cannot be combined with ${first}; write only one of ${REVISIONS.join(', ')}`));
+  }
+  if (sshUrl !== undefined && knownHosts !== undefined && !mayKnow(knownHosts, sshUrl)) {
+    issues.push(issue('knownHosts', `has no line for ${sshUrl.host}; add one as ssh-keyscan prints it, or write scan`));
   }
   return issues;
+}
+
+function sshUrlOf(url: string): URL | undefined {
+  const normal = fromScpForm(url) ?? url;
+  return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
+}
+
+/** Lines that are no host keys are another finding. */
+function mayKnow(knownHosts: string, url: URL): boolean {
+  return knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined || knowsHost(knownHosts, url);
 }

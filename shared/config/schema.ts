@@ -36,3 +36,12 @@ export function text(check?: Check) {
     }),
   );
 }
+
+/** The fields of an object schema, also inside an optional one, or of the entries of a list. */
+export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'object') return def.shape as Record<string, z.core.$ZodType>;
+  if (def.type === 'optional') return shapeOf(def.innerType);
+  if (def.type === 'array') return shapeOf(def.element);
+  return undefined;
+}

@@ -1,0 +1,81 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { ConfigError } from '../runtime/errors.ts';
+import type { ConfigInputs, EffectiveConfig } from './effective.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { PROVIDER_CONFIG_API } from './provider-config.ts';
+
+/** Test data: inputs with a ConfigMap of these keys. */
+export function withFluxConfig(data: Record<string, string>): ConfigInputs {
+  return { fluxConfig: { namespace: 'garden-foo', data } };
+}
+
+/** Test data: inputs with a FluxConfig of these fields. */
+export function withProviderConfig(fields: object): ConfigInputs {
+  return { providerConfig: { apiVersion: PROVIDER_CONFIG_API, kind: 'FluxConfig', ...fields } };
+}
+
+/** Test data: the template of a good GitRepository with changes. */
+export function gitRepository(spec: object = {}, fields: object = {}): object {
+  return {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'GitRepository',
+    spec: { url: 'https://github.com/org/fleet', ref: { branch: 'main' }, ...spec },
+    ...fields,
+  };
+}
+
+/** Test data: the template of a good OCIRepository with changes. */
+export function ociRepository(spec: object = {}, fields: object = {}): object {
+  return {
+    kind: 'OCIRepository',
+    spec: { url: 'oci://ghcr.io/org/manifests', ref: { tag: 'latest' }, ...spec },
+    ...fields,
+  };
+}
+
+/** Test data: the template of a good Bucket with changes. */
+export function bucket(spec: object = {}): object {
+  return { kind: 'Bucket', spec: { bucketName: 'fleet', endpoint: 's3.example.com', ...spec } };
+}
+
+/** Test data: the template of a good Kustomization with changes. */
+export function kustomization(spec: object = {}, fields: object = {}): object {
+  return { spec: { path: './clusters/production', ...spec }, ...fields };
+}
+
+/** Test data: inputs with a source and a Kustomization in the FluxConfig. */
+export function withTemplates(source: object, ks: object = kustomization(), fields: object = {}): ConfigInputs {
+  return withProviderConfig({ source: { template: source }, kustomization: { template: ks }, ...fields });
+}
+
+/** Test data: a line of known_hosts with a fresh key. */
+export function hostKey(host: string): string {
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
+  const part = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
+  return `${host} ssh-ed25519 ${Buffer.concat([part(Buffer.from('ssh-ed25519')), part(raw)]).toString('base64')}`;
+}
+
+/** The sentences of everything that is wrong, `object: path: message`; none when the inputs are good. */
+export function problems(inputs: ConfigInputs): string[] {
+  try {
+    effectiveConfig(inputs);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError)
+      return error.issues.map(({ object, path, message }) => `${object}: ${path}: ${message}`);
+    throw error;
+  }
+}
+
+/** The source of a config that must have one. */
+export function sourceOf(config: EffectiveConfig): NonNullable<EffectiveConfig['source']> {
+  if (config.source === undefined) throw new Error('the config has no source');
+  return config.source;
+}
+
+/** The Kustomization of a config that must have one. */
+export function kustomizationOf(config: EffectiveConfig): NonNullable<EffectiveConfig['kustomization']> {
+  if (config.kustomization === undefined) throw new Error('the config has no Kustomization');
+  return config.kustomization;
+}

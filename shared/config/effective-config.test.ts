@@ -1,0 +1,394 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bucket,
+  gitRepository,
+  kustomization,
+  kustomizationOf,
+  ociRepository,
+  sourceOf,
+  withFluxConfig,
+  withProviderConfig,
+  withTemplates,
+} from './config.fixtures.ts';
+import type { ConfigInputs } from './effective.ts';
+import { effectiveConfig } from './effective-config.ts';
+
+const CORE = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];
+const resource = (name: string) => ({ name, kind: 'Secret', resourceName: `${name}-secret` });
+
+describe('without source', () => {
+  test.each<[string, ConfigInputs]>([
+    ['no config at all', {}],
+    ['an empty ConfigMap', withFluxConfig({})],
+    ['a ConfigMap with empty values', withFluxConfig({ repositoryUrl: '', repositoryBranch: ' ', repositoryType: '' })],
+    ['an empty providerConfig', { providerConfig: {} }],
+    ['a providerConfig that is null', { providerConfig: null }],
+    [
+      'absent fields as Go programs write them',
+      withProviderConfig({ flux: { version: '', components: [] }, source: null }),
+    ],
+  ])('%s: Flux only, as flux install would', (_what, inputs) => {
+    const { from: _, ...config } = effectiveConfig(inputs);
+    expect(config).toEqual({
+      flux: {
+        registry: 'ghcr.io/fluxcd',
+        namespace: 'flux-system',
+        components: CORE,
+        networkPolicy: true,
+        watchAllNamespaces: true,
+        logLevel: 'info',
+        clusterDomain: 'cluster.local',
+        tolerationKeys: [],
+      },
+      syncMode: 'Once',
+      suspend: false,
+      additionalSecrets: [],
+    });
+  });
+
+  test.each([
+    ['v2.9.4', 'v2.9.4'],
+    ['2.9.4', 'v2.9.4'],
+    ['v2.0.0-rc.1', 'v2.0.0-rc.1'],
+    ['2.9.x', '2.9.x'],
+    ['v2.x', '2.x'],
+    ['latest', undefined],
+  ])('version %s means %s in both forms', (given, meant) => {
+    expect(effectiveConfig(withFluxConfig({ fluxVersion: given })).flux.version).toBe(meant);
+    expect(effectiveConfig(withProviderConfig({ flux: { version: given } })).flux.version).toBe(meant);
+  });
+
+  test('all options of the installation, in both forms', () => {
+    const expected = {
+      version: 'v2.9.4',
+      registry: 'registry.example.com:5000/fluxcd',
+      namespace: 'gitops',
+      components: ['source-controller', 'kustomize-controller', 'source-watcher'],
+      imagePullSecret: 'pull',
+      networkPolicy: false,
+      watchAllNamespaces: false,
+      logLevel: 'debug',
+      clusterDomain: 'example.internal',
+      tolerationKeys: ['node-role.kubernetes.io/infra', 'gpu'],
+    };
+    const texts = {
+      registry: expected.registry,
+      namespace: 'gitops',
+      components: 'source-controller,\n  kustomize-controller',
+      componentsExtra: 'source-watcher source-controller',
+      imagePullSecret: 'pull',
+      networkPolicy: 'false',
+      watchAllNamespaces: 'false',
+      logLevel: 'debug',
+      clusterDomain: 'example.internal',
+      tolerationKeys: 'node-role.kubernetes.io/infra, gpu, gpu',
+    };
+    const { components: _, ...rest } = expected;
+    const fields = {
+      ...rest,
+      components: ['source-controller', 'kustomize-controller'],
+      componentsExtra: ['source-watcher'],
+    };
+    expect(effectiveConfig(withFluxConfig({ ...texts, fluxVersion: '2.9.4' })).flux).toEqual(expected);
+    expect(effectiveConfig(withProviderConfig({ flux: fields })).flux).toEqual(expected);
+  });
+
+  test('a component that this product does not know is left to the release', () => {
+    const { flux } = effectiveConfig(
+      withProviderConfig({ flux: { components: ['source-controller', 'foo-controller'] } }),
+    );
+    expect(flux.components).toEqual(['source-controller', 'foo-controller']);
+  });
+});
+
+describe('flux-config', () => {
+  const data = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryBranch: 'main', repositoryType: 'private' };
+
+  test('yields exactly the objects of the first implementation', () => {
+    const config = effectiveConfig(withFluxConfig({ ...data, fluxVersion: 'v2.9.4' }));
+    expect(config.source).toEqual({
+      apiVersion: '',
+      kind: 'GitRepository',
+      metadata: { name: 'main-gitrepo', namespace: 'flux-system' },
+      spec: {
+        interval: '30s',
+        ref: { branch: 'main' },
+        secretRef: { name: 'flux-source' },
+        url: 'ssh://git@github.com/org/fleet',
+      },
+    });
+    expect(config.kustomization).toEqual({
+      apiVersion: '',
+      kind: 'Kustomization',
+      metadata: { name: 'main-ks', namespace: 'flux-system' },
+      spec: {
+        interval: '5m',
+        path: './',
+        prune: true,
+        sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' },
+        targetNamespace: 'default',
+      },
+    });
+    expect(config.sourceSecret).toEqual({
+      origin: { type: 'flux-source' },
+      targetName: 'flux-source',
+      namespace: 'flux-system',
+    });
+    expect(config.from).toEqual({ fluxConfig: true, providerConfig: false, source: 'flux-config' });
+  });
+
+  test('a public repository has no Secret, and without branch there is no ref', () => {
+    const config = effectiveConfig(withFluxConfig({ repositoryUrl: 'https://github.com/org/fleet' }));
+    expect(sourceOf(config).spec).toEqual({ interval: '30s', url: 'https://github.com/org/fleet' });
+    expect(config.sourceSecret).toBeUndefined();
+  });
+
+  test('a private repository over HTTPS takes the Secret that the project wrote', () => {
+    const config = effectiveConfig(withFluxConfig({ ...data, repositoryUrl: 'https://github.com/org/fleet' }));
+    expect(sourceOf(config).spec).toMatchObject({ secretRef: { name: 'flux-source' } });
+    expect(config.sourceSecret?.origin).toEqual({ type: 'flux-source' });
+  });
+
+  test('git@host:path becomes a URL that Flux takes', () => {
+    const config = effectiveConfig(withFluxConfig({ ...data, repositoryUrl: 'git@github.com:org/fleet.git' }));
+    expect(sourceOf(config).spec).toMatchObject({ url: 'ssh://git@github.com/org/fleet.git' });
+  });
+
+  test('path, revision and intervals', () => {
+    const commit = '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c';
+    const keys = {
+      repositoryCommit: commit,
+      repositoryPath: './a',
+      repositoryInterval: '2m',
+      kustomizationInterval: '1h',
+    };
+    const config = effectiveConfig(withFluxConfig({ ...data, ...keys }));
+    expect(sourceOf(config).spec).toMatchObject({ ref: { branch: 'main', commit }, interval: '2m' });
+    expect(kustomizationOf(config).spec).toMatchObject({ path: './a', interval: '1h' });
+  });
+
+  test('everything follows the namespace of Flux', () => {
+    const config = effectiveConfig(withFluxConfig({ ...data, namespace: 'gitops' }));
+    expect(sourceOf(config).metadata.namespace).toBe('gitops');
+    expect(kustomizationOf(config).metadata.namespace).toBe('gitops');
+    expect(config.sourceSecret?.namespace).toBe('gitops');
+  });
+});
+
+describe('providerConfig', () => {
+  test('source and Kustomization with all defaults', () => {
+    const config = effectiveConfig(withTemplates(gitRepository()));
+    expect(config.source).toEqual({
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { name: 'flux-system', namespace: 'flux-system' },
+      spec: { interval: '1m', ref: { branch: 'main' }, url: 'https://github.com/org/fleet' },
+    });
+    expect(config.kustomization).toEqual({
+      apiVersion: '',
+      kind: 'Kustomization',
+      metadata: { name: 'flux-system', namespace: 'flux-system' },
+      spec: {
+        interval: '1m',
+        path: './clusters/production',
+        prune: false,
+        sourceRef: { kind: 'GitRepository', name: 'flux-system', namespace: 'flux-system' },
+      },
+    });
+    expect(config.from).toEqual({ fluxConfig: false, providerConfig: true, source: 'providerConfig' });
+  });
+
+  test('objects as Go programs marshal them mean the same as written by hand', () => {
+    const metadata = { creationTimestamp: null };
+    const marshalled = withTemplates(
+      gitRepository({ interval: '0s', secretRef: { name: '' } }, { metadata, status: {} }),
+      kustomization({ interval: '0s', prune: false, sourceRef: { kind: '', name: '' } }, { metadata, status: {} }),
+      { flux: null, additionalSecretResources: null },
+    );
+    expect(effectiveConfig(marshalled)).toEqual(effectiveConfig(withTemplates(gitRepository())));
+  });
+
+  test.each([
+    ['OCIRepository', ociRepository({}, { apiVersion: 'source.toolkit.fluxcd.io/v1beta2' })],
+    ['Bucket', bucket()],
+  ])('a source of kind %s, with the sourceRef to match', (kind, template) => {
+    const config = effectiveConfig(withTemplates(template));
+    expect(config.source).toMatchObject({ kind, spec: { interval: '1m' } });
+    expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { kind } });
+  });
+
+  test('fields of Flux that are not known here are passed on untouched', () => {
+    const beyond = {
+      verify: { mode: 'HEAD', nothing: null },
+      sparseCheckout: ['a', ''],
+      proxySecretRef: { name: 'proxy' },
+    };
+    const ksBeyond = {
+      postBuild: { substitute: { EMPTY: '' } },
+      patches: [{ patch: '- op: remove' }],
+      healthChecks: [],
+    };
+    const config = effectiveConfig(withTemplates(gitRepository(beyond), kustomization(ksBeyond)));
+    expect(sourceOf(config).spec).toMatchObject(beyond);
+    expect(kustomizationOf(config).spec).toMatchObject(ksBeyond);
+  });
+
+  test('names, labels, annotations and a sourceRef of ones own', () => {
+    const metadata = { name: 'a', labels: { tier: 'x' }, annotations: { note: 'y' } };
+    const sourceRef = { kind: 'ExternalArtifact', name: 'b' };
+    const config = effectiveConfig(
+      withTemplates(gitRepository({}, { metadata }), kustomization({ sourceRef }, { metadata })),
+    );
+    expect(sourceOf(config).metadata).toEqual({ ...metadata, namespace: 'flux-system' });
+    expect(kustomizationOf(config).metadata).toEqual({ ...metadata, namespace: 'flux-system' });
+    expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { ...sourceRef, namespace: 'flux-system' } });
+  });
+
+  test('the Secret of secretResourceName is called flux-system when the template names none', () => {
+    const config = effectiveConfig(
+      withTemplates(gitRepository(), kustomization(), {
+        source: { template: gitRepository(), secretResourceName: 'git' },
+      }),
+    );
+    expect(sourceOf(config).spec).toMatchObject({ secretRef: { name: 'flux-system' } });
+    expect(config.sourceSecret).toEqual({
+      origin: { type: 'resource', resourceName: 'git' },
+      targetName: 'flux-system',
+      namespace: 'flux-system',
+    });
+  });
+
+  test('a source in another namespace keeps its Secret there', () => {
+    const template = gitRepository({ secretRef: { name: 'fleet' } }, { metadata: { namespace: 'fleet' } });
+    const config = effectiveConfig(
+      withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' } }),
+    );
+    expect(config.sourceSecret).toMatchObject({ targetName: 'fleet', namespace: 'fleet' });
+    expect(kustomizationOf(config)).toMatchObject({
+      metadata: { namespace: 'flux-system' },
+      spec: { sourceRef: { namespace: 'fleet' } },
+    });
+  });
+});
+
+describe('additional Secrets', () => {
+  const copies = (inputs: ConfigInputs) => effectiveConfig(inputs).additionalSecrets;
+  const copy = (resourceName: string, targetName: string | undefined, namespace = 'flux-system') => ({
+    origin: { type: 'resource', resourceName },
+    targetName,
+    namespace,
+  });
+
+  test('go to the namespace of Flux', () => {
+    const entries = [{ name: 'a' }, { name: 'b', targetName: 'bee' }, { name: 'b' }];
+    const inputs = withProviderConfig({ flux: { namespace: 'gitops' }, additionalSecretResources: entries });
+    expect(copies(inputs)).toEqual([
+      copy('a', undefined, 'gitops'),
+      copy('b', 'bee', 'gitops'),
+      copy('b', undefined, 'gitops'),
+    ]);
+  });
+
+  test('go also to where the source or the Kustomization refers to them', () => {
+    const template = gitRepository({ proxySecretRef: { name: 'proxy' } }, { metadata: { namespace: 'fleet' } });
+    const ks = kustomization(
+      {
+        decryption: { provider: 'sops', secretRef: { name: 'age-secret' } },
+        postBuild: {
+          substituteFrom: [
+            { kind: 'Secret', name: 'vars' },
+            { kind: 'ConfigMap', name: 'other' },
+          ],
+        },
+      },
+      { metadata: { namespace: 'apps' } },
+    );
+    const entries = [
+      { name: 'p', targetName: 'proxy' },
+      { name: 'age' },
+      { name: 'v', targetName: 'vars' },
+      { name: 'o', targetName: 'other' },
+    ];
+    const inputs = {
+      ...withTemplates(template, ks, { additionalSecretResources: entries }),
+      shootResources: ['p', 'age', 'v', 'o'].map(resource),
+    };
+    expect(copies(inputs)).toEqual([
+      copy('p', 'proxy'),
+      copy('p', 'proxy', 'fleet'),
+      copy('age', undefined),
+      copy('age', undefined, 'apps'),
+      copy('v', 'vars'),
+      copy('v', 'vars', 'apps'),
+      copy('o', 'other'),
+    ]);
+  });
+});
+
+describe('layers', () => {
+  const data = {
+    fluxVersion: '2.8.x',
+    registry: 'mirror.example.com/fluxcd',
+    syncMode: 'Reconcile',
+    suspend: 'true',
+    repositoryUrl: 'ssh://git@github.com/org/fleet',
+    repositoryType: 'private',
+  };
+  const both = (fields: object): ConfigInputs => ({ ...withFluxConfig(data), ...withProviderConfig(fields) });
+
+  test('the rest merges by field', () => {
+    const config = effectiveConfig(both({ flux: { version: 'v2.9.4' }, suspend: false }));
+    expect(config).toMatchObject({
+      flux: { version: 'v2.9.4', registry: 'mirror.example.com/fluxcd', namespace: 'flux-system' },
+      syncMode: 'Reconcile',
+      suspend: false,
+    });
+    expect(config.from).toEqual({ fluxConfig: true, providerConfig: true, source: 'flux-config' });
+  });
+
+  test('latest in the providerConfig overrides a version of the ConfigMap', () => {
+    expect(effectiveConfig(both({ flux: { version: 'latest' } })).flux.version).toBeUndefined();
+  });
+
+  test('componentsExtra and components come from whichever layer names them', () => {
+    const inputs = {
+      ...withFluxConfig({ componentsExtra: 'source-watcher' }),
+      ...withProviderConfig({ flux: { components: ['source-controller', 'kustomize-controller'] } }),
+    };
+    expect(effectiveConfig(inputs).flux.components).toEqual([
+      'source-controller',
+      'kustomize-controller',
+      'source-watcher',
+    ]);
+  });
+
+  test('source and Kustomization of the providerConfig replace those of the ConfigMap whole', () => {
+    const config = effectiveConfig(
+      both({ source: { template: ociRepository() }, kustomization: { template: kustomization() } }),
+    );
+    const alone = effectiveConfig(withTemplates(ociRepository()));
+    expect(config.source).toEqual(alone.source);
+    expect(config.kustomization).toEqual(alone.kustomization);
+    expect(config.sourceSecret).toBeUndefined();
+  });
+
+  test('a Kustomization of the providerConfig takes the source of the ConfigMap', () => {
+    const config = effectiveConfig(both({ kustomization: { template: kustomization() } }));
+    expect(sourceOf(config).metadata.name).toBe('main-gitrepo');
+    expect(kustomizationOf(config)).toMatchObject({
+      metadata: { name: 'flux-system' },
+      spec: { sourceRef: { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' } },
+    });
+    expect(config.sourceSecret?.origin).toEqual({ type: 'flux-source' });
+  });
+
+  test('a source of the providerConfig is taken by the Kustomization of the ConfigMap, without flux-source', () => {
+    const template = ociRepository({}, { metadata: { name: 'fleet', namespace: 'fleet' } });
+    const config = effectiveConfig(both({ source: { template } }));
+    expect(kustomizationOf(config)).toMatchObject({
+      metadata: { name: 'main-ks' },
+      spec: { sourceRef: { kind: 'OCIRepository', name: 'fleet', namespace: 'fleet' }, targetNamespace: 'default' },
+    });
+    expect(config.sourceSecret).toBeUndefined();
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { canonicalJson, configHash } from './hash.ts';
+
+test('16 hexadecimal digits', () => {
+  expect(configHash(effectiveConfig({}))).toMatch(/^[0-9a-f]{16}$/);
+});
+
+test('the order of keys does not count, the order of lists does', () => {
+  expect(canonicalJson({ b: 1, a: { d: [1, 2], c: undefined } })).toBe(canonicalJson({ a: { d: [1, 2] }, b: 1 }));
+  expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
+});
+
+test('what changes nothing in the Shoot does not change the hash', () => {
+  expect(configHash(effectiveConfig(withFluxConfig({})))).toBe(configHash(effectiveConfig({})));
+  expect(configHash(effectiveConfig(withFluxConfig({ syncMode: 'Once' })))).toBe(configHash(effectiveConfig({})));
+});
+
+test.each([
+  ['the version', withTemplates(gitRepository(), kustomization(), { flux: { version: 'v2.9.4' } })],
+  ['the mode', withTemplates(gitRepository(), kustomization(), { syncMode: 'Reconcile' })],
+  ['suspension', withTemplates(gitRepository(), kustomization(), { suspend: true })],
+  ['a field that is passed on', withTemplates(gitRepository({ ignore: '*.md' }))],
+  [
+    'an additional Secret',
+    withTemplates(gitRepository(), kustomization(), { additionalSecretResources: [{ name: 'a' }] }),
+  ],
+])('%s changes the hash', (_what, inputs) => {
+  expect(configHash(effectiveConfig(inputs))).not.toBe(configHash(effectiveConfig(withTemplates(gitRepository()))));
+});

@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../runtime/errors.ts';
+import { withFluxConfig, withProviderConfig } from './config.fixtures.ts';
+import type { ConfigInputs, EffectiveConfig } from './effective.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { fluxConfigSchema } from './flux-config.ts';
+import { canonicalJson, configHash } from './hash.ts';
+import { misspelt, nearest } from './nearest.ts';
+
+/** True when the inputs are good; anything but a ConfigError with whole sentences fails the test. */
+function judged(inputs: ConfigInputs): boolean {
+  try {
+    effectiveConfig(inputs);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    expect(error.issues.length).toBeGreaterThan(0);
+    for (const { object, message } of error.issues) {
+      expect(object).not.toBe('');
+      expect(message).not.toMatch(/undefined|\[object|NaN/);
+    }
+    return false;
+  }
+}
+
+const oneOf = (...values: unknown[]) => fc.oneof(fc.constantFrom(...values), { arbitrary: fc.jsonValue(), weight: 1 });
+const sometimes = { requiredKeys: [] };
+const duration = oneOf('1m', '30s', '0s', '1h30m', '', null, 'x');
+const name = oneOf('flux-system', 'fleet', '', 'A', null);
+const metadata = fc.record({ name, namespace: name, labels: oneOf({ a: 'b' }, null) }, sometimes);
+const ref = fc.record(
+  { branch: oneOf('main', 'a b'), tag: oneOf('v1', ''), semver: oneOf('1.x'), digest: oneOf('sha256:ab') },
+  sometimes,
+);
+const url = oneOf('https://git.example.com/a', 'ssh://git@example.com/a', 'oci://ghcr.io/a/b', 'git@example.com:a');
+const sourceSpec = fc.record(
+  { url, ref, interval: duration, secretRef: fc.record({ name }, sometimes), bucketName: name, endpoint: name },
+  sometimes,
+);
+const sourceTemplate = fc.record(
+  {
+    apiVersion: oneOf('source.toolkit.fluxcd.io/v1', 'source.toolkit.fluxcd.io/v1beta2', ''),
+    kind: oneOf('GitRepository', 'OCIRepository', 'Bucket', 'HelmRelease'),
+    metadata,
+    spec: fc.oneof(sourceSpec, fc.jsonValue()),
+  },
+  sometimes,
+);
+const kustomizationTemplate = fc.record(
+  {
+    kind: oneOf('Kustomization', ''),
+    metadata,
+    spec: fc.record(
+      {
+        path: oneOf('./'),
+        interval: duration,
+        prune: oneOf(true),
+        sourceRef: fc.record({ kind: name, name }, sometimes),
+      },
+      sometimes,
+    ),
+  },
+  sometimes,
+);
+const flux = fc.record(
+  {
+    version: oneOf('v2.9.4', '2.9.x', 'latest'),
+    namespace: name,
+    components: oneOf(['source-controller', 'kustomize-controller'], [], ['x']),
+    logLevel: oneOf('debug'),
+    tolerationKeys: oneOf(['a']),
+  },
+  sometimes,
+);
+const providerConfig = fc.record(
+  {
+    flux: fc.oneof(flux, fc.jsonValue()),
+    source: fc.record({ template: sourceTemplate, secretResourceName: oneOf('git', '') }, sometimes),
+    kustomization: fc.record({ template: kustomizationTemplate }, sometimes),
+    additionalSecretResources: oneOf([{ name: 'a' }], [{ name: 'a', targetName: 'b' }, { name: 'c' }]),
+    syncMode: oneOf('Once', 'Reconcile'),
+    suspend: oneOf(true, false),
+  },
+  sometimes,
+);
+
+const keys = Object.keys(fluxConfigSchema._zod.def.shape);
+const fluxConfigData = fc.dictionary(
+  fc.oneof(fc.constantFrom(...keys), fc.string()),
+  fc.oneof(
+    fc.constantFrom('true', 'private', 'main', '1m', 'https://git.example.com/a', 'git@example.com:a', 'scan', ''),
+    fc.string(),
+  ),
+);
+
+describe('nothing but a ConfigError is ever thrown', () => {
+  test('any JSON as providerConfig', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => void judged({ providerConfig: value })));
+  });
+
+  test('anything that looks like a FluxConfig', () => {
+    fc.assert(fc.property(providerConfig, (value) => void judged({ providerConfig: value, shootResources: [] })));
+  });
+
+  test('any map of texts as data', () => {
+    fc.assert(fc.property(fluxConfigData, (data) => void judged(withFluxConfig(data))));
+  });
+
+  test('both together', () => {
+    fc.assert(
+      fc.property(
+        fluxConfigData,
+        providerConfig,
+        (data, value) => void judged({ ...withFluxConfig(data), providerConfig: value }),
+      ),
+    );
+  });
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('the key %s', (key) => {
+    const hostile: unknown = JSON.parse(`{"${key}": {"a": 1}}`);
+    expect(judged({ providerConfig: hostile })).toBe(false);
+    expect(judged({ providerConfig: { flux: hostile } })).toBe(false);
+    expect(judged({ fluxConfig: { namespace: 'garden-foo', data: JSON.parse(`{"${key}": "a"}`) } })).toBe(false);
+  });
+});
+
+/** The FluxConfig that says explicitly what a config amounts to. */
+function explicit({ flux: { version, ...flux }, source, kustomization, ...config }: EffectiveConfig): ConfigInputs {
+  const origin = config.sourceSecret?.origin;
+  return withProviderConfig({
+    flux: { ...flux, version: version ?? 'latest' },
+    syncMode: config.syncMode,
+    suspend: config.suspend,
+    ...(source && {
+      source: { template: source, secretResourceName: origin?.type === 'resource' ? origin.resourceName : undefined },
+    }),
+    ...(kustomization && { kustomization: { template: kustomization } }),
+    additionalSecretResources: config.additionalSecrets
+      .filter(({ namespace }) => namespace === flux.namespace)
+      .map(({ origin: from, targetName }) => ({ name: from.type === 'resource' ? from.resourceName : '', targetName })),
+  });
+}
+
+describe('a config that is written out explicitly means the same', () => {
+  const good = fc.record(
+    {
+      flux: fc.record(
+        { version: fc.constantFrom('v2.9.4', '2.9.x'), namespace: fc.constantFrom('flux-system', 'gitops') },
+        sometimes,
+      ),
+      syncMode: fc.constantFrom('Once', 'ManifestsOnly', 'Reconcile'),
+      suspend: fc.boolean(),
+      additionalSecretResources: fc.constantFrom([], [{ name: 'a' }, { name: 'b', targetName: 'c' }]),
+    },
+    sometimes,
+  );
+  const pair = fc.record({
+    source: fc.record(
+      {
+        template: fc.record({
+          kind: fc.constant('GitRepository'),
+          metadata: fc.record(
+            { name: fc.constantFrom('fleet'), namespace: fc.constantFrom('fleet', 'flux-system') },
+            sometimes,
+          ),
+          spec: fc.record(
+            {
+              url: fc.constant('https://git.example.com/a'),
+              ref: fc.constant({ branch: 'main' }),
+              interval: fc.constantFrom('5m', '0s'),
+            },
+            { requiredKeys: ['url', 'ref'] },
+          ),
+        }),
+        secretResourceName: fc.constantFrom('git'),
+      },
+      { requiredKeys: ['template'] },
+    ),
+    kustomization: fc.record({
+      template: fc.record({
+        spec: fc.record(
+          { path: fc.string({ minLength: 1 }), prune: fc.boolean(), wait: fc.boolean() },
+          { requiredKeys: ['path'] },
+        ),
+      }),
+    }),
+  });
+
+  test.each([
+    ['Flux only', good],
+    ['with a source', fc.tuple(good, pair).map(([fields, templates]) => ({ ...fields, ...templates }))],
+  ])('%s', (_what, fields) => {
+    fc.assert(
+      fc.property(fields, (value) => {
+        const config = effectiveConfig(withProviderConfig(value));
+        const again = effectiveConfig(explicit(config));
+        expect(canonicalJson(again)).toBe(canonicalJson(config));
+        expect(configHash(again)).toBe(configHash(config));
+      }),
+    );
+  });
+});
+
+describe('the nearest known word', () => {
+  test('is the word itself, whatever its case', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...keys), (word) => {
+        expect(nearest(word.toUpperCase(), keys)).toBe(word);
+        expect(misspelt(word, keys)).toBeUndefined();
+      }),
+    );
+  });
+
+  test('is known, or there is none', () => {
+    fc.assert(fc.property(fc.string(), (word) => [undefined, ...keys].includes(nearest(word, keys))));
+  });
+
+  test('survives one missing letter', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...keys), fc.nat(), (word, at) => {
+        const without = word.slice(0, at % word.length) + word.slice((at % word.length) + 1);
+        expect(nearest(without, keys)).toBeDefined();
+      }),
+    );
+  });
+});

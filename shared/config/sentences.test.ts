@@ -1,0 +1,635 @@
+import { describe, expect, test } from 'vitest';
+import {
+  bucket,
+  gitRepository,
+  hostKey,
+  kustomization,
+  ociRepository,
+  problems,
+  withFluxConfig,
+  withProviderConfig,
+  withTemplates,
+} from './config.fixtures.ts';
+import type { ConfigInputs } from './effective.ts';
+
+const SSH = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
+
+/** What is wrong with `data` of the ConfigMap garden-foo/flux-config -> its sentences. */
+const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
+  [{ repositoryURL: 'x' }, 'repositoryURL: is not a known key; did you mean repositoryUrl?'],
+  [{ fluxversion: 'v2.9.4' }, 'fluxversion: is not a known key; did you mean fluxVersion?'],
+  [
+    { something: 'x' },
+    'something: is not a known key; known are fluxVersion, repositoryUrl, repositoryType, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, suspend, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys',
+  ],
+  [
+    { fluxVersion: 'newest' },
+    'fluxVersion: "newest" is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest',
+  ],
+  [
+    { fluxVersion: '2.9' },
+    'fluxVersion: "2.9" is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest',
+  ],
+  [
+    { repositoryUrl: 'git://github.com/org/fleet' },
+    'repositoryUrl: "git://github.com/org/fleet" is not a repository that Flux can read; begin it with https://, http:// or ssh://',
+  ],
+  [
+    { repositoryUrl: 'github.com:org/fleet' },
+    'repositoryUrl: "github.com:org/fleet" is not a repository that Flux can read; begin it with https://, http:// or ssh://',
+  ],
+  [
+    { repositoryUrl: 'https://' },
+    'repositoryUrl: "https://" is not a URL; write it as in ssh://git@github.com/org/repository',
+  ],
+  [
+    { repositoryUrl: 'https://git.example.com/org/my fleet' },
+    'repositoryUrl: "https://git.example.com/org/my fleet" contains white space; remove it',
+  ],
+  [
+    { repositoryUrl: 'https://user:SECRET@github.com/org/fleet' },
+    'repositoryUrl: carries credentials, which everybody can read here; put them into a Secret instead',
+  ],
+  [
+    { repositoryUrl: 'https://SECRET@github.com/org/fleet' },
+    'repositoryUrl: carries credentials, which everybody can read here; put them into a Secret instead',
+  ],
+  [
+    { repositoryUrl: 'ssh://git:SECRET@github.com/org/fleet', repositoryType: 'private' },
+    'repositoryUrl: carries credentials, which everybody can read here; put them into a Secret instead',
+  ],
+  [
+    { repositoryUrl: 'ftp://user:SECRET@example.com/fleet' },
+    'repositoryUrl: "ftp://...@example.com/fleet" is not a repository that Flux can read; begin it with https://, http:// or ssh://',
+  ],
+  [{ ...SSH, repositoryType: 'Private' }, 'repositoryType: "Private" is not possible; write private'],
+  [
+    { repositoryUrl: 'https://github.com/org/fleet', repositoryType: 'secret' },
+    'repositoryType: "secret" is not possible; write one of public, private',
+  ],
+  [
+    { repositoryUrl: 'ssh://git@github.com/org/fleet' },
+    'repositoryType: must be private, because Flux reads nothing over SSH without a key',
+  ],
+  [
+    { repositoryUrl: 'git@github.com:org/fleet.git', repositoryType: 'public' },
+    'repositoryType: must be private, because Flux reads nothing over SSH without a key',
+  ],
+  [
+    { repositoryBranch: 'main', repositoryType: 'private' },
+    'repositoryUrl: is missing; write where the repository is, or remove repositoryType, repositoryBranch',
+  ],
+  [
+    { ...SSH, repositoryBranch: 'my branch' },
+    'repositoryBranch: "my branch" is not a name that Git accepts; write a branch or tag as Git shows it',
+  ],
+  [
+    { ...SSH, repositoryTag: 'v1..2' },
+    'repositoryTag: "v1..2" is not a name that Git accepts; write a branch or tag as Git shows it',
+  ],
+  [
+    { ...SSH, repositorySemver: 'newest' },
+    'repositorySemver: "newest" is not a range of versions; write it as in >=1.0.0 <2.0.0',
+  ],
+  [
+    { ...SSH, repositoryCommit: '9c36b9c' },
+    'repositoryCommit: "9c36b9c" is not a whole commit id; write all 40 digits as in git rev-parse HEAD',
+  ],
+  [
+    { ...SSH, repositoryTag: 'v1.0.0', repositorySemver: '1.x' },
+    'repositorySemver: cannot be combined with repositoryTag; write only one of repositoryTag, repositorySemver, repositoryCommit',
+  ],
+  [
+    { ...SSH, repositoryInterval: '30' },
+    'repositoryInterval: "30" is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m',
+  ],
+  [
+    { ...SSH, kustomizationInterval: '0s' },
+    'kustomizationInterval: "0s" is no time at all; write a longer one, for example 1m',
+  ],
+  [
+    { ...SSH, knownHosts: 'yes' },
+    'knownHosts: line 1 is not a host key; write lines as ssh-keyscan prints them (host, type, key), or scan',
+  ],
+  [
+    { ...SSH, knownHosts: `${hostKey('github.com')}\n-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET` },
+    'knownHosts: line 2 is not a host key; write lines as ssh-keyscan prints them (host, type, key), or scan',
+  ],
+  [
+    { ...SSH, knownHosts: '# nothing yet' },
+    'knownHosts: has no host key; write lines as ssh-keyscan prints them (host, type, key), or scan',
+  ],
+  [
+    { ...SSH, knownHosts: hostKey('gitlab.com') },
+    'knownHosts: has no line for github.com; add one as ssh-keyscan prints it, or write scan',
+  ],
+  [{ ...SSH, sshKeyType: 'ecdsa' }, 'sshKeyType: "ecdsa" is not possible; write one of ed25519, rsa'],
+  [{ ...SSH, sshKeyType: 'RSA' }, 'sshKeyType: "RSA" is not possible; write rsa'],
+  [{ syncMode: 'once' }, 'syncMode: "once" is not possible; write Once'],
+  [{ syncMode: 'Always' }, 'syncMode: "Always" is not possible; write one of Once, ManifestsOnly, Reconcile'],
+  [{ suspend: 'yes' }, 'suspend: "yes" is not possible; write one of true, false'],
+  [{ networkPolicy: 'False' }, 'networkPolicy: "False" is not possible; write false'],
+  [{ watchAllNamespaces: '1' }, 'watchAllNamespaces: "1" is not possible; write one of true, false'],
+  [{ logLevel: 'warning' }, 'logLevel: "warning" is not possible; write one of debug, info, error'],
+  [
+    { registry: 'https://ghcr.io/fluxcd' },
+    'registry: "https://ghcr.io/fluxcd" has a scheme; write it without, for example ghcr.io/fluxcd',
+  ],
+  [
+    { registry: 'ghcr.io/fluxcd/' },
+    'registry: "ghcr.io/fluxcd/" ends with a slash; write it without, for example ghcr.io/fluxcd',
+  ],
+  [
+    { registry: 'ghcr.io/Flux CD' },
+    'registry: "ghcr.io/Flux CD" is not an image prefix; write a registry and a path, for example ghcr.io/fluxcd',
+  ],
+  [
+    { namespace: 'Flux' },
+    `namespace: "Flux" is not a valid namespace name; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+  ],
+  [
+    { namespace: 'kube-system' },
+    'namespace: "kube-system" belongs to the cluster itself, where Flux\'s NetworkPolicies would cut off other pods; use another namespace, for example flux-system',
+  ],
+  [
+    { components: 'source-controller, kustomize-controler' },
+    'components: "kustomize-controler" is not a component of Flux; did you mean kustomize-controller?',
+  ],
+  [
+    { componentsExtra: 'Image_Controller' },
+    'componentsExtra: "Image_Controller" is not the name of a component; Flux has source-controller, kustomize-controller, helm-controller, notification-controller, image-reflector-controller, image-automation-controller, source-watcher',
+  ],
+  [
+    { repositoryUrl: 'https://github.com/org/fleet', components: 'source-controller' },
+    'components: lacks kustomize-controller, which the configured source and Kustomization need; add kustomize-controller',
+  ],
+  [
+    { imagePullSecret: 'my_secret' },
+    `imagePullSecret: "my_secret" is not a valid name for a Kubernetes object; use at most 253 lower-case letters, digits and '-', beginning and ending with a letter or digit, in parts joined by '.'`,
+  ],
+  [{ clusterDomain: 'Cluster!' }, 'clusterDomain: "Cluster!" is not a DNS domain; write it as in cluster.local'],
+  [
+    { tolerationKeys: 'infra, !bad' },
+    'tolerationKeys: "!bad" is not the key of a taint; write it as in node-role.kubernetes.io/infra',
+  ],
+  [
+    { syncMode: 'once', logLevel: 'trace' },
+    'syncMode: "once" is not possible; write Once',
+    'logLevel: "trace" is not possible; write one of debug, info, error',
+  ],
+];
+
+describe('every bad value of flux-config has its own sentence', () => {
+  test.each(fluxConfigSentences)('%j', (data, ...sentences) => {
+    expect(problems(withFluxConfig(data))).toEqual(
+      sentences.map((text) => `ConfigMap garden-foo/flux-config: ${text}`),
+    );
+  });
+
+  test('a value that is no text', () => {
+    const data = { suspend: true, components: ['source-controller'] } as unknown as Record<string, string>;
+    expect(problems(withFluxConfig(data))).toEqual([
+      'ConfigMap garden-foo/flux-config: suspend: must be a text, not a boolean; write it in quotes',
+      'ConfigMap garden-foo/flux-config: components: must be a text, not a list; write it in quotes',
+    ]);
+  });
+});
+
+const resource = (name: string, kind = 'Secret', resourceName = `${name}-secret`) => ({ name, kind, resourceName });
+const withSecret = (template: object, fields: object = {}): ConfigInputs =>
+  withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' }, ...fields });
+const NAME_RULE = `use at most 253 lower-case letters, digits and '-', beginning and ending with a letter or digit, in parts joined by '.'`;
+
+/** What is wrong with a providerConfig -> its sentences. */
+const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
+  ['a list', { providerConfig: [] }, ': must be an object with keys, not a list'],
+  ['a text', { providerConfig: 'flux' }, ': must be an object with keys, not a text'],
+  [
+    'another API',
+    withProviderConfig({ apiVersion: 'flux.extensions.gardener.cloud/v1' }),
+    'apiVersion: "flux.extensions.gardener.cloud/v1" is not possible; write flux.extensions.gardener.cloud/v1alpha1',
+  ],
+  [
+    'another kind',
+    withProviderConfig({ kind: 'FluxInstance' }),
+    'kind: "FluxInstance" is not possible; write FluxConfig',
+  ],
+  [
+    'an unknown key',
+    withProviderConfig({ kustomisation: {} }),
+    'kustomisation: is not a known key; did you mean kustomization?',
+  ],
+  [
+    'an unknown key of flux',
+    withProviderConfig({ flux: { imagePullSecrets: 'x' } }),
+    'flux.imagePullSecrets: is not a known key; did you mean imagePullSecret?',
+  ],
+  ['flux that is no object', withProviderConfig({ flux: 'v2.9.4' }), 'flux: must be an object with keys, not a text'],
+  [
+    'a version as a number',
+    withProviderConfig({ flux: { version: 2.9 } }),
+    'flux.version: must be a text, not a number; write it in quotes',
+  ],
+  [
+    'an impossible version',
+    withProviderConfig({ flux: { version: 'v2.x.1' } }),
+    'flux.version: "v2.x.1" is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest',
+  ],
+  [
+    'an impossible namespace',
+    withProviderConfig({ flux: { namespace: 'this is definitely not a valid namespace' } }),
+    `flux.namespace: "this is definitely not a valid namespace" is not a valid namespace name; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+  ],
+  [
+    'components as a text',
+    withProviderConfig({ flux: { components: 'source-controller' } }),
+    'flux.components: must be a list, not a text; begin each entry with "- "',
+  ],
+  [
+    'a misspelt component',
+    withProviderConfig({ flux: { componentsExtra: ['image-reflector-controler'] } }),
+    'flux.componentsExtra[0]: "image-reflector-controler" is not a component of Flux; did you mean image-reflector-controller?',
+  ],
+  [
+    'a component that the source needs is left out',
+    withTemplates(gitRepository(), kustomization(), { flux: { components: ['kustomize-controller'] } }),
+    'flux.components: lacks source-controller, which the configured source and Kustomization need; add source-controller',
+  ],
+  [
+    'a flag in quotes',
+    withProviderConfig({ suspend: 'true', flux: { networkPolicy: 'no' } }),
+    'suspend: must be true or false without quotes, not "true"',
+    'flux.networkPolicy: must be true or false without quotes, not "no"',
+  ],
+  [
+    'a flag as a number',
+    withProviderConfig({ flux: { watchAllNamespaces: 0 } }),
+    'flux.watchAllNamespaces: must be true or false without quotes, not a number',
+  ],
+  [
+    'a level that does not exist',
+    withProviderConfig({ flux: { logLevel: 'warn' } }),
+    'flux.logLevel: "warn" is not possible; write one of debug, info, error',
+  ],
+  [
+    'a key of a taint with an operator',
+    withProviderConfig({ flux: { tolerationKeys: ['infra=true'] } }),
+    'flux.tolerationKeys[0]: "infra=true" is not the key of a taint; write it as in node-role.kubernetes.io/infra',
+  ],
+  [
+    'a mode that does not exist',
+    withProviderConfig({ syncMode: 'ManifestOnly' }),
+    'syncMode: "ManifestOnly" is not possible; write ManifestsOnly',
+  ],
+  [
+    'a source without Kustomization',
+    withProviderConfig({ source: { template: gitRepository() } }),
+    'kustomization: is missing, but a source is configured; write a kustomization with at least template.spec.path',
+  ],
+  [
+    'a Kustomization without source',
+    withProviderConfig({ kustomization: { template: kustomization() } }),
+    'source: is missing, but a kustomization is configured; write a source, or repositoryUrl into the ConfigMap flux-config',
+  ],
+  [
+    'a source without template',
+    withProviderConfig({ source: {}, kustomization: { template: kustomization() } }),
+    'source.template: is missing; write it as in { kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } }',
+  ],
+  [
+    'an unknown key of source',
+    withProviderConfig({
+      source: { gitRepository: {}, template: gitRepository() },
+      kustomization: { template: kustomization() },
+    }),
+    'source.gitRepository: is not a known key; known are template, secretResourceName',
+  ],
+  [
+    'a template without kind',
+    withTemplates(gitRepository({}, { kind: undefined })),
+    'source.template.kind: is missing; write one of GitRepository, OCIRepository, Bucket',
+  ],
+  [
+    'a template of another kind',
+    withTemplates({ kind: 'HelmRelease', spec: {} }),
+    'source.template.kind: "HelmRelease" is not possible; write one of GitRepository, OCIRepository, Bucket',
+  ],
+  [
+    'a template of a misspelt kind',
+    withTemplates({ kind: 'OciRepository', spec: {} }),
+    'source.template.kind: "OciRepository" is not possible; write OCIRepository',
+  ],
+  [
+    'a template of another group',
+    withTemplates(gitRepository({}, { apiVersion: 'kustomize.toolkit.fluxcd.io/v1' })),
+    'source.template.apiVersion: "kustomize.toolkit.fluxcd.io/v1" is not an API that Flux has for this kind; write source.toolkit.fluxcd.io/v1 or leave it out',
+  ],
+  [
+    'a template of another major version',
+    withTemplates(gitRepository({}, { apiVersion: 'source.toolkit.fluxcd.io/v2' })),
+    'source.template.apiVersion: "source.toolkit.fluxcd.io/v2" is not an API that Flux has for this kind; write source.toolkit.fluxcd.io/v1 or leave it out',
+  ],
+  [
+    'an unknown key of a template',
+    withTemplates(gitRepository({}, { sepc: {} })),
+    'source.template.sepc: is not a known key; did you mean spec?',
+  ],
+  [
+    'metadata that the API server sets',
+    withTemplates(gitRepository({}, { metadata: { uid: 'x' } })),
+    'source.template.metadata.uid: is not a known key; known are name, namespace, labels, annotations',
+  ],
+  [
+    'impossible names',
+    withTemplates(gitRepository({}, { metadata: { name: 'Fleet', namespace: 'a.b' } })),
+    `source.template.metadata.name: "Fleet" is not a valid name for a Kubernetes object; ${NAME_RULE}`,
+    `source.template.metadata.namespace: "a.b" is not a valid namespace name; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+  ],
+  [
+    'a label that is no text',
+    withTemplates(gitRepository({}, { metadata: { labels: { tier: 1 } } })),
+    'source.template.metadata.labels.tier: must be a text, not a number; write it in quotes',
+  ],
+  [
+    'a spec that is no object',
+    withTemplates({ kind: 'GitRepository', spec: [] }),
+    'source.template.spec: must be an object with keys, not a list',
+  ],
+  [
+    'a Git source without anything',
+    withTemplates({ kind: 'GitRepository' }),
+    'source.template.spec.url: is missing; write it as in https://github.com/org/fleet',
+    'source.template.spec.ref: is missing; write it as in { branch: main }',
+  ],
+  [
+    'a Git source with an empty ref',
+    withTemplates(gitRepository({ ref: {} })),
+    'source.template.spec.ref: is missing; write it as in { branch: main }',
+  ],
+  [
+    'a Git source with a misspelt ref',
+    withTemplates(gitRepository({ ref: { brnach: 'main' } })),
+    'source.template.spec.ref: names no revision; write one of branch, tag, semver, name, commit',
+  ],
+  [
+    'a Git source of the form user@host:path',
+    withTemplates(gitRepository({ url: 'git@github.com:org/fleet.git' })),
+    'source.template.spec.url: "git@github.com:org/fleet.git" is a form that Flux does not accept; write ssh://git@github.com/org/fleet.git',
+  ],
+  [
+    'a Git source over SSH without key',
+    withTemplates(gitRepository({ url: 'ssh://git@github.com/org/fleet' })),
+    "source.secretResourceName: is missing, but nothing can be read over SSH without a key; write the entry of the Shoot's spec.resources that holds identity and known_hosts",
+  ],
+  [
+    'a Git source with bad names of revisions',
+    withTemplates(gitRepository({ ref: { branch: '-x', tag: 'a^b', semver: '!', commit: 'HEAD' } })),
+    'source.template.spec.ref.branch: "-x" is not a name that Git accepts; write a branch or tag as Git shows it',
+    'source.template.spec.ref.tag: "a^b" is not a name that Git accepts; write a branch or tag as Git shows it',
+    'source.template.spec.ref.semver: "!" is not a range of versions; write it as in >=1.0.0 <2.0.0',
+    'source.template.spec.ref.commit: "HEAD" is not a whole commit id; write all 40 digits as in git rev-parse HEAD',
+  ],
+  [
+    'durations without unit, and hours where Flux takes none',
+    withTemplates(gitRepository({ interval: '5 minutes', timeout: '1h' })),
+    'source.template.spec.interval: "5 minutes" is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m',
+    'source.template.spec.timeout: "1h" is not a timeout for a source; write numbers with the units m, s or ms, for example 60s',
+  ],
+  [
+    'an OCI source without ref',
+    withTemplates(ociRepository({ ref: null })),
+    'source.template.spec.ref: is missing; write it as in { tag: latest }',
+  ],
+  [
+    'an OCI source with a ref of Git',
+    withTemplates(ociRepository({ ref: { branch: 'main' } })),
+    'source.template.spec.ref: names no revision; write one of tag, semver, digest',
+  ],
+  [
+    'an OCI source with another scheme',
+    withTemplates(ociRepository({ url: 'https://ghcr.io/org/manifests' })),
+    'source.template.spec.url: "https://ghcr.io/org/manifests" is not where an OCI artifact is; begin it with oci://',
+  ],
+  [
+    'an OCI source with a tag in its URL',
+    withTemplates(ociRepository({ url: 'oci://ghcr.io:443/org/manifests:v1' })),
+    'source.template.spec.url: "oci://ghcr.io:443/org/manifests:v1" carries a tag or digest; write it into spec.ref.tag or spec.ref.digest',
+  ],
+  [
+    'an OCI source without repository',
+    withTemplates(ociRepository({ url: 'oci://ghcr.io' })),
+    'source.template.spec.url: "oci://ghcr.io" names no repository; write it as in oci://ghcr.io/org/manifests',
+  ],
+  [
+    'an OCI source with white space',
+    withTemplates(ociRepository({ url: 'oci://ghcr.io/org/my manifests' })),
+    'source.template.spec.url: "oci://ghcr.io/org/my manifests" contains white space; remove it',
+  ],
+  [
+    'an OCI source with credentials',
+    withTemplates(ociRepository({ url: 'oci://user:SECRET@ghcr.io/org/manifests' })),
+    'source.template.spec.url: carries credentials, which everybody can read here; put them into a Secret instead',
+  ],
+  [
+    'an OCI source with a bad digest',
+    withTemplates(ociRepository({ ref: { digest: 'abcd1234' } })),
+    'source.template.spec.ref.digest: "abcd1234" is not a digest; write it as in sha256:6f1c...',
+  ],
+  [
+    'a bucket without name and endpoint',
+    withTemplates(bucket({ bucketName: '', endpoint: '' })),
+    'source.template.spec.bucketName: is missing; write it as in fleet',
+    'source.template.spec.endpoint: is missing; write it as in s3.amazonaws.com',
+  ],
+  [
+    'a bucket whose endpoint has a scheme',
+    withTemplates(bucket({ endpoint: 'https://s3.example.com' })),
+    'source.template.spec.endpoint: "https://s3.example.com" has a scheme; write only host and port, for example s3.amazonaws.com',
+  ],
+  [
+    'a bucket with two identities',
+    withSecret(bucket({ serviceAccountName: 'reader' })),
+    'source.template.spec.serviceAccountName: cannot be combined with secretRef; remove one of the two',
+  ],
+  [
+    'a secretRef without secretResourceName',
+    withTemplates(gitRepository({ secretRef: { name: 'fleet' } })),
+    "source.secretResourceName: is missing, but source.template.spec.secretRef is set; write the entry of the Shoot's spec.resources that holds the credentials",
+  ],
+  [
+    'a secretRef without name',
+    withSecret(gitRepository({ secretRef: { nmae: 'fleet' } })),
+    'source.template.spec.secretRef.name: is missing; write a name for the Secret in the Shoot',
+  ],
+  [
+    'a secretResourceName without entry',
+    { ...withSecret(gitRepository()), shootResources: [resource('other'), resource('more')] },
+    'source.secretResourceName: "git" is not the name of an entry in the Shoot\'s spec.resources (it has other, more); add the entry or write the name of another',
+  ],
+  [
+    'a secretResourceName where the Shoot has no resources',
+    { ...withSecret(gitRepository()), shootResources: [] },
+    'source.secretResourceName: "git" is not the name of an entry in the Shoot\'s spec.resources (it has no entries); add the entry or write the name of another',
+  ],
+  [
+    'a secretResourceName of a ConfigMap',
+    { ...withSecret(gitRepository()), shootResources: [resource('git', 'ConfigMap')] },
+    'source.secretResourceName: "git" is a ConfigMap in the Shoot\'s spec.resources, not a Secret; write the name of a Secret\'s entry',
+  ],
+  [
+    'an unknown key of kustomization',
+    withProviderConfig({
+      source: { template: gitRepository() },
+      kustomization: { template: kustomization(), path: './' },
+    }),
+    'kustomization.path: is not a known key; known are template',
+  ],
+  [
+    'a Kustomization without template',
+    withProviderConfig({ source: { template: gitRepository() }, kustomization: {} }),
+    'kustomization.template.spec.path: is missing; write it as in ./clusters/production',
+  ],
+  [
+    'a Kustomization with an empty path',
+    withTemplates(gitRepository(), kustomization({ path: '' })),
+    'kustomization.template.spec.path: is missing; write it as in ./clusters/production',
+  ],
+  [
+    'a Kustomization of another kind and API',
+    withTemplates(
+      gitRepository(),
+      kustomization({}, { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'HelmRelease' }),
+    ),
+    'kustomization.template.apiVersion: "kustomize.config.k8s.io/v1beta1" is not an API that Flux has for this kind; write kustomize.toolkit.fluxcd.io/v1 or leave it out',
+    'kustomization.template.kind: "HelmRelease" is not possible; write Kustomization',
+  ],
+  [
+    'a Kustomization with a name too long for a label',
+    withTemplates(gitRepository(), kustomization({}, { metadata: { name: 'x'.repeat(64) } })),
+    `kustomization.template.metadata.name: "${'x'.repeat(64)}" is too long for a Kustomization, because Flux writes it into labels; use at most 63 characters`,
+  ],
+  [
+    'a Kustomization with fields of the wrong type',
+    withTemplates(gitRepository(), kustomization({ prune: 'yes', interval: 60, wait: 1, timeout: '1 h' })),
+    'kustomization.template.spec.interval: must be a text, not a number; write it in quotes',
+    'kustomization.template.spec.prune: must be true or false without quotes, not "yes"',
+    'kustomization.template.spec.timeout: "1 h" is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m',
+    'kustomization.template.spec.wait: must be true or false without quotes, not a number',
+  ],
+  [
+    'a Kustomization for a namespace that cannot be',
+    withTemplates(gitRepository(), kustomization({ targetNamespace: 'My-Apps' })),
+    `kustomization.template.spec.targetNamespace: "My-Apps" is not a valid namespace name; use at most 63 lower-case letters, digits and '-', beginning and ending with a letter or digit`,
+  ],
+  [
+    'a Kustomization with two kubeconfigs',
+    withTemplates(
+      gitRepository(),
+      kustomization({ kubeConfig: { secretRef: { name: 'a' }, configMapRef: { name: 'b' } } }),
+    ),
+    'kustomization.template.spec.kubeConfig: names both secretRef and configMapRef; remove one of the two',
+  ],
+  [
+    'a sourceRef of a misspelt kind',
+    withTemplates(gitRepository(), kustomization({ sourceRef: { kind: 'Gitrepository', name: 'other' } })),
+    'kustomization.template.spec.sourceRef.kind: "Gitrepository" is not a kind of source; did you mean GitRepository?',
+  ],
+  [
+    "a sourceRef of the source's name with another kind",
+    withTemplates(ociRepository(), kustomization({ sourceRef: { kind: 'GitRepository', name: 'flux-system' } })),
+    'kustomization.template.spec.sourceRef.kind: "GitRepository" is not the kind of the configured source; write OCIRepository or leave sourceRef out',
+  ],
+  [
+    'a source where Flux does not look',
+    withTemplates(gitRepository({}, { metadata: { namespace: 'fleet' } }), kustomization(), {
+      flux: { watchAllNamespaces: false },
+    }),
+    'source.template.metadata.namespace: must be flux-system, because watchAllNamespaces is false; leave it out or let Flux watch all namespaces',
+  ],
+  [
+    'additional Secrets that are no list',
+    withProviderConfig({ additionalSecretResources: { name: 'a' } }),
+    'additionalSecretResources: must be a list, not an object; begin each entry with "- "',
+  ],
+  [
+    'additional Secrets that are texts',
+    withProviderConfig({ additionalSecretResources: ['a'] }),
+    'additionalSecretResources[0]: must be an object with keys, not a text',
+  ],
+  [
+    'an additional Secret without name',
+    withProviderConfig({ additionalSecretResources: [{ targetName: 'a' }] }),
+    'additionalSecretResources[0].name: is missing; write it as in sops-age',
+  ],
+  [
+    'an additional Secret with an unknown key',
+    withProviderConfig({ additionalSecretResources: [{ name: 'a', targetname: 'b' }] }),
+    'additionalSecretResources[0].targetname: is not a known key; did you mean targetName?',
+  ],
+  [
+    'additional Secrets of all bad sorts',
+    {
+      ...withProviderConfig({
+        additionalSecretResources: [{ name: 'a' }, { name: 'map' }, { name: 'no' }, { name: 'a', targetName: 'bad-' }],
+      }),
+      shootResources: [resource('a'), resource('map', 'ConfigMap')],
+    },
+    `additionalSecretResources[3].targetName: "bad-" is not a valid name for a Kubernetes object; ${NAME_RULE}`,
+    'additionalSecretResources[1].name: "map" is a ConfigMap in the Shoot\'s spec.resources, not a Secret; write the name of a Secret\'s entry',
+    'additionalSecretResources[2].name: "no" is not the name of an entry in the Shoot\'s spec.resources (it has a, map); add the entry or write the name of another',
+  ],
+  [
+    'two additional Secrets with one name in the Shoot',
+    {
+      ...withProviderConfig({ additionalSecretResources: [{ name: 'a' }, { name: 'b', targetName: 'a-secret' }] }),
+      shootResources: [resource('a'), resource('b')],
+    },
+    'additionalSecretResources[1].targetName: "a-secret" in namespace flux-system is already the target of additionalSecretResources[0]; write another targetName',
+  ],
+  [
+    'an additional Secret twice',
+    withProviderConfig({ additionalSecretResources: [{ name: 'a' }, { name: 'a' }] }),
+    'additionalSecretResources[1].name: "a" in namespace flux-system is already the target of additionalSecretResources[0]; write another targetName',
+  ],
+  [
+    "an additional Secret in the place of the source's",
+    withSecret(gitRepository(), { additionalSecretResources: [{ name: 'a', targetName: 'flux-system' }] }),
+    'additionalSecretResources[0].targetName: "flux-system" in namespace flux-system is already the target of the source\'s credentials; write another targetName',
+  ],
+];
+
+describe('every bad value of a providerConfig has its own sentence', () => {
+  test.each(providerConfigSentences)('%s', (_what, inputs, ...sentences) => {
+    expect(problems(inputs)).toEqual(sentences.map((text) => `providerConfig: ${text}`));
+  });
+});
+
+test('no sentence shows a credential or a private key', () => {
+  const all = [
+    ...fluxConfigSentences.map(([data]) => withFluxConfig(data)),
+    ...providerConfigSentences.map(([, inputs]) => inputs),
+  ];
+  const marked = all.filter((inputs) => JSON.stringify(inputs).includes('SECRET'));
+  expect(marked.length).toBeGreaterThan(4);
+  for (const inputs of marked) expect(problems(inputs).join('\n')).not.toContain('SECRET');
+});
+
+test('a private key in the wrong place is not shown', () => {
+  const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET\n-----END OPENSSH PRIVATE KEY-----';
+  expect(problems(withFluxConfig({ repositoryUrl: key, repositoryBranch: key }))).toEqual([
+    'ConfigMap garden-foo/flux-config: repositoryUrl: the given private key is not a repository that Flux can read; begin it with https://, http:// or ssh://',
+    'ConfigMap garden-foo/flux-config: repositoryBranch: the given private key is not a name that Git accepts; write a branch or tag as Git shows it',
+  ]);
+});
+
+test('both layers tell everything at once', () => {
+  const inputs = {
+    ...withFluxConfig({ suspend: 'no' }),
+    ...withProviderConfig({ flux: { namespace: 'A' }, syncMode: 'x' }),
+  };
+  expect(problems(inputs).map((text) => text.split(': ').slice(0, 2).join(' '))).toEqual([
+    'ConfigMap garden-foo/flux-config suspend',
+    'providerConfig syncMode',
+    'providerConfig flux.namespace',
+  ]);
+});
