@@ -1,0 +1,58 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WatcherStatus } from '../../events/watcher/watcher.ts';
+import type { PrometheusMetrics } from './metrics.ts';
+
+export interface Probes {
+  alive(): boolean;
+  ready(): boolean;
+  status(): WatcherStatus;
+  metrics: PrometheusMetrics;
+}
+
+/** `/healthz` (progress), `/readyz` (first sync done, with what is missing) and `/metrics`. */
+export async function startEndpoints(port: number, probes: Probes): Promise<{ port: number; stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    void answer(request.url ?? '/', response, probes).catch(() => response.destroy());
+  });
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject);
+  server.listen(port, listening.resolve);
+  await listening.promise;
+  return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+}
+
+async function answer(url: string, response: ServerResponse, probes: Probes): Promise<void> {
+  const path = url.split('?')[0];
+  if (path === '/healthz') return text(response, probes.alive() ? 200 : 503, probes.alive() ? 'ok\n' : 'no progress\n');
+  if (path === '/readyz') return text(response, probes.ready() ? 200 : 503, readiness(probes));
+  if (path === '/metrics') {
+    const { contentType, text: body } = await probes.metrics.expose();
+    return text(response, 200, body, contentType);
+  }
+  return text(response, 404, 'Here are /healthz, /readyz and /metrics.\n');
+}
+
+/** One line for each list and watch: a tired operator sees which cluster does not answer. */
+function readiness({ status }: Probes): string {
+  const { selections, outboxes } = status();
+  const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
+    const state = problem ?? (synced ? `${objects} objects` : 'first list not done yet');
+    return `${synced && problem === undefined ? 'ok' : '--'} ${cluster} ${resource}: ${state}`;
+  });
+  const queues = outboxes
+    .filter(({ problem }) => problem !== undefined)
+    .map(({ function: name, waiting, problem }) => `-- queue ${name}: ${waiting} waiting, ${problem}`);
+  return `${[...watches, ...queues].join('\n')}\n`;
+}
+
+function text(response: ServerResponse, status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': contentType }).end(body);
+}
+
+function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  return promise;
+}

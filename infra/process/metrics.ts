@@ -1,0 +1,55 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
+
+/** Metrics that a Prometheus can scrape; names get the prefix `shoot_flux_`. */
+export interface PrometheusMetrics extends Metrics {
+  /** The text format, with its content type. */
+  expose(): Promise<{ contentType: string; text: string }>;
+}
+
+/** From a warm function run (milliseconds) to a message that waited through an outage (minutes). */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export function createPrometheusMetrics(): PrometheusMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counters = new Map<string, Counter>();
+  const gauges = new Map<string, Gauge>();
+  const histograms = new Map<string, Histogram>();
+
+  /** Metrics are made on first use, with the labels of that use. */
+  const lazily = <T>(known: Map<string, T>, name: string, labels: Labels, make: (config: Config) => T): T => {
+    const metric = known.get(name) ?? make(config(name, labels, registry));
+    known.set(name, metric);
+    return metric;
+  };
+  return {
+    count(name, labels = {}, by = 1) {
+      lazily(counters, name, labels, (options) => new Counter(options)).inc(labels, by);
+    },
+    gauge(name, value, labels = {}) {
+      lazily(gauges, name, labels, (options) => new Gauge(options)).set(labels, value);
+    },
+    observe(name, seconds, labels = {}) {
+      lazily(histograms, name, labels, (options) => new Histogram({ ...options, buckets: BUCKETS })).observe(
+        labels,
+        seconds,
+      );
+    },
+    async expose() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+interface Config {
+  name: string;
+  help: string;
+  labelNames: string[];
+  registers: Registry[];
+}
+
+function config(name: string, labels: Labels, registry: Registry): Config {
+  const help = name.replaceAll('_', ' ');
+  return { name: `shoot_flux_${name}`, help, labelNames: Object.keys(labels), registers: [registry] };
+}

@@ -1,0 +1,101 @@
+import { openBridge } from '../../events/embedded/bridge.ts';
+import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { type ClusterCredentials, createClusters } from '../../shared/kube/credentials.ts';
+import type { RequestInfo } from '../../shared/kube/http-client.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { loadFunctions } from '../functions.ts';
+import { startEndpoints } from './endpoints.ts';
+import { createPrometheusMetrics } from './metrics.ts';
+
+export interface ProductOptions {
+  /**
+   * How the clusters are reached, for the watcher (`watcher`) and for each function by its name. One identity may
+   * serve all, or each may have just its own rights.
+   */
+  credentials(identity: string): ClusterCredentials;
+  settings: Settings;
+  log: Log;
+  /** For `/healthz`, `/readyz` and `/metrics`; 0 takes a free one; absent: no endpoints. */
+  port?: number | undefined;
+  /** Another SQS than the embedded one. */
+  sqsEndpoint?: string | undefined;
+  resyncSeconds?: number | undefined;
+  /** Runs of one function side by side. Default 10. */
+  concurrency?: number | undefined;
+  /** Sees every request to an API server, for counting. */
+  onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
+}
+
+/** The whole product in one process. */
+export interface Product {
+  /** Of the endpoints, when there are any. */
+  port?: number | undefined;
+  watcher: Watcher;
+  /** Stops watching, lets runs end that are under way, and closes the queue. */
+  stop(): Promise<void>;
+}
+
+/** Starts queues, functions and watcher; returns when the first changes may come, not when they are done. */
+export async function startProduct(options: ProductOptions): Promise<Product> {
+  const { settings, log } = options;
+  const metrics = createPrometheusMetrics();
+  const functions = await loadFunctions();
+  const definitions = functions.map(({ definition }) => definition);
+  const clientsOf = (identity: string) => clients(identity, options, metrics);
+
+  const bridge = await openBridge({ definitions, log, endpoint: options.sqsEndpoint });
+  const running = bridge.start(
+    functions,
+    ({ name }) => ({ kube: clientsOf(name), settings, now: () => new Date(), log, metrics }),
+    options.concurrency === undefined ? {} : { concurrency: options.concurrency },
+  );
+  const watcher = createWatcher({
+    definitions,
+    clusters: { garden: true, seeds: settings.seeds },
+    kube: clientsOf('watcher'),
+    send: (changes) => bridge.sender.send(changes),
+    log,
+    metrics,
+    ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
+  });
+  watcher.start();
+  const endpoints =
+    options.port === undefined
+      ? undefined
+      : await startEndpoints(options.port, {
+          alive: watcher.alive,
+          ready: watcher.ready,
+          status: watcher.status,
+          metrics,
+        });
+
+  return {
+    port: endpoints?.port,
+    watcher,
+    async stop() {
+      await watcher.stop();
+      await running.stop();
+      await bridge.stop();
+      await endpoints?.stop();
+    },
+  };
+}
+
+/** Clients of one identity, for one run when a signal is given; requests are counted by cluster. */
+function clients(identity: string, { credentials, onRequest }: ProductOptions, metrics: Metrics) {
+  const clusters = createClusters(credentials(identity), { userAgent: `shoot-flux/${identity}` });
+  return async (cluster: string, signal?: AbortSignal): Promise<KubeClient> => {
+    const client = await clusters(cluster);
+    return client.with({
+      ...(signal === undefined ? {} : { signal }),
+      onRequest(info) {
+        const labels = { function: identity, cluster, method: info.method, status: String(info.status) };
+        metrics.count('requests_total', labels);
+        onRequest?.(identity, cluster, info);
+      },
+    });
+  };
+}
