@@ -1,0 +1,19 @@
+/** What people are told in a Kubernetes Event on the ConfigMap. */
+export interface Notice {
+  type: 'Normal' | 'Warning';
+  reason: Reason;
+  /** One sentence, without anything secret. */
+  message: string;
+}
+
+export type Reason =
+  | 'InvalidConfiguration'
+  | 'DeployKey'
+  | 'HostKeyTrusted'
+  | 'HostKeysMissing'
+  | 'InvalidSecret'
+  | 'CredentialsMissing'
+  | 'KeyTypeIgnored';
+
+export const warning = (reason: Reason, message: string): Notice => ({ type: 'Warning', reason, message });
+export const normal = (reason: Reason, message: string): Notice => ({ type: 'Normal', reason, message });
