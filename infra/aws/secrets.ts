@@ -1,0 +1,46 @@
+import type { ClusterCredentials } from '../../shared/kube/credentials.ts';
+import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
+import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { type AwsCredentials, signedHeaders } from './signature.ts';
+
+export interface SecretsManagerOptions {
+  region: string;
+  /** Asked for each request: Lambda's environment always has the current ones. */
+  credentials(): AwsCredentials;
+  /** Default: the service's own in the region. */
+  endpoint?: string;
+}
+
+/** Kubeconfigs out of AWS Secrets Manager: the secret of a cluster is named by the prefix and the cluster's name. */
+export function secretsManagerKubeconfigs(prefix: string, options: SecretsManagerOptions): ClusterCredentials {
+  return async (cluster) => {
+    const name = `${prefix}${cluster}`;
+    return kubeconfigConnection(await secretString(name, options), `AWS secret ${name}`);
+  };
+}
+
+async function secretString(name: string, { region, credentials, endpoint }: SecretsManagerOptions): Promise<string> {
+  const url = new URL(endpoint ?? `https://secretsmanager.${region}.amazonaws.com/`);
+  const body = JSON.stringify({ SecretId: name });
+  const headers = signedHeaders({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'secretsmanager.GetSecretValue' },
+    body,
+    region,
+    service: 'secretsmanager',
+    credentials: credentials(),
+    now: new Date(),
+  });
+  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(5_000) }).catch(
+    (error) => {
+      throw new ShootFluxError(`AWS secret ${name} cannot be read: ${errorMessage(error)}`);
+    },
+  );
+  const answer = (await response.json().catch(() => ({}))) as { SecretString?: string; __type?: string };
+  if (response.ok && answer.SecretString !== undefined) return answer.SecretString;
+  const why = answer.__type ?? (response.ok ? 'it has no text' : `HTTP ${response.status}`);
+  throw new ShootFluxError(
+    `AWS secret ${name} cannot be read: ${why}; it has to hold a kubeconfig and be readable by this function's role.`,
+  );
+}

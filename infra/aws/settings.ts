@@ -1,0 +1,49 @@
+import type { Settings } from '../../shared/runtime/context.ts';
+import { ShootFluxError } from '../../shared/runtime/errors.ts';
+import type { LogLevel } from '../../shared/runtime/log.ts';
+
+/** What a Lambda is told by its environment; serverless.yml sets it. */
+export interface Environment {
+  settings: Settings;
+  /** Start of the URL of every queue, for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`. */
+  queueUrlPrefix: string;
+  /** Start of the names of the Secrets Manager secrets with kubeconfigs; the cluster's name follows. */
+  kubeconfigSecretPrefix: string;
+  logLevel: LogLevel;
+}
+
+type Variables = Record<string, string | undefined>;
+
+/** @throws ShootFluxError naming the variable that is missing or wrong */
+export function readEnvironment(variables: Variables): Environment {
+  return {
+    queueUrlPrefix: needed(variables, 'QUEUE_URL_PREFIX'),
+    kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
+    logLevel: oneOf(variables, 'LOG_LEVEL', ['info', 'debug', 'warn', 'error']),
+    settings: {
+      landscape: variables.LANDSCAPE || 'gardener',
+      gardenIdentity: variables.GARDEN_IDENTITY || undefined,
+      seeds: (variables.SEEDS ?? '')
+        .split(',')
+        .map((seed) => seed.trim())
+        .filter(Boolean),
+      fluxDistribution: variables.FLUX_DISTRIBUTION || 'flux-distribution',
+      shootHealth: oneOf(variables, 'SHOOT_HEALTH', ['false', 'true']) === 'true',
+      shootAccess: oneOf(variables, 'SHOOT_ACCESS', ['external', 'internal']),
+    },
+  };
+}
+
+function needed(variables: Variables, name: string): string {
+  const value = variables[name];
+  if (value) return value;
+  throw new ShootFluxError(`Environment variable ${name} is not set; see serverless.yml.`);
+}
+
+/** The first value is the default. */
+function oneOf<T extends string>(variables: Variables, name: string, values: [T, ...T[]]): T {
+  const value = variables[name] || values[0];
+  const known = values.find((candidate) => candidate === value);
+  if (known !== undefined) return known;
+  throw new ShootFluxError(`Environment variable ${name} has to be one of ${values.join(', ')}.`);
+}

@@ -1,0 +1,113 @@
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile } from 'esbuild';
+import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+import { findDefinitions } from './functions.ts';
+import { importMilliseconds } from './import-time.ts';
+
+/** Where the bundles go: `<folder>/<function>/index.mjs` with its lazy chunks beside it. */
+export const bundleFolder = fileURLToPath(new URL('../dist/functions', import.meta.url));
+
+/** The numbers of a bundle; sizes in KB of 1,000 bytes. */
+export interface Bundle {
+  name: string;
+  /** Path of the entry. */
+  entry: string;
+  /** The entry with everything that it imports at once. */
+  entryKb: number;
+  /** Chunks that are imported only when needed. */
+  lazyKb: number;
+}
+
+/** What a bundle may weigh and how long its import may take over bare node (design 12). */
+export function limitsOf({ sends }: Pick<FunctionDefinition, 'sends'>): { kb: number; milliseconds: number } {
+  return sends ? { kb: 550, milliseconds: 70 } : { kb: 250, milliseconds: 30 };
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Bundles one function for Lambda. */
+export async function bundleFunction(
+  { name }: Pick<FunctionDefinition, 'name'>,
+  folder = bundleFolder,
+): Promise<Bundle> {
+  const outdir = `${folder}/${name}`;
+  await rm(outdir, { recursive: true, force: true });
+  const { metafile } = await build({
+    stdin: { contents: entrySource(name), resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
+    outdir,
+    entryNames: 'index',
+    chunkNames: 'chunks/[name]-[hash]',
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // The ES builds of dependencies can be shaken; some have only a `main` that require()s Node's own modules.
+    mainFields: ['module', 'main'],
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    // Native add-ons are optional speed-ups of their packages, which go on without.
+    external: ['*.node'],
+    metafile: true,
+    logLevel: 'warning',
+    absWorkingDir: root,
+  });
+  return measure(name, metafile);
+}
+
+/** Bundles every function there is. */
+export async function bundleAll(folder = bundleFolder): Promise<Bundle[]> {
+  const bundles: Bundle[] = [];
+  for (const definition of await findDefinitions()) bundles.push(await bundleFunction(definition, folder));
+  return bundles;
+}
+
+function entrySource(name: string): string {
+  return `import { lambdaHandler } from './infra/aws/lambda.ts';
+import { definition } from './functions/${name}/function.ts';
+import { handler as run } from './functions/${name}/handler.ts';
+export const handler = lambdaHandler({ definition, handler: run });`;
+}
+
+function measure(name: string, { outputs }: Metafile): Bundle {
+  const entry = Object.keys(outputs).find((path) => path.endsWith('/index.mjs')) ?? '';
+  const atOnce = new Set<string>();
+  const visit = (path: string) => {
+    const output = outputs[path];
+    if (output === undefined || atOnce.has(path)) return;
+    atOnce.add(path);
+    for (const imported of output.imports) if (imported.kind === 'import-statement') visit(imported.path);
+  };
+  visit(entry);
+  const kb = (isCounted: (path: string) => boolean) =>
+    Object.entries(outputs).reduce((sum, [path, { bytes }]) => sum + (isCounted(path) ? bytes : 0), 0) / 1000;
+  return {
+    name,
+    entry: `${root}${entry}`,
+    entryKb: kb((path) => atOnce.has(path)),
+    lazyKb: kb((path) => !atOnce.has(path)),
+  };
+}
+
+async function main(): Promise<void> {
+  const definitions = await findDefinitions();
+  const rows: Record<string, string>[] = [];
+  for (const definition of definitions) {
+    const bundle = await bundleFunction(definition);
+    const limits = limitsOf(definition);
+    rows.push({
+      function: bundle.name,
+      'entry + static imports, KB': bundle.entryKb.toFixed(0),
+      'at most, KB': String(limits.kb),
+      'lazy chunks, KB': bundle.lazyKb.toFixed(0),
+      'import over bare node, ms': (await importMilliseconds(bundle.entry)).toFixed(0),
+      'at most, ms': String(limits.milliseconds),
+    });
+    if (bundle.entryKb > limits.kb) process.exitCode = 1;
+  }
+  console.table(rows);
+}
+
+if (import.meta.main) await main();
