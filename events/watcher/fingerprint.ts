@@ -3,11 +3,11 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 
 /**
- * Eleven characters that change when the object is another one of the same name, begins to be deleted, stands for
- * other keys, or changes in a field that wakes the function.
+ * 48 bits that change when the object is another one of the same name, begins to be deleted, stands for other keys, or
+ * changes in a field that wakes the function. A number, because a text of the same worth takes four times the memory.
  */
-export function fingerprint(object: KubeObject, keys: ReconcileKey[], wakes: unknown): string {
+export function fingerprint(object: KubeObject, keys: ReconcileKey[], wakes: unknown): number {
   const { uid, deletionTimestamp } = object.metadata;
-  // Up to twelve characters V8 copies; a longer slice would keep the whole digest alive for every object.
-  return hash('sha1', JSON.stringify([uid, deletionTimestamp !== undefined, keys, wakes]), 'base64url').slice(0, 11);
+  const text = JSON.stringify([uid, deletionTimestamp !== undefined, keys, wakes]);
+  return Number.parseInt(hash('sha1', text, 'hex').slice(0, 12), 16);
 }

@@ -1,5 +1,6 @@
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { GoneError, KubeError } from '../../shared/kube/errors.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -54,13 +55,13 @@ export function createReflector(options: ReflectorOptions): Reflector {
 
   const list = async (client: KubeClient, signal: AbortSignal) => {
     const vanished = tracker.beginList();
-    const base: ListOptions = { limit: pageSize, metadataOnly, labelSelector, fieldSelector };
+    const onItem = (object: KubeObject) => tracker.observe(object);
+    const base: ListOptions = { limit: pageSize, metadataOnly, labelSelector, fieldSelector, onItem };
     let next: string | undefined;
     let version: string;
     do {
       const page = await abortable(client.list(selection.resource, { ...base, continue: next }), signal);
       turn();
-      for (const object of page.items) tracker.observe(object);
       next = page.continue;
       version = page.resourceVersion;
     } while (next !== undefined);

@@ -21,19 +21,24 @@ export interface Tracker {
   keys(functionName: string): Iterable<ReconcileKey>;
 }
 
-/** What one subscriber knows of an object. */
-interface Mark {
-  fingerprint: string;
-  keys: ReconcileKey[];
-}
-
+/** One of 50,000: numbers side by side, and keys shared with every object that stands for the same ones. */
 interface Entry {
   uid: string;
   /** Number of the list that had it last. */
   list: number;
-  /** By subscriber; undefined where the object does not match. */
-  marks: (Mark | undefined)[];
+  /** By subscriber; NaN where the object does not match. */
+  fingerprints: number[];
+  /** By subscriber. */
+  keys: readonly ReconcileKey[][];
 }
+
+/** What one subscriber makes of an object. */
+interface Mark {
+  fingerprint: number;
+  keys: ReconcileKey[];
+}
+
+const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 
 /**
  * @param onError an object that a definition cannot deal with; it is left out until it changes
@@ -44,12 +49,19 @@ export function createTracker(
   onError: (functionName: string, object: KubeObject, error: unknown) => void,
 ): Tracker {
   const entries = new Map<string, Entry>();
+  const share = createSharing(entries);
   let list = 0;
 
-  const markOf = ({ subscription }: Subscriber, object: KubeObject): Mark | undefined => {
-    if (subscription.matches?.(object) === false) return undefined;
-    const keys = subscription.keys(object, cluster);
-    return { fingerprint: fingerprint(object, keys, subscription.wakes(object)), keys };
+  /** Undefined when the definition fails. */
+  const markOf = ({ function: name, subscription }: Subscriber, object: KubeObject): Mark | undefined => {
+    try {
+      if (subscription.matches?.(object) === false) return noMark;
+      const keys = subscription.keys(object, cluster);
+      return { fingerprint: fingerprint(object, keys, subscription.wakes(object)), keys };
+    } catch (error) {
+      onError(name, object, error);
+      return undefined;
+    }
   };
 
   const causeOf = (text: string, uid: string, resourceVersion: string, deleted?: true): Cause => {
@@ -61,38 +73,34 @@ export function createTracker(
   const forget = (text: string, entry: Entry, resourceVersion: string) => {
     entries.delete(text);
     const cause = causeOf(text, entry.uid, resourceVersion, true);
-    entry.marks.forEach((mark, index) => {
-      const subscriber = subscribers[index];
-      if (subscriber) for (const key of mark?.keys ?? []) emit(subscriber.function, key, cause);
+    subscribers.forEach((subscriber, index) => {
+      for (const key of entry.keys[index] ?? []) emit(subscriber.function, key, cause);
     });
   };
 
   return {
     observe(object) {
-      const text = `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
-      const uid = object.metadata.uid ?? '';
-      const entry = entries.get(text) ?? { uid, list, marks: [] };
-      entries.set(text, entry);
-      entry.uid = uid;
-      entry.list = list;
-      subscribers.forEach((subscriber, index) => {
-        try {
-          const mark = markOf(subscriber, object);
-          const old = entry.marks[index];
-          entry.marks[index] = mark;
-          if (mark?.fingerprint === old?.fingerprint) return;
-          const cause = causeOf(text, uid, object.metadata.resourceVersion ?? '');
-          for (const key of union(old?.keys ?? [], mark?.keys ?? [])) emit(subscriber.function, key, cause);
-        } catch (error) {
-          onError(subscriber.function, object, error);
-        }
-      });
+      const text = textOf(object);
+      const { uid = '', resourceVersion = '' } = object.metadata;
+      const old = entries.get(text);
+      const marks = subscribers.map((subscriber, index) => markOf(subscriber, object) ?? markIn(old, index));
       // Where the API server cannot select narrowly, most objects concern nobody.
-      if (entry.marks.every((mark) => mark === undefined)) entries.delete(text);
+      if (marks.every((mark) => Number.isNaN(mark.fingerprint))) entries.delete(text);
+      else {
+        const keys = share(marks.map((mark) => mark.keys));
+        entries.set(text, { uid, list, fingerprints: marks.map((mark) => mark.fingerprint), keys });
+      }
+      marks.forEach((mark, index) => {
+        const before = markIn(old, index);
+        const subscriber = subscribers[index];
+        if (subscriber === undefined || Object.is(mark.fingerprint, before.fingerprint)) return;
+        const cause = causeOf(text, uid, resourceVersion);
+        for (const key of union(before.keys, mark.keys)) emit(subscriber.function, key, cause);
+      });
     },
 
     remove(object) {
-      const text = `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+      const text = textOf(object);
       const entry = entries.get(text);
       if (entry) forget(text, entry, object.metadata.resourceVersion ?? '');
     },
@@ -111,13 +119,35 @@ export function createTracker(
     *keys(functionName) {
       const indexes = subscribers.flatMap((subscriber, index) => (subscriber.function === functionName ? [index] : []));
       if (indexes.length === 0) return;
-      for (const { marks } of entries.values()) for (const index of indexes) yield* marks[index]?.keys ?? [];
+      for (const { keys } of entries.values()) for (const index of indexes) yield* keys[index] ?? [];
     },
   };
+}
+
+function textOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function markIn(entry: Entry | undefined, index: number): Mark {
+  const value = entry?.fingerprints[index];
+  return value === undefined ? noMark : { fingerprint: value, keys: entry?.keys[index] ?? [] };
 }
 
 /** Both the keys that an object stood for and those that it stands for now have to hear of it. */
 function union(old: ReconcileKey[], current: ReconcileKey[]): Iterable<ReconcileKey> {
   if (old.length === 0) return current;
   return new Map([...old, ...current].map((key) => [keyText(key), key])).values();
+}
+
+/** Equal keys become the same value: the four ManagedResources of a Shoot stand for one Extension, for each function. */
+function createSharing(entries: ReadonlyMap<string, unknown>) {
+  const known = new Map<string, readonly ReconcileKey[][]>();
+  return (keys: readonly ReconcileKey[][]): readonly ReconcileKey[][] => {
+    // Of keys that are gone for good nothing must stay; who starts anew only shares less for a while.
+    if (known.size > 1000 + 2 * entries.size) known.clear();
+    const text = JSON.stringify(keys);
+    const shared = known.get(text) ?? keys;
+    known.set(text, shared);
+    return shared;
+  };
 }

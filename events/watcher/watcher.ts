@@ -6,6 +6,7 @@ import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sleep } from './abortable.ts';
+import { keepHeapSmall } from './memory.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createReflector, type Reflector } from './reflector.ts';
 import { createResync } from './resync.ts';
@@ -82,6 +83,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   return {
     start() {
       if (loops.length > 0) return;
+      keepHeapSmall();
       loops = all.map(({ reflector }) => reflector.run(stopped.signal));
       loops.push(runResync(options, all, emit, stopped.signal));
     },

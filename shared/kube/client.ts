@@ -17,6 +17,8 @@ export interface ListOptions {
   continue?: string | undefined;
   /** Only metadata (PartialObjectMetadata): Secret contents never leave the API server. */
   metadataOnly?: boolean | undefined;
+  /** Gets each object as it arrives; `items` of the answer is then empty. For lists that are too big for memory. */
+  onItem?: ((object: KubeObject) => void) | undefined;
 }
 
 export interface WatchOptions {

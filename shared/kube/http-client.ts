@@ -9,6 +9,7 @@ import type {
 } from './client.ts';
 import type { Connection } from './connection.ts';
 import { NotFoundError } from './errors.ts';
+import { scanItems } from './list-items.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
 import {
@@ -63,7 +64,7 @@ function clientOver(transport: Transport): HttpKubeClient {
     },
 
     async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<ObjectList<T>> {
-      const { namespace, labelSelector, fieldSelector, limit, continue: token } = options;
+      const { namespace, labelSelector, fieldSelector, limit, continue: token, onItem } = options;
       const query = queryText({ labelSelector, fieldSelector, limit, continue: token });
       const list = await call<{ items?: T[] | null; metadata: { resourceVersion?: string; continue?: string } }>({
         method: 'GET',
@@ -71,6 +72,7 @@ function clientOver(transport: Transport): HttpKubeClient {
         name: { namespace },
         path: collectionPath(resource, namespace) + query,
         accept: acceptOf(options.metadataOnly, 'PartialObjectMetadataList'),
+        ...(onItem && { read: itemsOneByOne((item) => onItem(typed(resource, item))) }),
       });
       const items = list.items ?? [];
       for (const item of items) typed(resource, item);
@@ -171,6 +173,14 @@ async function* typedWatch(
     typed(resource, event.object);
     yield event;
   }
+}
+
+function itemsOneByOne(onItem: (item: KubeObject) => void): (body: AsyncIterable<Buffer>) => Promise<unknown> {
+  return async (body) => {
+    const scanner = scanItems((item) => onItem(JSON.parse(item)));
+    for await (const chunk of body) scanner.write(chunk);
+    return JSON.parse(scanner.end());
+  };
 }
 
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {

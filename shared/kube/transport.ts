@@ -40,6 +40,8 @@ export interface Request extends Call {
   accept?: string;
   contentType?: string;
   body?: unknown;
+  /** Reads the body of a success; default: as JSON. May throw a SyntaxError. */
+  read?: (body: AsyncIterable<Buffer>) => Promise<unknown>;
 }
 
 /** A pooled connection that nobody used for so long is closed; load balancers drop idle ones silently after minutes. */
@@ -97,7 +99,8 @@ export async function answer<T>(
 ): Promise<T> {
   const status = response.statusCode ?? 0;
   const good = status >= 200 && status < 300;
-  const body = await whileReading(response, signal, () => json(response)).catch((error: unknown) => {
+  const read = (good && request.read) || json;
+  const body = await whileReading(response, signal, () => read(response)).catch((error: unknown) => {
     if (!(error instanceof SyntaxError)) throw unreachable(transport, request, error, signal);
     // The parser's own message quotes the text, which may be a Secret.
     if (good) throw new UnreachableError(`${callText(request)}: the answer is no JSON`, 0, 'InvalidAnswer');
@@ -108,11 +111,7 @@ export async function answer<T>(
 }
 
 /** Breaks the reading of an answer off when the signal aborts: a request's own signal ends with its headers. */
-export async function whileReading<T>(
-  response: IncomingMessage,
-  signal: AbortSignal,
-  read: () => Promise<T>,
-): Promise<T> {
+async function whileReading<T>(response: IncomingMessage, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
   const abort = () => response.destroy();
   signal.addEventListener('abort', abort);
   try {

@@ -1,0 +1,77 @@
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+
+/** Cuts the bytes of a list answer into its items as they arrive. */
+export interface ItemScanner {
+  write(chunk: Buffer): void;
+  /** The JSON of the list, without its items. */
+  end(): string;
+}
+
+/**
+ * A page of 500 objects as one text and one value costs 20 MB at a time, and the heap keeps the size it once had;
+ * item by item it costs one object. Looks only at strings and brackets: what they hold is the JSON parser's business.
+ * @param onItem gets the JSON of one item
+ */
+export function scanItems(onItem: (json: string) => void): ItemScanner {
+  const list: Buffer[] = [];
+  let item: Buffer[] = [];
+  /** 1 inside the list, 2 inside its items, 3 inside an item. */
+  let depth = 0;
+  let inItems = false;
+  let inString = false;
+  let escaped = false;
+  /** The last string that stands in the list itself: before a value, that value's key. */
+  let key = '';
+
+  const keep = (piece: Buffer) => {
+    // A copy: a slice would keep its whole chunk.
+    if (!inItems) list.push(Buffer.from(piece));
+    else if (depth > 2) item.push(Buffer.from(piece));
+  };
+
+  return {
+    write(chunk) {
+      let start = 0;
+      let stringStart = 0;
+      for (let at = 0; at < chunk.length; at++) {
+        const byte = chunk[at];
+        if (inString) {
+          if (escaped) escaped = false;
+          else if (byte === backslash) escaped = true;
+          else if (byte === quote) {
+            inString = false;
+            if (depth === 1) key += chunk.toString('latin1', stringStart, at);
+          }
+        } else if (byte === quote) {
+          inString = true;
+          stringStart = at + 1;
+          if (depth === 1) key = '';
+        } else if (byte === openBrace || byte === openBracket) {
+          depth++;
+          if (depth === 2 && byte === openBracket && key === 'items') {
+            keep(chunk.subarray(start, at + 1));
+            inItems = true;
+          } else if (depth === 3 && inItems) start = at;
+        } else if (byte === closeBrace || byte === closeBracket) {
+          depth--;
+          if (depth === 2 && inItems) {
+            item.push(chunk.subarray(start, at + 1));
+            onItem(Buffer.concat(item).toString('utf8'));
+            item = [];
+          } else if (depth === 1 && inItems) {
+            inItems = false;
+            start = at;
+          }
+        }
+      }
+      if (inString && depth === 1) key += chunk.toString('latin1', stringStart);
+      keep(chunk.subarray(start));
+    },
+    end: () => Buffer.concat(list).toString('utf8'),
+  };
+}
