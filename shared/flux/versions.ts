@@ -32,15 +32,19 @@ function comparePre(one: string, other: string): number {
 }
 
 /**
- * Whether a release supports a Kubernetes version. Every release from 2.3 to 2.9 named three Kubernetes minors of which
- * the oldest is its own minor plus 25 (2.9: 1.34 to 1.36). No upper bound: on a Kubernetes that is newer than all
- * releases at hand the newest one is still the best.
+ * The oldest Kubernetes that a release supports, for example `1.34`. Every release from 2.3 to 2.9 named three
+ * Kubernetes minors of which the oldest is its own minor plus 25 (2.9: 1.34 to 1.36).
  */
-export function supportsKubernetes(version: string, kubernetesVersion: string | undefined): boolean {
+export function oldestKubernetes(version: string): string | undefined {
   const flux = parseVersion(version);
-  const kubernetes = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '');
-  if (flux === undefined || kubernetes === null) return true;
-  return flux.major === 2 && Number(kubernetes[1]) >= flux.minor + 25;
+  return flux?.major === 2 ? `1.${flux.minor + 25}` : undefined;
+}
+
+/** No upper bound: on a Kubernetes that is newer than all releases at hand the newest one is still the best. */
+function supports(version: string, kubernetesVersion: string | undefined): boolean {
+  const minor = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '')?.[1];
+  const oldest = oldestKubernetes(version)?.slice(2);
+  return minor === undefined || oldest === undefined || Number(minor) >= Number(oldest);
 }
 
 export interface VersionInputs {
@@ -77,7 +81,7 @@ export function resolveVersion(inputs: VersionInputs): string {
   const kept = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
   if (kept && !mayUpgrade) return kept;
 
-  const supported = matching.filter((version) => supportsKubernetes(version, kubernetesVersion));
+  const supported = matching.filter((version) => supports(version, kubernetesVersion));
   const candidates = supported.length > 0 || wanted === undefined ? supported : matching;
   const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? kept;
   if (best) return best;

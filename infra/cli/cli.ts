@@ -1,0 +1,56 @@
+import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { type Command, columns, exitCodes, type Terminal, UsageError } from './command.ts';
+
+interface Entry {
+  summary: string;
+  /** Imported only when it is called, so that every command starts as fast as it can. */
+  load(): Promise<{ default: Command }>;
+}
+
+const commands: Record<string, Entry> = {
+  run: { summary: 'Run the whole product in one process.', load: () => import('./run.ts') },
+  render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
+  validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
+  distribution: {
+    summary: 'Make and inspect distributions of Flux releases.',
+    load: () => import('./distribution.ts'),
+  },
+};
+
+/**
+ * Runs one command line; errors become one plain line.
+ * @returns the exit code: 0 good, 1 failed, 2 wrong usage
+ */
+export async function cli(args: string[], terminal: Terminal): Promise<number> {
+  const [name = '--help', ...rest] = args;
+  if (name === '--help' || name === 'help') {
+    terminal.out(overview());
+    return args.length === 0 ? exitCodes.wrongUsage : exitCodes.good;
+  }
+  try {
+    const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (entry === undefined) throw new UsageError(`there is no command "${name}"`);
+    const { default: command } = await entry.load();
+    return await command.run(rest, terminal);
+  } catch (error) {
+    return report(error, name, terminal);
+  }
+}
+
+function report(error: unknown, name: string, terminal: Terminal): number {
+  if (error instanceof UsageError) {
+    const topic = Object.hasOwn(commands, name) ? ` ${name}` : '';
+    terminal.err(`shoot-flux${topic}: ${error.message}; see: shoot-flux${topic} --help\n`);
+    return exitCodes.wrongUsage;
+  }
+  // Anything else than our own errors is a defect, and then the place matters.
+  const plain = error instanceof ShootFluxError || !(error instanceof Error);
+  terminal.err(`shoot-flux ${name}: ${plain ? errorMessage(error) : (error.stack ?? error.message)}\n`);
+  return exitCodes.failed;
+}
+
+function overview(): string {
+  const rows = Object.entries(commands).map(([name, { summary }]): [string, string] => [`  ${name}`, summary]);
+  const lines = ['Usage:', '  shoot-flux COMMAND [options]', '', 'Commands:', ...columns(rows)];
+  return `${[...lines, '', 'Every command has --help. Exit codes: 0 good, 1 failed, 2 wrong usage.'].join('\n')}\n`;
+}

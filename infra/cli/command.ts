@@ -1,0 +1,106 @@
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+
+/** Where a command reads and writes. */
+export interface Terminal {
+  /** Data. */
+  out(text: string): void;
+  /** Messages for people. */
+  err(text: string): void;
+  /** All of standard input. */
+  stdin(): Promise<string>;
+}
+
+/** Exit codes of every command. */
+export const exitCodes = { good: 0, failed: 1, wrongUsage: 2 } as const;
+
+/** The command line is wrong: the message says what, and `--help` is pointed to. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** An option and what `--help` says about it. */
+export interface Option {
+  type: 'string' | 'boolean';
+  /** True: may be given several times. */
+  multiple?: boolean;
+  /** Name of the value in `--help`, for example `FILE`. */
+  value?: string;
+  description: string;
+}
+
+/** What options were given: a text, a flag, or a list of texts. */
+export type Values<O extends Record<string, Option>> = {
+  [Name in keyof O]?: O[Name] extends { type: 'boolean' }
+    ? boolean
+    : O[Name] extends { multiple: true }
+      ? string[]
+      : string;
+};
+
+/** A command as its own file describes it. */
+export interface CommandDefinition<O extends Record<string, Option>> {
+  name: string;
+  /** What it does, in one line. */
+  summary: string;
+  /** What follows the name in the usage line, for example `make|inspect`; without it arguments are refused. */
+  positionals?: string;
+  options: O;
+  /** More about it, shown at the end of `--help`. */
+  notes?: string;
+  /** @returns the exit code */
+  run(values: Values<O>, positionals: string[], terminal: Terminal): Promise<number>;
+}
+
+/** A command that has its arguments parsed. */
+export interface Command {
+  run(args: string[], terminal: Terminal): Promise<number>;
+}
+
+const help: Option = { type: 'boolean', description: 'Show this help.' };
+
+/** Adds parsing and `--help` to a command. */
+export function command<const O extends Record<string, Option>>(definition: CommandDefinition<O>): Command {
+  const options: Record<string, Option> = { ...definition.options, help };
+  return {
+    async run(args, terminal) {
+      const { values, positionals } = parse(args, options);
+      if (values.help === true) {
+        terminal.out(helpText(definition, options));
+        return exitCodes.good;
+      }
+      if (positionals.length > 0 && definition.positionals === undefined) {
+        throw new UsageError(`"${positionals[0]}" is one argument too many`);
+      }
+      return definition.run(values as Values<O>, positionals, terminal);
+    },
+  };
+}
+
+function parse(args: string[], options: Record<string, Option>) {
+  const descriptors = Object.entries(options).map(([name, { type, multiple = false }]) => {
+    const descriptor: ParseArgsOptionDescriptor = { type, multiple };
+    return [name, descriptor] as const;
+  });
+  try {
+    return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true });
+  } catch (error) {
+    // Only the first sentence is about the user's mistake; the rest explains the parser.
+    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+  }
+}
+
+function helpText(definition: CommandDefinition<Record<string, Option>>, options: Record<string, Option>): string {
+  const rows = Object.entries(options).map(([name, { value, description }]): [string, string] => [
+    `  --${name}${value === undefined ? '' : ` ${value}`}`,
+    description,
+  ]);
+  const usage = ['shoot-flux', definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
+  const notes = definition.notes === undefined ? [] : ['', definition.notes];
+  return `${['Usage:', `  ${usage}`, '', definition.summary, '', 'Options:', ...columns(rows), ...notes].join('\n')}\n`;
+}
+
+/** Lines with the second column aligned. */
+export function columns(rows: [string, string][]): string[] {
+  const width = Math.max(...rows.map(([first]) => first.length));
+  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`.trimEnd());
+}

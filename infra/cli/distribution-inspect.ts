@@ -1,0 +1,65 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { componentsOf } from '../../shared/flux/install.ts';
+import type { Distribution, Release } from '../../shared/flux/release.ts';
+import { CHECKSUMS } from '../../shared/flux/release-files.ts';
+import { oldestKubernetes } from '../../shared/flux/versions.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
+import { exitCodes, type Terminal } from './command.ts';
+
+/** What is told about a release. */
+interface Report {
+  version: string;
+  /** sha256 over its files. */
+  digest?: string;
+  /** Whether the folder has checksums to hold its files against. */
+  verified?: boolean;
+  /** Component -> its image's tag. */
+  components?: Record<string, string>;
+  oldestKubernetes?: string;
+  /** What is wrong with it. */
+  error?: string;
+}
+
+/** Tells what a distribution holds; failed when a release is broken or there is none. */
+export async function inspectDistribution(dir: string, json: boolean, terminal: Terminal): Promise<number> {
+  const distribution = openDistribution(dir);
+  const versions = await distribution.versions();
+  const reports = await Promise.all(versions.map((version) => inspectRelease(distribution, dir, version)));
+  terminal.out(json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(text).join(''));
+  if (versions.length === 0) terminal.err(`${dir}: holds no release: add one with "distribution make"\n`);
+  return versions.length === 0 || reports.some(({ error }) => error !== undefined) ? exitCodes.failed : exitCodes.good;
+}
+
+async function inspectRelease(distribution: Distribution, dir: string, version: string): Promise<Report> {
+  try {
+    const release = await distribution.release(version);
+    return {
+      version,
+      digest: release.digest,
+      verified: (await readdir(join(dir, version))).includes(CHECKSUMS),
+      components: Object.fromEntries(componentsOf(release).map((name) => [name, imageTag(release, name)])),
+      oldestKubernetes: oldestKubernetes(version) ?? 'unknown',
+    };
+  } catch (error) {
+    return { version, error: errorMessage(error) };
+  }
+}
+
+interface DeploymentSpec {
+  template: { spec: { containers: { image: string }[] } };
+}
+
+function imageTag(release: Release, component: string): string {
+  const deployment = release.files.get(component)?.find(({ kind }) => kind === 'Deployment');
+  const image = (deployment?.spec as DeploymentSpec | undefined)?.template.spec.containers[0]?.image;
+  return image?.split(':').at(-1) ?? 'unknown';
+}
+
+function text({ version, digest, verified, components = {}, oldestKubernetes: oldest, error }: Report): string {
+  if (error !== undefined) return `${version}  ${error}\n`;
+  const tags = Object.entries(components).map(([name, tag]) => `    ${name} ${tag}\n`);
+  const checksums = verified ? 'checksums verified' : 'no checksums';
+  return `${version}  sha256 ${digest?.slice(0, 12)}, ${checksums}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
+}

@@ -1,0 +1,75 @@
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { componentsOf } from '../../shared/flux/install.ts';
+import type { Release } from '../../shared/flux/release.ts';
+import {
+  CHECKSUMS,
+  checksumText,
+  type ReleaseFile,
+  readRelease,
+  readReleaseFiles,
+} from '../../shared/flux/release-files.ts';
+import { parseVersion } from '../../shared/flux/versions.ts';
+import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { exitCodes, type Terminal, UsageError } from './command.ts';
+import { tarFiles } from './tar.ts';
+
+/** Adds a release to a distribution folder; all of it or nothing. */
+export async function makeRelease(
+  { dir, from, version }: { dir: string; from: string; version: string },
+  terminal: Terminal,
+): Promise<number> {
+  if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a release such as v2.9.4`);
+  const name = version.startsWith('v') ? version : `v${version}`;
+  const files = await releaseFiles(from);
+  await mkdir(dir, { recursive: true });
+  const draft = await mkdtemp(join(dir, '.draft-'));
+  try {
+    for (const file of files) await writeFile(join(draft, file.name), file.text);
+    await writeFile(join(draft, CHECKSUMS), checksumText(files));
+    const release = await readRelease(draft, name);
+    checkRelease(release, from);
+    // A draft is private; a release is for everybody who may read the distribution.
+    await chmod(draft, 0o755);
+    const placed = await place(draft, join(dir, name), release);
+    const verb = placed ? 'made' : 'already there';
+    terminal.err(`${join(dir, name)}: ${verb}, with ${componentsOf(release).join(', ')}\n`);
+    return exitCodes.good;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function releaseFiles(from: string): Promise<ReleaseFile[]> {
+  try {
+    if ((await stat(from)).isDirectory()) return await readReleaseFiles(from);
+    const files = [...tarFiles(gunzipSync(await readFile(from)))];
+    return files
+      .map(({ name, content }) => ({ name: basename(name), text: content.toString('utf8') }))
+      .filter(({ name }) => name.endsWith('.yaml'))
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
+  } catch (error) {
+    throw new ShootFluxError(`${from}: cannot be read (${errorMessage(error)}): give manifests.tar.gz or a folder.`);
+  }
+}
+
+function checkRelease(release: Release, from: string): void {
+  const missing = ['policies', 'rbac', 'source-controller'].filter((name) => !release.files.has(name));
+  if (missing.length === 0) return;
+  throw new ShootFluxError(`${from}: ${missing.join('.yaml, ')}.yaml is missing: give all files of one release.`);
+}
+
+/** @returns false when the same release was there already */
+async function place(draft: string, folder: string, release: Release): Promise<boolean> {
+  try {
+    await rename(draft, folder);
+    return true;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    const present = await readRelease(folder, release.version);
+    if (present.digest === release.digest) return false;
+    throw new ShootFluxError(`${folder}: holds other files of ${release.version}: remove the folder to make it again.`);
+  }
+}

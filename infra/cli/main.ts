@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { text } from 'node:stream/consumers';
+import { cli } from './cli.ts';
+
+process.exitCode = await cli(process.argv.slice(2), {
+  out: (data) => process.stdout.write(data),
+  err: (data) => process.stderr.write(data),
+  stdin: () => text(process.stdin),
+});

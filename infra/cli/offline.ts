@@ -1,0 +1,69 @@
+import type { CopiedSecret, EffectiveConfig } from '../../shared/config/effective.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { objectGroups } from '../../shared/flux/groups.ts';
+import type { ObjectGroups } from '../../shared/flux/release.ts';
+import { resolveVersion } from '../../shared/flux/versions.ts';
+import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
+import type { Shoot } from '../../shared/gardener/types.ts';
+import type { CliInputs } from './inputs.ts';
+
+/** A Shoot's objects as far as they can be told without a cluster. */
+export interface Offline {
+  groups: ObjectGroups;
+  /** What the shoot gets besides, one sentence each: its content is only known in the landscape. */
+  unknown: string[];
+}
+
+/**
+ * The whole way from configuration to objects, without a cluster.
+ * @throws ConfigError with everything that is wrong
+ */
+export async function renderOffline({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
+  const config = effectiveConfig(inputs);
+  const releases = openDistribution(distribution);
+  const version = resolveVersion({
+    wanted: config.flux.version,
+    available: await releases.versions(),
+    kubernetesVersion: shoot?.spec?.kubernetes?.version,
+    mayUpgrade: true,
+    at: inputs.providerConfig === undefined ? { object: 'flux-config', path: 'fluxVersion' } : undefined,
+  });
+  const groups = objectGroups({
+    config,
+    release: await releases.release(version),
+    shoot: shootFacts(clusterOf(shoot ?? nobody), {}),
+    secrets: [],
+    ownsNamespace: true,
+    shootHealth: true,
+  });
+  const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
+  return { groups: { ...groups, secrets }, unknown: unknownObjects(config, shoot) };
+}
+
+const nobody: Shoot = { metadata: { name: '' } };
+
+function clusterOf(shoot: Shoot) {
+  const name = shoot.status?.technicalID ?? '';
+  return { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Cluster', metadata: { name }, spec: { shoot } };
+}
+
+function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): string[] {
+  const copied = [config.sourceSecret, ...config.additionalSecrets].filter((secret) => secret !== undefined);
+  const secrets = copied.map((secret) => `Secret ${secret.namespace}/${targetOf(secret, shoot)}: ${originOf(secret)}`);
+  if (shoot !== undefined) return secrets;
+  const { namespace } = config.flux;
+  return [...secrets, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts: give --shoot to see them.`];
+}
+
+function targetOf({ targetName, origin }: CopiedSecret, shoot: Shoot | undefined): string {
+  if (targetName !== undefined || origin.type === 'flux-source') return targetName ?? 'flux-source';
+  const entry = shoot?.spec?.resources?.find(({ name }) => name === origin.resourceName);
+  return entry?.resourceRef.name ?? '(named as the Secret itself)';
+}
+
+function originOf({ origin }: CopiedSecret): string {
+  return origin.type === 'flux-source'
+    ? 'a copy of the garden Secret flux-source.'
+    : `a copy of the resource "${origin.resourceName}" of the Shoot.`;
+}

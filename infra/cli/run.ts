@@ -1,0 +1,112 @@
+import { access } from 'node:fs/promises';
+import { distributionAt } from '../../shared/flux/distribution.ts';
+import { kubeconfigFiles } from '../../shared/kube/credentials.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { ShootFluxError } from '../../shared/runtime/errors.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { createLog, type LogLevel } from '../../shared/runtime/log.ts';
+import { startProduct } from '../process/product.ts';
+import { untilSignal } from '../process/signals.ts';
+import { command, exitCodes, UsageError } from './command.ts';
+
+export default command({
+  name: 'run',
+  summary: 'Run the whole product in one process: watcher, queues and functions.',
+  options: {
+    garden: { type: 'string', value: 'KUBECONFIG', description: 'Kubeconfig of the garden.' },
+    seed: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=KUBECONFIG',
+      description: 'A seed to serve, by its name in the garden; may be given several times.',
+    },
+    'flux-distribution': { type: 'string', value: 'DIR', description: 'Folder with one folder per Flux release.' },
+    port: { type: 'string', value: 'N', description: 'Serve /healthz, /readyz and /metrics on this port.' },
+    'sqs-endpoint': { type: 'string', value: 'URL', description: 'Use this SQS instead of the embedded one.' },
+    landscape: { type: 'string', value: 'NAME', description: 'Shown in the comments of deploy keys; default gardener.' },
+    'garden-identity': {
+      type: 'string',
+      value: 'ID',
+      description: "The garden's cluster identity; default: taken from the Shoot.",
+    },
+    'shoot-access': {
+      type: 'string',
+      value: 'internal|external',
+      description: 'Which address of a shoot is tried first; default internal inside a cluster, else external.',
+    },
+    'shoot-health': {
+      type: 'boolean',
+      description: "Let a broken Flux mark the user's Shoot unhealthy; default: only our own conditions tell.",
+    },
+    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error; default info.' },
+  },
+  notes: ['Logs are JSON lines on standard error. SIGTERM and SIGINT let runs end that are under way.'],
+  async run(values, _, terminal) {
+    const garden = values.garden ?? missing('--garden KUBECONFIG');
+    const seeds = (values.seed ?? missing('--seed NAME=KUBECONFIG')).map(seedOf);
+    const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
+    const files = Object.fromEntries([[GARDEN, garden], ...seeds]);
+    await Promise.all(Object.values(files).map(readable));
+    const releases = await distributionAt(fluxDistribution).versions();
+    if (releases.length === 0) {
+      throw new ShootFluxError(`${fluxDistribution} holds no Flux release: it needs folders such as v2.9.4, see distribution make.`);
+    }
+    const settings: Settings = {
+      landscape: values.landscape ?? 'gardener',
+      gardenIdentity: values['garden-identity'],
+      seeds: seeds.map(([name]) => name),
+      fluxDistribution,
+      shootHealth: values['shoot-health'] === true,
+      shootAccess: shootAccess(values['shoot-access']),
+    };
+    const log = createLog(logLevel(values['log-level']));
+    const product = await startProduct({
+      credentials: () => kubeconfigFiles(files),
+      settings,
+      log,
+      port: port(values.port),
+      sqsEndpoint: values['sqs-endpoint'],
+    });
+    const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
+    terminal.err(`shoot-flux serves ${settings.seeds.join(', ')} with Flux ${releases.join(', ')}${probes}\n`);
+    const signal = await untilSignal();
+    log.info('stopping', { signal });
+    await product.stop();
+    return exitCodes.good;
+  },
+});
+
+function missing(option: string): never {
+  throw new UsageError(`${option} is missing`);
+}
+
+function seedOf(text: string): [string, string] {
+  const [, name, file] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || file === undefined) throw new UsageError(`--seed ${text} is not of the form NAME=KUBECONFIG`);
+  if (name === GARDEN) throw new UsageError(`a seed cannot be called ${GARDEN}`);
+  return [name, file];
+}
+
+async function readable(file: string): Promise<void> {
+  await access(file).catch(() => {
+    throw new ShootFluxError(`${file} cannot be read: give the path of a kubeconfig.`);
+  });
+}
+
+function port(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 0 && number < 65536) return number;
+  throw new UsageError(`--port ${text} is not a port`);
+}
+
+function shootAccess(text: string | undefined): Settings['shootAccess'] {
+  if (text === 'internal' || text === 'external') return text;
+  if (text !== undefined) throw new UsageError(`--shoot-access ${text} is neither internal nor external`);
+  return process.env['KUBERNETES_SERVICE_HOST'] === undefined ? 'external' : 'internal';
+}
+
+function logLevel(text = 'info'): LogLevel {
+  if (text === 'debug' || text === 'info' || text === 'warn' || text === 'error') return text;
+  throw new UsageError(`--log-level ${text} is none of debug, info, warn, error`);
+}
