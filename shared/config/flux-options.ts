@@ -37,17 +37,17 @@ export const optionDocs = {
   },
   registry: {
     description: "Prefix of the controllers' images.",
-    default: installDefaults.registry,
+    default: `\`${installDefaults.registry}\``,
     example: 'registry.example.com/fluxcd',
   },
   namespace: {
     description: 'Where Flux is installed. It cannot change after the first success.',
-    default: installDefaults.namespace,
+    default: `\`${installDefaults.namespace}\``,
     example: 'flux-system',
   },
   components: {
     description: 'The controllers that are installed.',
-    default: installDefaults.components.join(', '),
+    default: `\`${installDefaults.components.join(', ')}\``,
     example: 'source-controller, kustomize-controller',
   },
   componentsExtra: {
@@ -59,30 +59,34 @@ export const optionDocs = {
       'A Secret of type `kubernetes.io/dockerconfigjson` in the namespace of Flux with which the images are pulled.',
     example: 'registry-credentials',
   },
-  networkPolicy: { description: "Whether Flux's NetworkPolicies are installed.", default: 'true', example: 'false' },
+  networkPolicy: { description: "Whether Flux's NetworkPolicies are installed.", default: '`true`', example: 'false' },
   watchAllNamespaces: {
     description: 'Whether Flux looks at all namespaces or only at its own.',
-    default: 'true',
+    default: '`true`',
     example: 'false',
   },
   logLevel: {
     description: 'How much the controllers log: `debug`, `info` or `error`.',
-    default: 'info',
+    default: '`info`',
     example: 'debug',
   },
-  clusterDomain: { description: 'The DNS domain of the cluster.', default: 'cluster.local', example: 'cluster.local' },
+  clusterDomain: {
+    description: 'The DNS domain of the cluster.',
+    default: '`cluster.local`',
+    example: 'cluster.local',
+  },
   tolerationKeys: {
     description: 'Taints that the controllers tolerate.',
     example: 'node-role.kubernetes.io/infra',
   },
   syncMode: {
     description: 'What happens after the first success: `Once`, `ManifestsOnly` or `Reconcile`; see below.',
-    default: 'Once',
+    default: '`Once`',
     example: 'Reconcile',
   },
   suspend: {
     description: 'Suspends the source and the Kustomization, for incidents: nothing new arrives, nothing is removed.',
-    default: 'false',
+    default: '`false`',
     example: 'true',
   },
 } as const satisfies Record<string, KeyDoc>;

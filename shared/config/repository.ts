@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import { sshHost } from '../ssh/host.ts';
+import { hostKeys } from '../ssh/known-hosts.ts';
 import {
   type Check,
   fromScpForm,
@@ -11,7 +13,7 @@ import {
   semverRange,
 } from './checks.ts';
 import { schemaIssues } from './issues.ts';
-import { knownHostsProblem, knowsHost } from './known-hosts.ts';
+import { knownHostsProblem } from './known-hosts.ts';
 import { key, text } from './schema.ts';
 import { type Given, given, textOf } from './values.ts';
 
@@ -51,7 +53,7 @@ export const repositoryKeys = {
   repositoryType: key(z.enum(['public', 'private']), {
     description:
       'Whether reading needs credentials. `private` with `ssh://`: a key pair is made in the Secret `flux-source` of the project, and its public key is to be added to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself.',
-    default: 'public',
+    default: '`public`',
     example: 'private',
   }),
   knownHosts: key(text(knownHosts), {
@@ -61,7 +63,7 @@ export const repositoryKeys = {
   }),
   sshKeyType: key(z.enum(['ed25519', 'rsa']), {
     description: 'The type of the key pair that is made; `rsa` (4096 bits) is for servers that know no Ed25519.',
-    default: 'ed25519',
+    default: '`ed25519`',
     example: 'rsa',
   }),
   repositoryBranch: key(text(gitRefName), {
@@ -80,17 +82,17 @@ export const repositoryKeys = {
   }),
   repositoryPath: key(text(), {
     description: 'The folder that is synchronised.',
-    default: './',
+    default: '`./`',
     example: './clusters/production',
   }),
   repositoryInterval: key(text(positiveDuration), {
     description: 'How often Flux looks for a new revision.',
-    default: '30s',
+    default: '`30s`',
     example: '1m',
   }),
   kustomizationInterval: key(text(positiveDuration), {
     description: 'How often Flux compares the cluster with the repository.',
-    default: '5m',
+    default: '`5m`',
     example: '10m',
   }),
 };
@@ -167,5 +169,6 @@ function sshUrlOf(url: string): URL | undefined {
 
 /** Lines that are no host keys are another finding. */
 function mayKnow(knownHosts: string, url: URL): boolean {
-  return knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined || knowsHost(knownHosts, url);
+  const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
+  return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
 }

@@ -5,7 +5,7 @@ import type { Check } from './checks.ts';
 export interface KeyDoc {
   /** What the key does, in one or two sentences. */
   description: string;
-  /** Its default as it would be written; absent: nothing. */
+  /** Its default, as Markdown; absent: nothing. */
   default?: string;
   /** A value as it would be written. */
   example: string;

@@ -46,7 +46,7 @@ const labels = z.optional(z.record(z.string(), z.string()));
 
 function metadata(name: Check) {
   return z.strictObject({
-    name: key(text(name), { description: 'Its name.', default: 'flux-system', example: 'fleet' }),
+    name: key(text(name), { description: 'Its name.', default: '`flux-system`', example: 'fleet' }),
     namespace: key(text(namespaceName), {
       description: 'Its namespace; it is created when missing, and the Secrets that it uses live there too.',
       default: "Flux's namespace",
@@ -57,7 +57,7 @@ function metadata(name: Check) {
   });
 }
 
-const interval = key(text(duration), { description: 'How often it is looked at.', default: '1m', example: '10m' });
+const interval = key(text(duration), { description: 'How often it is looked at.', default: '`1m`', example: '10m' });
 const timeout = z.optional(text(sourceTimeout));
 const secretRef = key(z.looseObject({ name: z.optional(text(objectName)) }), {
   description: 'The name that the Secret of `secretResourceName` gets in the Shoot.',
@@ -157,10 +157,10 @@ export const kustomizationTemplateSchema = z.strictObject({
       description: 'The folder of the source that is synchronised.',
       example: './clusters/production',
     }),
-    interval: key(text(duration), { description: 'How often it is applied.', default: '1m', example: '10m' }),
+    interval: key(text(duration), { description: 'How often it is applied.', default: '`1m`', example: '10m' }),
     prune: key(z.boolean(), {
       description: 'Whether objects that leave the source are deleted from the Shoot.',
-      default: 'false',
+      default: '`false`',
       example: 'true',
     }),
     sourceRef: key(

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { effectiveConfig } from '../shared/config/effective-config.ts';
+import { fluxConfigSchema } from '../shared/config/flux-config.ts';
+import {
+  additionalSecretSchema,
+  fluxSchema,
+  providerConfigSchema,
+  sourceSchema,
+} from '../shared/config/provider-config.ts';
+import { keyDocs } from '../shared/config/schema.ts';
+import { CONFIGURATION_PAGE, configurationPage, exampleOf, FLUX_CONFIG_EXAMPLE, SHOOT_EXAMPLE } from './docs.ts';
+
+test('docs/configuration.md is what npm run docs writes', async () => {
+  expect(await readFile(CONFIGURATION_PAGE, 'utf8')).toBe(configurationPage());
+});
+
+test('the example of the ConfigMap is good', () => {
+  const { metadata, data } = parse(FLUX_CONFIG_EXAMPLE);
+  expect(effectiveConfig({ fluxConfig: { namespace: metadata.namespace, data } })).toMatchObject({
+    flux: { version: '2.9.x' },
+    syncMode: 'ManifestsOnly',
+    source: { metadata: { name: 'main-gitrepo' }, spec: { url: data.repositoryUrl } },
+    kustomization: { spec: { path: './clusters/production' } },
+    sourceSecret: { targetName: 'flux-source' },
+  });
+});
+
+test('the example of the Shoot is good', () => {
+  const { spec } = parse(SHOOT_EXAMPLE);
+  const shootResources = spec.resources.map((entry: { name: string; resourceRef: { kind: string; name: string } }) => ({
+    name: entry.name,
+    kind: entry.resourceRef.kind,
+    resourceName: entry.resourceRef.name,
+  }));
+  const [{ providerConfig }] = spec.extensions;
+  expect(effectiveConfig({ providerConfig, shootResources })).toMatchObject({
+    flux: { version: 'v2.9.4', imagePullSecret: 'registry-credentials' },
+    source: { kind: 'OCIRepository', metadata: { name: 'flux-system' } },
+    sourceSecret: { origin: { resourceName: 'fleet-registry' }, targetName: 'flux-system' },
+    additionalSecrets: [{ targetName: 'sops-age' }, { origin: { resourceName: 'registry-credentials' } }],
+  });
+});
+
+const schemas = [fluxConfigSchema, providerConfigSchema, fluxSchema, sourceSchema, additionalSecretSchema];
+const examples = schemas.flatMap((schema) =>
+  Object.entries(schema.def.shape)
+    .filter(([, field]) => keyDocs.has(field))
+    .map(([name, field]) => ({ name, field, example: exampleOf(field, schema === fluxConfigSchema) })),
+);
+
+test.each(examples)('the example of $name is good: $example', ({ field, example }) => {
+  expect(field.safeParse(parse(example))).toMatchObject({ success: true });
+});
+
+test('every key of flux-config is documented', () => {
+  for (const [name, field] of Object.entries(fluxConfigSchema.def.shape)) {
+    expect(keyDocs.get(field), name).toBeDefined();
+    expect(configurationPage()).toContain(`| \`${name}\` |`);
+  }
+});
