@@ -1,6 +1,7 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
 import {
   type Cluster,
+  type Condition,
   EXTENSION_TYPE,
   type Extension,
   type ManagedResource,
@@ -47,16 +48,18 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.managedResources,
       labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
+      // Until the resource-manager has said something, only we have written: no news for us.
+      matches: (object) => appliedCondition(object as ManagedResource) !== undefined,
       wakes: (object) => {
         const { metadata, status } = object as ManagedResource;
-        const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
+        const applied = appliedCondition(object as ManagedResource);
+        const failure = applied?.status === 'False' ? applied.message : undefined;
+        const current = status?.observedGeneration === metadata.generation;
         return [
-          metadata.generation,
           metadata.deletionTimestamp,
-          status?.observedGeneration,
-          applied?.status,
-          applied?.reason,
-          applied?.message,
+          current && applied?.status === 'True',
+          failure,
+          current ? 0 : metadata.generation,
         ];
       },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
@@ -88,4 +91,8 @@ export const definition: FunctionDefinition = {
 function hasExtension(cluster: Cluster): boolean {
   const entry = cluster.spec?.shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
   return entry?.disabled !== true;
+}
+
+function appliedCondition({ status }: ManagedResource): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
 }

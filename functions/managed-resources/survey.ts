@@ -23,15 +23,14 @@ export async function survey(
   cluster: Cluster,
   fluxNamespace: string,
   previous: Applied | undefined,
+  /** True: Flux was let go and is to be managed again. */
   adopting: boolean,
   settings: Settings,
 ): Promise<Survey> {
   const owns = !systemNamespaces.has(fluxNamespace);
   const recorded = previous !== undefined && previous.namespace === fluxNamespace;
   const creating = cluster.spec.shoot.status?.lastOperation?.type === 'Create';
-  if ((recorded && !adopting) || (creating && !adopting)) {
-    return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
-  }
+  if (!adopting && (recorded || creating)) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
   const shoot = await shootClient(seed, cluster.metadata.name, settings.shootAccess);
   if (shoot === undefined) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
   try {

@@ -48,7 +48,7 @@ export async function wantedState(
   const material = await readMaterial(config, shoot, run.namespace, seed, garden);
   if ('missing' in material) return { type: 'missing', sentence: material.missing };
 
-  const adopting = follow.install && !live.has(names.crds) && (bootstrapped || previous === undefined);
+  const adopting = bootstrapped && follow.install && !live.has(names.crds);
   const { liveVersion, ownsNamespace } = await survey(
     seed,
     cluster,

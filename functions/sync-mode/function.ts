@@ -1,4 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
+import { applyState } from '../../shared/gardener/managed-resource.ts';
 import {
   EXTENSION_TYPE,
   type Extension,
@@ -32,11 +33,9 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.managedResources,
       labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
-      wakes: (object) => {
-        const { metadata, status } = object as ManagedResource;
-        const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
-        return [metadata.generation, status?.observedGeneration, applied?.status];
-      },
+      // Applied in its current form, or not: nothing else of it counts here.
+      matches: (object) => applyState(object as ManagedResource).state === 'applied',
+      wakes: (object) => object.metadata.generation,
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
     },
   ],

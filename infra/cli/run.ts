@@ -23,7 +23,11 @@ export default command({
     'flux-distribution': { type: 'string', value: 'DIR', description: 'Folder with one folder per Flux release.' },
     port: { type: 'string', value: 'N', description: 'Serve /healthz, /readyz and /metrics on this port.' },
     'sqs-endpoint': { type: 'string', value: 'URL', description: 'Use this SQS instead of the embedded one.' },
-    landscape: { type: 'string', value: 'NAME', description: 'Shown in the comments of deploy keys; default gardener.' },
+    landscape: {
+      type: 'string',
+      value: 'NAME',
+      description: 'Shown in the comments of deploy keys; default gardener.',
+    },
     'garden-identity': {
       type: 'string',
       value: 'ID',
@@ -40,7 +44,7 @@ export default command({
     },
     'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error; default info.' },
   },
-  notes: ['Logs are JSON lines on standard error. SIGTERM and SIGINT let runs end that are under way.'],
+  notes: 'Logs are JSON lines on standard error. SIGTERM and SIGINT let runs end that are under way.',
   async run(values, _, terminal) {
     const garden = values.garden ?? missing('--garden KUBECONFIG');
     const seeds = (values.seed ?? missing('--seed NAME=KUBECONFIG')).map(seedOf);
@@ -49,7 +53,9 @@ export default command({
     await Promise.all(Object.values(files).map(readable));
     const releases = await distributionAt(fluxDistribution).versions();
     if (releases.length === 0) {
-      throw new ShootFluxError(`${fluxDistribution} holds no Flux release: it needs folders such as v2.9.4, see distribution make.`);
+      throw new ShootFluxError(
+        `${fluxDistribution} holds no Flux release: it needs folders such as v2.9.4, see distribution make.`,
+      );
     }
     const settings: Settings = {
       landscape: values.landscape ?? 'gardener',
@@ -82,7 +88,8 @@ function missing(option: string): never {
 
 function seedOf(text: string): [string, string] {
   const [, name, file] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  if (name === undefined || file === undefined) throw new UsageError(`--seed ${text} is not of the form NAME=KUBECONFIG`);
+  if (name === undefined || file === undefined)
+    throw new UsageError(`--seed ${text} is not of the form NAME=KUBECONFIG`);
   if (name === GARDEN) throw new UsageError(`a seed cannot be called ${GARDEN}`);
   return [name, file];
 }
@@ -103,7 +110,7 @@ function port(text: string | undefined): number | undefined {
 function shootAccess(text: string | undefined): Settings['shootAccess'] {
   if (text === 'internal' || text === 'external') return text;
   if (text !== undefined) throw new UsageError(`--shoot-access ${text} is neither internal nor external`);
-  return process.env['KUBERNETES_SERVICE_HOST'] === undefined ? 'external' : 'internal';
+  return process.env.KUBERNETES_SERVICE_HOST === undefined ? 'external' : 'internal';
 }
 
 function logLevel(text = 'info'): LogLevel {

@@ -6,7 +6,7 @@ import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { loadFunctions } from '../functions.ts';
+import { findFunctions } from '../functions.ts';
 import { startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 
@@ -42,7 +42,7 @@ export interface Product {
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, log } = options;
   const metrics = createPrometheusMetrics();
-  const functions = await loadFunctions();
+  const functions = await findFunctions();
   const definitions = functions.map(({ definition }) => definition);
   const clientsOf = (identity: string) => clients(identity, options, metrics);
 

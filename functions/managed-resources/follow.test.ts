@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
+import { followed, isBootstrapped } from './follow.ts';
+
+describe('followed', () => {
+  it.each(['Once', 'ManifestsOnly', 'Reconcile'] as const)('everything in mode %s until the first success', (mode) => {
+    expect(followed(mode, false)).toEqual({ install: true, sync: true });
+  });
+
+  it.each([
+    ['Once', { install: false, sync: false }],
+    ['ManifestsOnly', { install: false, sync: true }],
+    ['Reconcile', { install: true, sync: true }],
+  ] as const)('in mode %s after it: %j', (mode, expected) => {
+    expect(followed(mode, true)).toEqual(expected);
+  });
+});
+
+describe('isBootstrapped', () => {
+  const former = (status: 'True' | 'False') => [conditionFactory({ type: 'FluxBootstrapped', status })];
+
+  it('by our own record, which survives a migration (trap 20)', () => {
+    const state = { bootstrapped: { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' } };
+    expect(isBootstrapped(extensionFactory({ status: { state } }))).toBe(true);
+  });
+
+  it('by the condition of the Go extension, when it is True', () => {
+    expect(isBootstrapped(extensionFactory({ status: { conditions: former('True') } }))).toBe(true);
+    expect(isBootstrapped(extensionFactory({ status: { conditions: former('False') } }))).toBe(false);
+  });
+
+  it('not without either', () => {
+    expect(isBootstrapped(extensionFactory())).toBe(false);
+  });
+});
