@@ -1,0 +1,2 @@
+// osls loads its `${file(...)}` sources by require; the content is in serverless.ts.
+module.exports = async () => (await import('./serverless.ts')).serverlessParts();

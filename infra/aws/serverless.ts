@@ -1,0 +1,184 @@
+import {
+  BATCH_SIZE,
+  DEAD_LETTER_RETENTION_SECONDS,
+  FUNCTION_TIMEOUT_SECONDS,
+  MAX_RECEIVE_COUNT,
+  VISIBILITY_SECONDS,
+} from '../../events/sqs/limits.ts';
+import { queueNames } from '../../events/sqs/queues.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { findDefinitions } from '../functions.ts';
+
+/** What serverless.yml takes from here: a Lambda per function, and its queues and role as CloudFormation. */
+export interface ServerlessParts {
+  functions: Record<string, object>;
+  resources: { Resources: Record<string, object>; Outputs: Record<string, object> };
+}
+
+/** The start of all names of a deployment; `${sls:stage}` is filled in by osls. */
+const PREFIX = `shoot-flux-\${sls:stage}-`;
+
+/** The parts of serverless.yml that follow from the definitions of functions. */
+export async function serverlessParts(): Promise<ServerlessParts> {
+  const definitions = await findDefinitions();
+  const resources = definitions.flatMap((definition) => [
+    ...queues(definition),
+    [`${logicalId(definition.name)}Role`, role(definition, definitions)] as const,
+  ]);
+  return {
+    functions: Object.fromEntries(definitions.map((definition) => [definition.name, lambda(definition)])),
+    resources: {
+      Resources: { ...Object.fromEntries(resources), WatcherPolicy: watcherPolicy(definitions) },
+      Outputs: { QueueUrlPrefix: { Value: queueUrlPrefix } },
+    },
+  };
+}
+
+const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${PREFIX}`);
+
+function lambda({ name, description }: FunctionDefinition): object {
+  const id = logicalId(name);
+  return {
+    name: `${PREFIX}${name}`,
+    description,
+    handler: `dist/functions/${name}/index.handler`,
+    timeout: FUNCTION_TIMEOUT_SECONDS,
+    role: arn(`${id}Role`),
+    environment: {
+      QUEUE_URL_PREFIX: queueUrlPrefix,
+      KUBECONFIG_SECRET_PREFIX: secretPrefix(name),
+    },
+    package: { patterns: [`dist/functions/${name}/**`, 'dist/flux-distribution/**'] },
+    events: [
+      {
+        sqs: {
+          arn: arn(`${id}Queue`),
+          batchSize: BATCH_SIZE,
+          functionResponseType: 'ReportBatchItemFailures',
+          maximumConcurrency: `\${param:maximumConcurrency, 10}`,
+        },
+      },
+    ],
+  };
+}
+
+function queues(definition: FunctionDefinition): (readonly [string, object])[] {
+  const id = logicalId(definition.name);
+  const names = queueNames(definition, PREFIX);
+  const isFifo = definition.queue !== 'standard';
+  // High throughput: limits count per group instead of per queue.
+  const fifo = isFifo
+    ? { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' }
+    : {};
+  return [
+    [
+      `${id}Queue`,
+      queue({
+        QueueName: names.queue,
+        ...fifo,
+        VisibilityTimeout: VISIBILITY_SECONDS,
+        RedrivePolicy: { deadLetterTargetArn: arn(`${id}DeadLetterQueue`), maxReceiveCount: MAX_RECEIVE_COUNT },
+      }),
+    ],
+    [
+      `${id}DeadLetterQueue`,
+      queue({ QueueName: names.deadLetterQueue, ...fifo, MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS }),
+    ],
+    [
+      `${id}QueuePolicy`,
+      {
+        Type: 'AWS::SQS::QueuePolicy',
+        Properties: {
+          Queues: [`${id}Queue`, `${id}DeadLetterQueue`].map((Ref) => ({ Ref })),
+          PolicyDocument: policy({
+            Effect: 'Deny',
+            Principal: '*',
+            Action: 'sqs:*',
+            Resource: [arn(`${id}Queue`), arn(`${id}DeadLetterQueue`)],
+            Condition: { Bool: { 'aws:SecureTransport': false } },
+          }),
+        },
+      },
+    ],
+  ];
+}
+
+function queue(properties: object): object {
+  return { Type: 'AWS::SQS::Queue', Properties: { ...properties, SqsManagedSseEnabled: true } };
+}
+
+/** Consumes its own queue, and sends only where its definition says. */
+function role(definition: FunctionDefinition, all: FunctionDefinition[]): object {
+  const { name, rights } = definition;
+  const id = logicalId(name);
+  const logs = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${PREFIX}${name}:*`;
+  const readsClusters = rights.garden.length + rights.seed.length > 0;
+  const statements = [
+    allow(
+      ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility'],
+      [arn(`${id}Queue`)],
+    ),
+    allow(
+      ['sqs:SendMessage'],
+      [arn(`${id}DeadLetterQueue`), arn('DelayQueue'), ...(definition.sends ? fifoQueues(all) : [])],
+    ),
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [sub(logs)]),
+    ...(readsClusters ? [allow(['secretsmanager:GetSecretValue'], [sub(secretArn(name))])] : []),
+  ];
+  return {
+    Type: 'AWS::IAM::Role',
+    Properties: {
+      AssumeRolePolicyDocument: policy({
+        Effect: 'Allow',
+        Principal: { Service: 'lambda.amazonaws.com' },
+        Action: 'sts:AssumeRole',
+      }),
+      Policies: [{ PolicyName: 'function', PolicyDocument: policy(...statements) }],
+    },
+  };
+}
+
+/** For the identity of the watcher, which runs elsewhere: it sends to the functions and receives nothing. */
+function watcherPolicy(definitions: FunctionDefinition[]): object {
+  return {
+    Type: 'AWS::IAM::ManagedPolicy',
+    Properties: {
+      Description: 'Lets a shoot-flux watcher send changes',
+      PolicyDocument: policy(allow(['sqs:SendMessage'], fifoQueues(definitions))),
+    },
+  };
+}
+
+function fifoQueues(definitions: FunctionDefinition[]): object[] {
+  return definitions.filter(({ queue }) => queue !== 'standard').map(({ name }) => arn(`${logicalId(name)}Queue`));
+}
+
+/** Each function has kubeconfigs of its own, for the rights of its own in each cluster. */
+function secretPrefix(name: string): string {
+  return `shoot-flux/\${sls:stage}/${name}/`;
+}
+
+function secretArn(name: string): string {
+  return `arn:\${AWS::Partition}:secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${secretPrefix(name)}*`;
+}
+
+function allow(Action: string[], Resource: object[]): object {
+  return { Effect: 'Allow', Action, Resource };
+}
+
+function policy(...Statement: object[]): object {
+  return { Version: '2012-10-17', Statement };
+}
+
+function arn(id: string): object {
+  return { 'Fn::GetAtt': [id, 'Arn'] };
+}
+
+function sub(text: string): object {
+  return { 'Fn::Sub': text };
+}
+
+/** `managed-resources` -> `ManagedResources`. */
+function logicalId(name: string): string {
+  return name.replace(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
