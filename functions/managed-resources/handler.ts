@@ -3,12 +3,15 @@ import type { Cluster, Extension } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
-import { errorMessage, RetryableError } from '../../shared/runtime/errors.ts';
+import { errorMessage, RetryableError, retryWithin } from '../../shared/runtime/errors.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { migrate, remove, yieldToShootDeletion } from './remove.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
+
+/** gardenlet gives an operation three minutes: back-off must not eat them (trap 13). */
+const WHILE_SOMEBODY_WAITS_SECONDS = 15;
 
 /** Reads the Extension and its Cluster, asks the gate, and hands over to the operation. */
 export const handler: Handler = async (key, context) => {
@@ -34,7 +37,7 @@ export const handler: Handler = async (key, context) => {
     return await dispatch(run);
   } catch (error) {
     await tellWaitingGardenlet(run, error);
-    throw error;
+    throw reporter.inFlight() ? retryWithin(error, WHILE_SOMEBODY_WAITS_SECONDS) : error;
   }
 };
 
