@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { createBackoff } from './backoff.ts';
+
+test('grows to its cap, spread from nothing to the limit, and begins anew', () => {
+  const random = { value: 1 };
+  const backoff = createBackoff(500, 30_000, () => random.value);
+  expect(Array.from({ length: 8 }, () => backoff.next())).toEqual([
+    500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000,
+  ]);
+  random.value = 0.5;
+  expect(backoff.next()).toBe(15_000);
+  random.value = 0;
+  expect(backoff.next()).toBe(0);
+  backoff.reset();
+  random.value = 1;
+  expect(backoff.next()).toBe(500);
+});
+
+test('never comes before Retry-After, and does not wait for ever', () => {
+  const backoff = createBackoff(500, 30_000, () => 0);
+  expect(backoff.next(7)).toBe(7000);
+  expect(backoff.next(86_400)).toBe(300_000);
+});

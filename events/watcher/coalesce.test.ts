@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { addCause, type Causes, coalesced } from './coalesce.ts';
+
+const object = fc.record({
+  type: fc.constant('object' as const),
+  cluster: fc.constant('seed'),
+  kind: fc.constantFrom('Extension', 'ManagedResource'),
+  namespace: fc.constant('a'),
+  name: fc.constantFrom('x', 'y', 'z'),
+  uid: fc.constantFrom('1', '2'),
+  resourceVersion: fc.constantFrom('1', '2'),
+});
+
+function together(causes: Cause[]): Causes {
+  const map: Causes = new Map();
+  for (const cause of causes) addCause(map, cause);
+  return map;
+}
+
+const text = (causes: Causes) => JSON.stringify([...causes.values()].map((cause) => JSON.stringify(cause)).sort());
+
+test('one cause stands for exactly one set of causes, in whatever order they came', () => {
+  fc.assert(
+    fc.property(fc.array(object, { minLength: 1 }), fc.array(object, { minLength: 1 }), (one, other) => {
+      const [a, b] = [together(one), together(other)];
+      const same = JSON.stringify(coalesced(a)) === JSON.stringify(coalesced(b));
+      expect(same).toBe(text(a) === text(b));
+    }),
+  );
+});
+
+test('a single cause is sent as it is', () => {
+  fc.assert(
+    fc.property(object, (cause) => {
+      expect(coalesced(together([cause]))).toEqual(cause);
+    }),
+  );
+});

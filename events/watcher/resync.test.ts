@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createResync } from './resync.ts';
+
+const keys = Array.from({ length: 3600 }, (_, index) => ({
+  cluster: 'seed',
+  namespace: `shoot-${index}`,
+  name: 'shoot-flux',
+}));
+
+/** The namespaces that are due at each of these times, for a resync that began at the first one. */
+function dueAt(times: number[], all = keys): { namespaces: string[]; epochs: number[] }[] {
+  const resync = createResync(3600, times[0] ?? 0);
+  return times.slice(1).map((time) => {
+    const due = [...resync.due('managed-resources', all, resync.advance(time))];
+    return {
+      namespaces: due.map(({ key }) => key.namespace),
+      epochs: due.map(({ cause }) => (cause.type === 'resync' ? cause.epoch : -1)),
+    };
+  });
+}
+
+const every = (stepMs: number, count: number, from = 1_786_000_003_000) =>
+  Array.from({ length: count + 1 }, (_, index) => from + index * stepMs);
+
+test('every key comes exactly once in a period, evenly spread over it', () => {
+  const ticks = dueAt(every(10_000, 360));
+  const namespaces = ticks.flatMap((tick) => tick.namespaces);
+  expect(namespaces).toHaveLength(3600);
+  expect(new Set(namespaces).size).toBe(3600);
+  // 300 keys in each twelfth of the period; the spread of a hash is about its square root.
+  for (let part = 0; part < 12; part++) {
+    const count = ticks.slice(part * 30, part * 30 + 30).flatMap((tick) => tick.namespaces).length;
+    expect(count).toBeGreaterThan(220);
+    expect(count).toBeLessThan(380);
+  }
+});
+
+test('the next period brings the same keys at the same places with the next epoch', () => {
+  const ticks = dueAt(every(10_000, 720));
+  for (let index = 0; index < 360; index++) {
+    const [one, next] = [ticks[index], ticks[index + 360]];
+    expect(next?.namespaces).toEqual(one?.namespaces);
+    expect(next?.epochs).toEqual(one?.epochs.map((epoch) => epoch + 1));
+  }
+});
+
+test('ticks that come late lose no key, and a sleep of days brings each key once', () => {
+  const [late] = dueAt([0, 3_600_000]);
+  expect(new Set(late?.namespaces).size).toBe(3600);
+  const [later] = dueAt([0, 86_400_000 * 3]);
+  expect(later?.namespaces).toHaveLength(3600);
+});
+
+test('a clock that goes back sends nothing twice', () => {
+  const [first, back, again] = dueAt([3_600_000, 5_400_000, 4_000_000, 5_400_000]);
+  expect(first?.namespaces).not.toHaveLength(0);
+  expect(back?.namespaces).toEqual([]);
+  expect(again?.namespaces).toEqual([]);
+});
+
+test('a key that several objects stand for comes once', () => {
+  const [tick] = dueAt([0, 3_600_000], [...keys, ...keys]);
+  expect(tick?.namespaces).toHaveLength(3600);
+});

@@ -1,0 +1,428 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import {
+  definition,
+  extension,
+  onExtensions,
+  onManagedResources,
+  quick,
+  refuse,
+  startListWatch,
+  watching,
+} from './testing.ts';
+
+const { clusters, configMaps, extensions, managedResources, secrets } = resources;
+
+/** Nothing more comes: what would have come is there within a few debounce times. */
+const settled = () => wait(60);
+
+test('subscriptions to the same objects share one list and one watch', async () => {
+  await using api = await startListWatch();
+  api.put(extensions, extension('a'));
+  await using watcher = watching(api, [onExtensions('one'), onExtensions('two')]);
+  await vi.waitFor(() => expect(watcher.short()).toHaveLength(2));
+  expect(watcher.short().sort()).toEqual([
+    'one a/shoot-flux because Extension shoot-flux',
+    'two a/shoot-flux because Extension shoot-flux',
+  ]);
+  await vi.waitFor(() => expect(api.requests).toHaveLength(2));
+});
+
+test('lists page by page and watches from there, with bookmarks and a time limit', async () => {
+  await using api = await startListWatch();
+  for (let index = 0; index < 1100; index++) api.put(extensions, extension(`shoot-${index}`));
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  expect(api.requests.map(({ url }) => url.search)).toEqual([
+    '?limit=500',
+    '?limit=500&continue=500',
+    '?limit=500&continue=1000',
+    '?watch=true&allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=300',
+  ]);
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(1100);
+  expect(watcher.status().selections).toMatchObject([
+    { cluster: 'seed', resource: 'extensions', synced: true, objects: 1100 },
+  ]);
+});
+
+test('the garden and several seeds are served, each with its own subscriptions', async () => {
+  await using api = await startListWatch();
+  api.put(extensions, extension('a'));
+  api.put(configMaps, { metadata: { namespace: 'garden-foo', name: 'flux-config' } });
+  const fanOut = definition('fan-out', [
+    {
+      in: 'garden',
+      resource: configMaps,
+      fieldSelector: 'metadata.name=flux-config',
+      wakes: ({ data }) => data,
+      keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: metadata.name }],
+    },
+  ]);
+  await using watcher = watching(api, [onExtensions(), fanOut], { clusters: { garden: true, seeds: ['x', 'y'] } });
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  expect(watcher.sent.map(({ function: name, key }) => `${name} ${key.cluster}`).sort()).toEqual([
+    'fan-out garden',
+    'managed-resources x',
+    'managed-resources y',
+  ]);
+  expect(api.listRequests().map(({ url }) => url.searchParams.get('fieldSelector'))).toContain(
+    'metadata.name=flux-config',
+  );
+});
+
+test("a Secret's content never leaves the API server", async () => {
+  await using api = await startListWatch();
+  api.put(secrets, { metadata: { namespace: 'garden-foo', name: 'flux-source' } });
+  const keys = definition('keys', [
+    {
+      in: 'garden',
+      resource: secrets,
+      wakes: ({ metadata }) => metadata.resourceVersion,
+      keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: 'flux-config' }],
+    },
+  ]);
+  await using watcher = watching(api, [keys], { clusters: { garden: true, seeds: [] } });
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  expect(api.requests.map(({ headers }) => headers.accept)).toEqual([
+    'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+    'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+  ]);
+  expect(watcher.short()).toEqual(['keys garden-foo/flux-config because Secret flux-source']);
+});
+
+test('a change of a field wakes whoever reads it, and nobody else', async () => {
+  await using api = await startListWatch();
+  const conditions = onExtensions('sync-mode', {
+    wakes: ({ status }) => (status as { conditions?: string })?.conditions,
+  });
+  await using watcher = watching(api, [onExtensions('managed-resources'), conditions]);
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  api.put(extensions, extension('a'));
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  watcher.sent.length = 0;
+
+  api.put(extensions, extension('a', { status: { lastOperation: 'Processing' } }));
+  api.put(extensions, extension('a', { status: { conditions: 'Ready' } }));
+  await vi.waitFor(() => expect(watcher.sent).not.toHaveLength(0));
+  await settled();
+  expect(watcher.short()).toEqual(['sync-mode a/shoot-flux because Extension shoot-flux']);
+});
+
+test('an object that is being deleted, is deleted, and comes again under its name is noticed each time', async () => {
+  await using api = await startListWatch();
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  const steps = [
+    () => api.put(extensions, extension('a')),
+    () => api.put(extensions, extension('a', {}, { deletionTimestamp: '2026-08-01T10:00:00Z' })),
+    () =>
+      api.remove(extensions, api.put(extensions, extension('a', {}, { deletionTimestamp: '2026-08-01T10:00:00Z' }))),
+    () => api.put(extensions, extension('a')),
+    () => api.put(extensions, extension('a', {}, { uid: 'another' })),
+  ];
+  for (const [index, step] of steps.entries()) {
+    step();
+    await vi.waitFor(() => expect(watcher.sent).toHaveLength(index + 1));
+  }
+  expect(watcher.sent.map(({ cause }) => cause.type === 'object' && [cause.uid, cause.deleted])).toEqual([
+    ['uid-101', undefined],
+    ['uid-101', undefined],
+    ['uid-101', true],
+    ['uid-105', undefined],
+    ['another', undefined],
+  ]);
+});
+
+test('an object that no longer matches, or stands for another key, wakes what it stood for', async () => {
+  await using api = await startListWatch();
+  const byLabel = onExtensions('one', {
+    matches: ({ metadata }) => metadata.labels?.type !== 'other',
+    keys: ({ metadata }, cluster) => [{ cluster, namespace: 'a', name: metadata.labels?.key ?? '' }],
+  });
+  await using watcher = watching(api, [byLabel]);
+  const put = (labels: Record<string, string>) => api.put(extensions, extension('a', {}, { labels }));
+  put({ key: 'x' });
+  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x']));
+  put({ key: 'y' });
+  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y']));
+  put({ key: 'y', type: 'other' });
+  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y', 'y']));
+  expect(watcher.status().selections).toMatchObject([{ objects: 0 }]);
+});
+
+test('changes of one key at the same moment become one, which no earlier change can be mistaken for', async () => {
+  await using api = await startListWatch();
+  const mr = (name: string) => ({ metadata: { namespace: 'a', name } });
+  for (const name of ['crds', 'controllers', 'secrets', 'sync']) api.put(managedResources, mr(name));
+  await using watcher = watching(api, [onManagedResources()], { timing: { ...quick, debounceMs: 50 } });
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  api.put(managedResources, mr('crds'));
+  api.put(managedResources, mr('sync'));
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  const [first, second] = watcher.sent.map(({ cause }) => cause);
+  expect(first).toMatchObject({ type: 'object', name: 'controllers', also: expect.any(String) });
+  expect(second).toMatchObject({ type: 'object', name: 'crds', also: expect.any(String) });
+});
+
+test('an object that a definition cannot deal with stops nobody', async () => {
+  await using api = await startListWatch();
+  api.put(extensions, extension('broken'));
+  api.put(extensions, extension('whole', { status: { state: {} } }));
+  const strict = onExtensions('strict', { wakes: ({ status }) => (status as { state: unknown }).state });
+  await using watcher = watching(api, [strict, onExtensions('calm')]);
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  expect(watcher.short().filter((text) => text.startsWith('strict'))).toEqual([
+    'strict whole/shoot-flux because Extension shoot-flux',
+  ]);
+  expect(watcher.lines.join()).toContain('seed/broken/shoot-flux');
+});
+
+test('a watch continues where the last bookmark or event was', async () => {
+  await using api = await startListWatch();
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  const version = api.bookmark(extensions);
+  api.endWatches();
+  await vi.waitFor(() => expect(api.watchRequests()).toHaveLength(2));
+  expect(api.watchRequests()[1]?.url.searchParams.get('resourceVersion')).toBe(version);
+  const { metadata } = api.put(extensions, extension('a'));
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  api.endWatches();
+  await vi.waitFor(() => expect(api.watchRequests()).toHaveLength(3));
+  expect(api.watchRequests()[2]?.url.searchParams.get('resourceVersion')).toBe(metadata.resourceVersion);
+  expect(api.listRequests()).toHaveLength(1);
+});
+
+test('a silent watch is given up, one with bookmarks is not', async () => {
+  await using api = await startListWatch();
+  const timing = { ...quick, inactivityMs: [1000, 1000] satisfies [number, number] };
+  await using watcher = watching(api, [onExtensions()], { timing });
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  for (let index = 0; index < 8; index++) {
+    await wait(200);
+    api.bookmark(extensions);
+  }
+  expect(api.watchRequests()).toHaveLength(1);
+  await vi.waitFor(() => expect(api.watchRequests().length).toBeGreaterThan(1), 5000);
+  expect(api.listRequests()).toHaveLength(1);
+  expect(watcher.status().selections[0]?.problem).toBeUndefined();
+});
+
+test('a server that ends every watch at once is not asked in a loop', async () => {
+  await using api = await startListWatch();
+  const timing = { ...quick, shortWatchMs: 5000, backoffMs: 1e9, backoffCapMs: 1e9 };
+  await using watcher = watching(api, [onExtensions()], { timing });
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  api.endWatches();
+  await wait(200);
+  expect(api.watchRequests()).toHaveLength(1);
+  expect(watcher.ready()).toBe(true);
+});
+
+test('a server that asks for patience is not asked before', async () => {
+  await using api = await startListWatch();
+  api.answerWith(refuse(429, 'TooManyRequests', { 'retry-after': '100' }));
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(watcher.status().selections[0]?.problem).toContain('429'));
+  await wait(200);
+  expect(api.requests).toHaveLength(1);
+});
+
+test('410 leads to a new list, which finds what changed and what vanished', async () => {
+  await using api = await startListWatch();
+  const gone = api.put(extensions, extension('gone'));
+  api.put(extensions, extension('same'));
+  api.put(extensions, extension('changed'));
+  const replaced = api.put(extensions, extension('replaced'));
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(4));
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  watcher.sent.length = 0;
+
+  // An outage: nothing gets through, and what happens meanwhile is compacted.
+  api.answerWith(refuse(503, 'ServiceUnavailable'));
+  api.reset();
+  await vi.waitFor(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
+  api.remove(extensions, gone);
+  api.put(extensions, extension('changed', {}, { generation: 2 }));
+  api.remove(extensions, replaced);
+  api.put(extensions, extension('replaced', {}, { uid: 'another' }));
+  api.compact();
+  api.answerWith(undefined);
+
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  await settled();
+  const seen = watcher.sent.map(
+    ({ key, cause }) => cause.type === 'object' && [key.namespace, cause.uid, cause.deleted],
+  );
+  expect(seen.sort()).toEqual([
+    ['changed', 'uid-103', undefined],
+    ['gone', gone.metadata.uid, true],
+    ['replaced', 'another', undefined],
+  ]);
+});
+
+test('410 in the middle of a list leads to a new list', async () => {
+  await using api = await startListWatch();
+  for (let index = 0; index < 600; index++) api.put(extensions, extension(`shoot-${index}`));
+  let expired = 0;
+  api.answerWith((request, response) => {
+    if (!request.url.searchParams.has('continue') || expired++ > 0) return false;
+    return refuse(410, 'Expired')(request, response);
+  });
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  expect(api.listRequests().map(({ url }) => url.searchParams.get('continue'))).toEqual([null, '500', null, '500']);
+  expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(600);
+});
+
+test.each([
+  ['500', refuse(500, 'InternalError')],
+  ['403', refuse(403, 'Forbidden')],
+  ['401', refuse(401, 'Unauthorized')],
+  [
+    'a proxy',
+    (_: unknown, response: import('node:http').ServerResponse) => Boolean(response.writeHead(502).end('<html>')),
+  ],
+  ['a reset', (_: unknown, response: import('node:http').ServerResponse) => Boolean(response.destroy())],
+  [
+    'half an answer',
+    (_: unknown, response: import('node:http').ServerResponse) => {
+      response.writeHead(200);
+      response.write('{"metadata":{"resourceVersion":"1"},"items":[{"meta', () => response.destroy());
+      return true;
+    },
+  ],
+])('%s is survived, before and after the first list', async (_, fault) => {
+  await using api = await startListWatch();
+  api.answerWith(fault);
+  await using watcher = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(api.requests.length).toBeGreaterThan(2));
+  expect(watcher.ready()).toBe(false);
+  expect(watcher.alive()).toBe(true);
+  expect(watcher.status().selections[0]?.problem).toBeDefined();
+  api.answerWith(undefined);
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+
+  api.answerWith(fault);
+  api.reset();
+  const before = api.requests.length;
+  await vi.waitFor(() => expect(api.requests.length).toBeGreaterThan(before + 2));
+  api.put(extensions, extension('a'));
+  api.answerWith(undefined);
+  await vi.waitFor(() =>
+    expect(watcher.short()).toEqual(['managed-resources a/shoot-flux because Extension shoot-flux']),
+  );
+});
+
+test('what could not be sent is sent later, and other functions do not wait for it', async () => {
+  await using api = await startListWatch();
+  const sent: ChangeRequest[] = [];
+  let broken = true;
+  const send = async (changes: ChangeRequest[]) => {
+    if (broken && changes.some((change) => change.function === 'one')) throw new Error('no queue');
+    sent.push(...changes);
+  };
+  await using watcher = watching(api, [onExtensions('one'), onExtensions('two')], { send });
+  api.put(extensions, extension('a'));
+  await vi.waitFor(() => expect(sent.map((change) => change.function)).toEqual(['two']));
+  await vi.waitFor(() =>
+    expect(watcher.status().outboxes).toContainEqual({ function: 'one', waiting: 1, problem: 'no queue' }),
+  );
+  expect(watcher.ready()).toBe(false);
+  expect(watcher.alive()).toBe(true);
+  broken = false;
+  await vi.waitFor(() => expect(sent.map((change) => change.function)).toEqual(['two', 'one']));
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+});
+
+test('a dead seed blocks neither the others nor liveness, and the status names it', async () => {
+  await using api = await startListWatch();
+  api.put(extensions, extension('a'));
+  const dead = createKubeClient({ server: 'https://127.0.0.1:1', token: 'x' });
+  await using watcher = watching(api, [onExtensions()], {
+    clusters: { garden: false, seeds: ['lost', 'dead', 'good'] },
+    kube: async (cluster) => {
+      if (cluster === 'lost') throw new Error('no kubeconfig');
+      return cluster === 'dead' ? dead : api.client;
+    },
+  });
+  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.cluster)).toEqual(['good']));
+  await vi.waitFor(() =>
+    expect(watcher.status().selections).toMatchObject([
+      { cluster: 'lost', synced: false, problem: 'no kubeconfig' },
+      { cluster: 'dead', synced: false, problem: expect.stringContaining('ECONNREFUSED') },
+      { cluster: 'good', synced: true },
+    ]),
+  );
+  expect(watcher.ready()).toBe(false);
+  expect(watcher.alive()).toBe(true);
+});
+
+test('a loop that is stuck is not alive', async () => {
+  await using api = await startListWatch();
+  const watcher = watching(api, [onExtensions()], {
+    kube: () => new Promise<never>(() => {}),
+    timing: { ...quick, stuckMs: 30 },
+  });
+  await vi.waitFor(() => expect(watcher.alive()).toBe(false));
+  await watcher.stop();
+});
+
+test('a queue that never answers is not alive', async () => {
+  await using api = await startListWatch();
+  let answer = () => {};
+  const send = () =>
+    new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+  const watcher = watching(api, [onExtensions()], { send, timing: { ...quick, stuckMs: 300, inactivityMs: [20, 20] } });
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  api.put(extensions, extension('a'));
+  await vi.waitFor(() => expect(watcher.alive()).toBe(false), 5000);
+  answer();
+  await watcher.stop();
+});
+
+test('after stop nothing is asked, and nothing is sent', async () => {
+  await using api = await startListWatch();
+  const watcher = watching(api, [
+    onExtensions(),
+    definition('other', [{ ...onExtensions().subscriptions[0], resource: clusters } as never]),
+  ]);
+  await vi.waitFor(() => expect(api.openWatches()).toBe(2));
+  await watcher.stop();
+  await vi.waitFor(() => expect(api.openWatches()).toBe(0));
+  const { length } = api.requests;
+  api.put(extensions, extension('a'));
+  await settled();
+  expect(api.requests).toHaveLength(length);
+  expect(watcher.sent).toEqual([]);
+});
+
+test('stop does not wait for a server that does not answer, nor for a back-off', async () => {
+  await using api = await startListWatch();
+  api.answerWith(() => true);
+  const hanging = watching(api, [onExtensions()]);
+  await vi.waitFor(() => expect(api.requests).toHaveLength(1));
+  await hanging.stop();
+  api.answerWith(refuse(500, 'InternalError'));
+  const waiting = watching(api, [onExtensions()], { timing: { ...quick, backoffMs: 1e9, backoffCapMs: 1e9 } });
+  await vi.waitFor(() => expect(waiting.status().selections[0]?.problem).toBeDefined());
+  await waiting.stop();
+});
+
+test('resync sends every key of the functions that want it', async () => {
+  await using api = await startListWatch();
+  for (let index = 0; index < 5; index++) api.put(extensions, extension(`shoot-${index}`));
+  const never = { ...onExtensions('never'), resync: false };
+  await using watcher = watching(api, [onExtensions('always'), never], { resyncSeconds: 0.72 });
+  const resyncs = () => watcher.sent.filter(({ cause }) => cause.type === 'resync');
+  await vi.waitFor(() => expect(new Set(resyncs().map(({ key }) => key.namespace)).size).toBe(5), 5000);
+  expect(new Set(resyncs().map((change) => change.function))).toEqual(new Set(['always']));
+});
