@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
+import { deduplicationId, encodeChange, groupId, parseChange } from './change.ts';
+import { causeOf, changeOf } from './testing.ts';
+
+const name = fc.stringMatching(/^[a-z0-9]{1,8}$/);
+const cause: fc.Arbitrary<Cause> = fc.oneof(
+  fc.record({
+    type: fc.constant('object' as const),
+    cluster: name,
+    kind: name,
+    name,
+    uid: name,
+    resourceVersion: name,
+    deleted: fc.boolean(),
+  }),
+  fc.record({
+    type: fc.constant('notBefore' as const),
+    notBefore: fc
+      .date({ noInvalidDate: true, min: new Date(0), max: new Date('9000-01-01') })
+      .map((date) => date.toISOString()),
+  }),
+  fc.record({ type: fc.constant('resync' as const), epoch: fc.nat() }),
+  fc.record({ type: fc.constant('redrive' as const), nonce: name }),
+);
+const change: fc.Arbitrary<ChangeRequest> = fc.record({
+  function: fc.stringMatching(/^[a-z]{1,8}$/),
+  key: fc.record({ cluster: name, namespace: name, name }),
+  cause,
+});
+
+describe('a change on the wire', () => {
+  it('comes back as it was sent', () => {
+    fc.assert(
+      fc.property(change, (sent) => {
+        expect(parseChange(encodeChange(sent))).toEqual({ v: 1, ...sent });
+      }),
+    );
+  });
+
+  it.each([
+    ['another version', { v: 2 }, 'v'],
+    ['an unknown field', { object: { data: 'c2VjcmV0' } }, 'body'],
+    ['a key that is no name', { key: { cluster: 'a/b', namespace: 'n', name: 'n' } }, 'key.cluster'],
+    ['an object inside the cause', { cause: { ...causeOf(), spec: { password: 'c2VjcmV0' } } }, 'cause'],
+    ['no cause', { cause: undefined }, 'cause'],
+  ])('is refused with %s', (_, wrong, path) => {
+    const body = JSON.stringify({ v: 1, ...changeOf(), ...wrong });
+    expect(() => parseChange(body)).toThrow(`${path} (`);
+    expect(() => parseChange(body)).not.toThrow('c2VjcmV0');
+  });
+
+  it('is refused without being quoted when it is not JSON', () => {
+    expect(() => parseChange('token: c2VjcmV0')).toThrow('is not JSON');
+    expect(() => parseChange('token: c2VjcmV0')).not.toThrow('c2VjcmV0');
+  });
+
+  it('never carries more than the request names', () => {
+    const more = { ...changeOf(), object: { data: 'c2VjcmV0' } };
+    expect(encodeChange(more)).not.toContain('c2VjcmV0');
+  });
+});
+
+describe('group id', () => {
+  it('is the same for all causes of a key, and differs by function and by every part of the key', () => {
+    const base = groupId(changeOf());
+    expect(groupId(changeOf({ cause: { type: 'resync', epoch: 7 } }))).toBe(base);
+    const { key } = changeOf();
+    const others = [
+      changeOf({ function: 'readiness' }),
+      changeOf({ key: { ...key, cluster: 'other' } }),
+      changeOf({ key: { ...key, namespace: 'other' } }),
+      changeOf({ key: { ...key, name: 'other' } }),
+    ].map(groupId);
+    expect(new Set([base, ...others])).toHaveLength(5);
+  });
+
+  it('fits into SQS: at most 128 letters and digits', () => {
+    fc.assert(
+      fc.property(change, (any) => {
+        expect(groupId(any)).toMatch(/^[0-9a-f]{64}$/);
+      }),
+    );
+  });
+});
+
+describe('deduplication id', () => {
+  it('is the same for the same news, however often it is sent', () => {
+    expect(deduplicationId(changeOf())).toBe(deduplicationId(changeOf()));
+  });
+
+  it('is another one for every real news about the same key', () => {
+    const causes: Cause[] = [
+      causeOf({ resourceVersion: '1' }),
+      causeOf({ resourceVersion: '2' }),
+      causeOf({ resourceVersion: '2', deleted: true }),
+      causeOf({ resourceVersion: '2', uid: 'recreated' }),
+      causeOf({ resourceVersion: '2', kind: 'Cluster' }),
+      { type: 'notBefore', notBefore: '2026-01-01T00:00:00.000Z' },
+      { type: 'notBefore', notBefore: '2026-01-01T00:00:05.000Z' },
+      { type: 'resync', epoch: 1 },
+      { type: 'resync', epoch: 2 },
+      { type: 'redrive', nonce: 'a' },
+      { type: 'redrive', nonce: 'b' },
+    ];
+    expect(new Set(causes.map((cause) => deduplicationId(changeOf({ cause }))))).toHaveLength(causes.length);
+  });
+
+  it('belongs to one function and key', () => {
+    const { key } = changeOf();
+    const ids = [changeOf(), changeOf({ function: 'readiness' }), changeOf({ key: { ...key, name: 'other' } })];
+    expect(new Set(ids.map(deduplicationId))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { createBatcher } from './batcher.ts';
+
+type Entry = { body: number };
+const numbers = (count: number) => Array.from({ length: count }, (_, body) => ({ body }));
+const noWait = async () => {};
+
+describe('batcher', () => {
+  it('sends what is asked for in one turn in requests of ten', async () => {
+    const sizes: number[] = [];
+    const send = createBatcher<Entry>(async (entries) => {
+      sizes.push(entries.length);
+      return {};
+    });
+    await Promise.all(numbers(23).map(send));
+    expect(sizes).toEqual([10, 10, 3]);
+  });
+
+  it('gives the entries of a request different ids', async () => {
+    const ids: string[] = [];
+    const send = createBatcher<Entry>(async (entries) => {
+      ids.push(...entries.map(({ Id }) => Id));
+      return {};
+    });
+    await Promise.all(numbers(10).map(send));
+    expect(new Set(ids)).toHaveLength(10);
+  });
+
+  it('tries again just what SQS has not taken', async () => {
+    const requests: number[][] = [];
+    const send = createBatcher<Entry>(
+      async (entries) => {
+        requests.push(entries.map(({ body }) => body));
+        const refused = requests.length === 1 ? entries.filter(({ body }) => body % 2 === 0) : [];
+        return { Failed: refused.map(({ Id }) => ({ Id, SenderFault: false, Code: 'InternalError' })) };
+      },
+      { backOff: noWait },
+    );
+    await Promise.all(numbers(4).map(send));
+    expect(requests).toEqual([
+      [0, 1, 2, 3],
+      [0, 2],
+    ]);
+  });
+
+  it('fails an entry only when tries have not helped, and not its companions', async () => {
+    let requests = 0;
+    const send = createBatcher<Entry>(
+      async (entries) => {
+        requests++;
+        const refused = entries.filter(({ body }) => body === 1);
+        return { Failed: refused.map(({ Id }) => ({ Id, SenderFault: false, Code: 'InternalError' })) };
+      },
+      { attempts: 3, backOff: noWait },
+    );
+    const results = await Promise.allSettled(numbers(3).map(send));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(requests).toBe(3);
+  });
+
+  it('does not repeat what is our own fault', async () => {
+    let requests = 0;
+    const send = createBatcher<Entry>(async ([first]) => {
+      requests++;
+      return { Failed: [{ Id: first?.Id, SenderFault: true, Code: 'InvalidMessageContents' }] };
+    });
+    await expect(send({ body: 1 })).rejects.toThrow('InvalidMessageContents');
+    expect(requests).toBe(1);
+  });
+
+  it('fails all entries of a request that fails, and goes on with the next', async () => {
+    let requests = 0;
+    const send = createBatcher<Entry>(
+      async () => {
+        requests++;
+        if (requests === 1) throw new Error('no connection');
+        return {};
+      },
+      { parallel: 1 },
+    );
+    const results = await Promise.allSettled(numbers(15).map(send));
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  });
+});

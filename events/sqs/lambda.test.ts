@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConflictError } from '../../shared/kube/errors.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
+import { RetryableError, TerminalError } from '../../shared/runtime/errors.ts';
+import { keyText } from '../../shared/runtime/key.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { type Bridge, openBridge } from '../embedded/bridge.ts';
+import { lambdaContext } from '../embedded/lambda-context.ts';
+import {
+  causeOf,
+  changeOf,
+  definitionOf,
+  eventOf,
+  functionOf,
+  keptLog,
+  keptMetrics,
+  keyOf,
+  lookInto,
+  outsideOf,
+  recordOf,
+} from '../testing.ts';
+import { createSqsLambda } from './lambda.ts';
+
+let bridge: Bridge;
+beforeAll(async () => {
+  const definitions = ['managed-resources', 'terminal', 'unreadable', 'delay'].map((name) =>
+    definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}),
+  );
+  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+});
+afterAll(() => bridge.stop());
+
+/** A Lambda whose sends go to the embedded SQS and whose changes of visibility are remembered. */
+function setup(handler: Handler, name = 'managed-resources', sender = bridge.sender) {
+  const hidden = new Map<string, number>();
+  const { log, lines, text } = keptLog();
+  const { metrics, sums } = keptMetrics();
+  const lambda = createSqsLambda(functionOf(handler, name), {
+    ...outsideOf({ log, metrics }),
+    sender,
+    visibility: async (receiptHandle, seconds) => void hidden.set(receiptHandle, seconds),
+  });
+  const run = async (...records: Parameters<typeof eventOf>) => {
+    const response = await lambda(eventOf(...records), lambdaContext(name, 10));
+    return response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+  };
+  return { run, lambda, hidden, lines, text, sums };
+}
+
+const extensionChange = (resourceVersion: string, n = 1) =>
+  changeOf({ key: keyOf(n), cause: causeOf({ resourceVersion }) });
+
+describe('the Lambda of a function', () => {
+  it('makes one run of the changes of a key and tells it all causes', async () => {
+    const runs: string[][] = [];
+    const { run, sums } = setup(async (key, { causes }) => {
+      runs.push([
+        keyText(key),
+        ...causes.map((cause) => ('resourceVersion' in cause ? cause.resourceVersion : cause.type)),
+      ]);
+      return done;
+    });
+    const failures = await run(
+      recordOf(extensionChange('1')),
+      recordOf(extensionChange('1', 2)),
+      recordOf(extensionChange('2')),
+      recordOf(changeOf({ key: keyOf(1), cause: { type: 'resync', epoch: 4 } })),
+    );
+    expect(failures).toEqual([]);
+    expect(runs).toEqual([
+      [keyText(keyOf(1)), '1', '2', 'resync'],
+      [keyText(keyOf(2)), '1'],
+    ]);
+    expect(sums.get('coalesced_total{function=managed-resources}')).toBe(2);
+    expect(sums.get('reconcile_total{function=managed-resources,result=done}')).toBe(2);
+  });
+
+  it('runs different keys side by side', async () => {
+    const both = Promise.withResolvers<void>();
+    let started = 0;
+    const { run } = setup(async () => {
+      started++;
+      if (started === 2) both.resolve();
+      await both.promise;
+      return done;
+    });
+    expect(await run(recordOf(extensionChange('1', 1)), recordOf(extensionChange('1', 2)))).toEqual([]);
+  });
+
+  it('keeps the oldest message of a group that failed, and only of that group', async () => {
+    const { run, hidden, lines } = setup(async (key) => {
+      if (key.namespace === keyOf(1).namespace) throw new RetryableError('the seed does not answer');
+      return done;
+    });
+    const oldest = recordOf(extensionChange('1'), { receiveCount: 3 });
+    const failures = await run(oldest, recordOf(extensionChange('1', 2)), recordOf(extensionChange('2')));
+    expect(failures).toEqual([oldest.messageId]);
+    expect([...hidden.keys()]).toEqual([oldest.receiptHandle]);
+    expect(hidden.get(oldest.receiptHandle)).toBeGreaterThanOrEqual(3);
+    expect(hidden.get(oldest.receiptHandle)).toBeLessThanOrEqual(4);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', outcome: 'retry', attempt: 3, error: 'the seed does not answer' }),
+    );
+  });
+
+  it('lets a conflict come again at once', async () => {
+    const { run, hidden } = setup(() => Promise.reject(new ConflictError('changed meanwhile', 409, 'Conflict')));
+    const record = recordOf(extensionChange('1'));
+    expect(await run(record)).toEqual([record.messageId]);
+    expect(hidden.get(record.receiptHandle)).toBe(0);
+  });
+
+  it('goes on retrying when even the visibility cannot be changed', async () => {
+    const { log, lines } = keptLog();
+    const lambda = createSqsLambda(
+      functionOf(() => Promise.reject(new RetryableError('no answer'))),
+      {
+        ...outsideOf({ log }),
+        sender: bridge.sender,
+        visibility: () => Promise.reject(new RetryableError('SQS is away')),
+      },
+    );
+    const record = recordOf(extensionChange('1'));
+    const response = await lambda(eventOf(record), lambdaContext('managed-resources', 10));
+    expect(response.batchItemFailures).toEqual([{ itemIdentifier: record.messageId }]);
+    expect(lines).toContainEqual(expect.objectContaining({ message: 'visibility not changed', error: 'SQS is away' }));
+  });
+
+  it('frees the group for long back-offs: by way of the delay queue, counting on', async () => {
+    const key = keyOf(90);
+    const { run } = setup(() => Promise.reject(new RetryableError('still no answer')));
+    expect(await run(recordOf(changeOf({ key }), { receiveCount: 9 }))).toEqual([]);
+    expect(await delayedCauses(key.namespace)).toEqual([
+      { type: 'notBefore', notBefore: expect.any(String), attempt: 9 },
+    ]);
+
+    const again = changeOf({ key, cause: { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 9 } });
+    const second = setup(() => Promise.reject(new RetryableError('still no answer')));
+    expect(await second.run(recordOf(again))).toEqual([]);
+    expect(second.lines).toContainEqual(expect.objectContaining({ attempt: 10, outcome: 'retry' }));
+  });
+
+  it('sends a terminal error to the dead-letter queue with its reason, without a retry', async () => {
+    const { run, sums } = setup(() => Promise.reject(new TerminalError('Extension a/b can never be')), 'terminal');
+    expect(
+      await run(
+        recordOf(changeOf({ function: 'terminal' })),
+        recordOf(changeOf({ function: 'terminal', cause: causeOf({ resourceVersion: '2' }) })),
+      ),
+    ).toEqual([]);
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-terminal-dead-letter.fifo');
+    expect(ready.map(({ messageAttributes }) => messageAttributes.reason?.StringValue)).toEqual([
+      'Extension a/b can never be (attempt 1)',
+    ]);
+    expect(ready.map(({ body }) => JSON.parse(body).cause.resourceVersion)).toEqual(['1']);
+    expect(sums.get('terminal_total{function=terminal}')).toBe(1);
+  });
+
+  it('puts aside what is no change or not for this function, and runs the rest', async () => {
+    const runs: string[] = [];
+    const { run } = setup(async (key) => {
+      runs.push(key.namespace);
+      return done;
+    }, 'unreadable');
+    const failures = await run(
+      recordOf(changeOf(), { body: 'token: hunter2' }),
+      recordOf(changeOf({ function: 'readiness' })),
+      recordOf(changeOf({ function: 'unreadable', key: keyOf(3) })),
+    );
+    expect(failures).toEqual([]);
+    expect(runs).toEqual([keyOf(3).namespace]);
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-unreadable-dead-letter.fifo');
+    expect(ready.map(({ messageAttributes }) => messageAttributes.reason?.StringValue)).toEqual([
+      expect.stringContaining('is not JSON'),
+      expect.stringContaining('is for function readiness'),
+    ]);
+  });
+
+  it('sends before it acknowledges: with the delay queue away, a requeue becomes a retry', async () => {
+    const sender = { ...bridge.sender, sendDelayed: () => Promise.reject(new RetryableError('SQS is away')) };
+    const { run } = setup(async () => requeueAfter(30), 'managed-resources', sender);
+    const record = recordOf(extensionChange('1'));
+    expect(await run(record)).toEqual([record.messageId]);
+  });
+
+  it('asks for another run through the delay queue', async () => {
+    const key = keyOf(91);
+    const before = Date.now();
+    const { run, lines } = setup(async () => requeueAfter(3600));
+    expect(await run(recordOf(changeOf({ key })))).toEqual([]);
+    const [cause] = await delayedCauses(key.namespace);
+    expect(cause).toMatchObject({ type: 'notBefore' });
+    expect(Date.parse(cause?.notBefore ?? '') - before).toBeGreaterThanOrEqual(3_600_000);
+    expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', afterSeconds: 3600 }));
+  });
+
+  it('aborts in time, and a run that does not listen fails alone', async () => {
+    const { lambda, hidden } = setup(async (key, { signal }) => {
+      if (key.namespace === keyOf(1).namespace) return done;
+      if (key.namespace === keyOf(2).namespace)
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new RetryableError('aborted'))));
+      return new Promise(() => {});
+    });
+    const records = [1, 2, 3].map((n) => recordOf(extensionChange('1', n)));
+    const response = await lambda(eventOf(...records), lambdaContext('managed-resources', 1.6));
+    expect(response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(
+      records.slice(1).map(({ messageId }) => messageId),
+    );
+    expect(hidden.size).toBe(2);
+  });
+
+  it('writes one line for a run: names and numbers, nothing that was secret', async () => {
+    const secret = '-----BEGIN OPENSSH PRIVATE KEY-----';
+    const { run, lines, text } = setup(async ({ namespace }) => {
+      if (namespace === keyOf(1).namespace) JSON.parse(secret);
+      if (namespace === keyOf(2).namespace) throw Object.assign(new Error(`cannot use ${secret}`), { key: secret });
+      if (namespace === keyOf(3).namespace) throw secret;
+      return done;
+    });
+    await run(
+      ...[1, 2, 3, 4].map((n) => recordOf(extensionChange('1', n))),
+      recordOf(changeOf(), { body: `{"token":"${secret}"}` }),
+    );
+    expect(text()).not.toContain('PRIVATE');
+    expect(lines.filter(({ message }) => message === 'run')).toHaveLength(4);
+    expect(lines.find(({ outcome }) => outcome === 'done')).toEqual({
+      time: expect.any(String),
+      level: 'info',
+      message: 'run',
+      function: 'managed-resources',
+      key: keyText(keyOf(4)),
+      causes: 'Extension shoot--dev--apple/shoot-flux 1',
+      outcome: 'done',
+      durationMs: expect.any(Number),
+      attempt: 1,
+    });
+  });
+});
+
+async function delayedCauses(namespace: string): Promise<{ type: string; notBefore: string; attempt?: number }[]> {
+  const { delayed } = await lookInto(bridge.endpoint, 'shoot-flux-delay');
+  return delayed
+    .map(({ body }) => JSON.parse(body))
+    .filter(({ key }) => key.namespace === namespace)
+    .map(({ cause }) => cause);
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ConflictError, KubeError } from '../../shared/kube/errors.ts';
+import { RetryableError, retryWithin, TerminalError } from '../../shared/runtime/errors.ts';
+import { decideRetry, LAST_ATTEMPT } from './retry.ts';
+
+const failure = new RetryableError('the seed does not answer');
+const waitsOf = (error: unknown, attempts: number) =>
+  Array.from({ length: attempts }, (_, index) => decideRetry(error, index + 1, 1));
+
+describe('retry', () => {
+  it('backs off by visibility while that is short, and frees the group after', () => {
+    expect(waitsOf(failure, 13)).toEqual([
+      ...[1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => ({ type: 'visibility', seconds })),
+      ...[60, 120, 240, 480, 900].map((seconds) => ({ type: 'delay', seconds })),
+    ]);
+  });
+
+  it('comes within the time that the error asks for', () => {
+    const waits = waitsOf(retryWithin(new RetryableError('gardenlet waits'), 15), LAST_ATTEMPT - 1);
+    expect(waits.every((wait) => 'seconds' in wait && wait.seconds <= 15)).toBe(true);
+  });
+
+  it('waits as long as the API server asks for', () => {
+    const throttled = new KubeError('too many requests', 429, 'TooManyRequests', { retryAfterSeconds: 7 });
+    expect(decideRetry(throttled, 1, 1)).toEqual({ type: 'visibility', seconds: 7 });
+  });
+
+  it('reads again at once after a conflict, and backs off when that does not end', () => {
+    const waits = waitsOf(new ConflictError('changed', 409, 'Conflict'), 9);
+    expect(waits.slice(0, 8)).toEqual([0, 0, 1, 1, 1, 1, 1, 1].map((seconds) => ({ type: 'visibility', seconds })));
+    expect(waits[8]).toEqual({ type: 'delay', seconds: 60 });
+  });
+
+  it('does not repeat what cannot succeed, and nothing for ever', () => {
+    expect(decideRetry(new TerminalError('no such thing'), 1, 0)).toEqual({ type: 'deadLetter' });
+    expect(decideRetry(failure, LAST_ATTEMPT, 0)).toEqual({ type: 'deadLetter' });
+    expect(decideRetry(failure, LAST_ATTEMPT - 1, 0).type).toBe('delay');
+    expect(decideRetry(failure, 20, 0, 20)).toEqual({ type: 'deadLetter' });
+  });
+
+  it('spreads keys that failed together, within the limits', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: LAST_ATTEMPT - 1 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (attempt, random) => {
+          const wait = decideRetry(failure, attempt, random);
+          expect(wait).toMatchObject({ seconds: expect.any(Number) });
+          if (wait.type === 'deadLetter') return;
+          expect(Number.isInteger(wait.seconds)).toBe(true);
+          expect(wait.seconds).toBeGreaterThanOrEqual(1);
+          expect(wait.seconds).toBeLessThanOrEqual(wait.type === 'visibility' ? 60 : 900);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,132 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../shared/runtime/log.ts';
+import { type Bridge, openBridge } from '../embedded/bridge.ts';
+import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
+import { lazySqs } from './connect.ts';
+import { prefixedQueueUrls } from './queues.ts';
+import { createSender, UnsentError } from './sender.ts';
+
+const names = ['many', 'flaky', 'refused', 'delay'] as const;
+let bridge: Bridge;
+let faulty: FaultyGateway;
+
+beforeAll(async () => {
+  const definitions = names.map((name) => definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}));
+  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+  faulty = await startFaultyGateway(bridge.endpoint);
+});
+afterAll(async () => {
+  await faulty.stop();
+  await bridge.stop();
+});
+
+const changes = (target: string, count: number) =>
+  Array.from({ length: count }, (_, n) => changeOf({ function: target, key: keyOf(n) }));
+
+describe('sender', () => {
+  it('sends any number of changes, each in the group of its key', async () => {
+    await bridge.sender.send(changes('many', 137));
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-many.fifo');
+    expect(ready).toHaveLength(137);
+    expect(new Set(ready.map(({ messageGroupId }) => messageGroupId))).toHaveLength(137);
+  });
+
+  it('resolves only after SQS has taken what it first did not take', async () => {
+    faulty.refuse = 2;
+    const sender = createSender({ sqs: faulty.sqs, queues: bridge.queues, batching: { backOff: async () => {} } });
+    await sender.send(changes('flaky', 10));
+    expect(faulty.refuse).toBe(0);
+    expect((await lookInto(bridge.endpoint, 'shoot-flux-flaky.fifo')).ready).toHaveLength(10);
+  });
+
+  it('throws with just the changes that SQS has not taken', async () => {
+    faulty.refuse = Number.POSITIVE_INFINITY;
+    const batching = { attempts: 2, backOff: async () => {} };
+    const sender = createSender({ sqs: faulty.sqs, queues: bridge.queues, batching });
+    const sent = changes('refused', 10);
+    const error = await sender.send(sent).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnsentError);
+    const { unsent } = error as UnsentError;
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-refused.fifo');
+    expect(unsent.length).toBeGreaterThan(0);
+    expect(ready.length + unsent.length).toBe(sent.length);
+    for (const { body } of ready)
+      expect(unsent).not.toContainEqual(expect.objectContaining({ key: JSON.parse(body).key }));
+  });
+
+  it('throws when there is no such queue', async () => {
+    const queues = prefixedQueueUrls(`${bridge.endpoint}/000000000000/elsewhere-`);
+    const sender = createSender({ sqs: lazySqs({ endpoint: bridge.endpoint }), queues });
+    await expect(sender.send(changes('many', 1))).rejects.toThrow(/1 of 1 changes.*does not exist/);
+  });
+
+  it('delays up to what SQS can, and leaves the rest to hops', async () => {
+    const change = changeOf({ function: 'many', cause: { type: 'notBefore', notBefore: '2030-01-01T00:00:00.000Z' } });
+    await bridge.sender.sendDelayed(change, 12.2);
+    await bridge.sender.sendDelayed(change, 86_400);
+    const { delayed } = await lookInto(bridge.endpoint, 'shoot-flux-delay');
+    const seconds = delayed.map(({ delayUntil = 0, sentTimestamp }) => (delayUntil - sentTimestamp) / 1000);
+    expect(seconds).toEqual([13, 900]);
+  });
+
+  it('puts the reason beside a dead letter, whatever characters are in it', async () => {
+    const letter = { function: 'many', body: 'as it came', messageId: 'm1', groupId: 'g1' };
+    await bridge.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    await bridge.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-many-dead-letter.fifo');
+    expect(ready.map(({ body, messageAttributes }) => [body, messageAttributes.reason?.StringValue])).toEqual([
+      ['as it came', 'no such key ? here'],
+    ]);
+  });
+});
+
+interface FaultyGateway {
+  sqs: ReturnType<typeof lazySqs>;
+  /** How many more requests lose every second entry, as SQS does it on its bad days. */
+  refuse: number;
+  stop(): Promise<void>;
+}
+
+/** In front of the embedded SQS: reports entries of batches as failed that never reached the queue. */
+async function startFaultyGateway(upstream: string): Promise<FaultyGateway> {
+  const server = createServer(async (incoming, outgoing) => {
+    const body = JSON.parse(await text(incoming));
+    const lost: { Id: string }[] = [];
+    if (gateway.refuse > 0) {
+      gateway.refuse--;
+      lost.push(...body.Entries.filter((_: unknown, index: number) => index % 2 === 0));
+      body.Entries = body.Entries.filter((_: unknown, index: number) => index % 2 === 1);
+    }
+    const answer = body.Entries.length > 0 ? await forward(upstream, incoming, body) : {};
+    const failed = lost.map(({ Id }) => ({ Id, SenderFault: false, Code: 'InternalError' }));
+    outgoing.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' });
+    outgoing.end(JSON.stringify({ Successful: [], ...answer, Failed: failed }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const gateway: FaultyGateway = {
+    sqs: lazySqs({ endpoint: `http://127.0.0.1:${port}` }),
+    refuse: 0,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return gateway;
+}
+
+async function forward(upstream: string, { headers }: IncomingMessage, body: unknown): Promise<object> {
+  const response = await fetch(upstream, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': String(headers['x-amz-target']),
+      authorization: String(headers.authorization),
+    },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as object;
+}

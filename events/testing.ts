@@ -1,0 +1,148 @@
+// Factories and helpers for tests of everything that changes travel through.
+import { randomUUID } from 'node:crypto';
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
+import type { Handler, Settings } from '../shared/runtime/context.ts';
+import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+import { createLog, type Log } from '../shared/runtime/log.ts';
+import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
+import { encodeChange, groupId } from './change.ts';
+import type { Outside } from './embedded/bridge.ts';
+import type { QueueFunction } from './sqs/lambda.ts';
+
+/** A change of an Extension for `managed-resources`. */
+export function changeOf(overrides: Partial<ChangeRequest> = {}): ChangeRequest {
+  const key = { cluster: 'local', namespace: 'shoot--dev--apple', name: 'shoot-flux' };
+  return { function: 'managed-resources', key, cause: causeOf(), ...overrides };
+}
+
+/** That an object changed; by default an Extension. */
+export function causeOf(overrides: Partial<Extract<Cause, { type: 'object' }>> = {}): Cause {
+  return {
+    type: 'object',
+    cluster: 'local',
+    kind: 'Extension',
+    namespace: 'shoot--dev--apple',
+    name: 'shoot-flux',
+    uid: '3f6c1b7e',
+    resourceVersion: '1',
+    ...overrides,
+  };
+}
+
+/** The key of the n-th Shoot. */
+export function keyOf(n: number): ChangeRequest['key'] {
+  return { cluster: 'local', namespace: `shoot--dev--s${n}`, name: 'shoot-flux' };
+}
+
+/** A record as Lambda hands it over. */
+export function recordOf(
+  change: ChangeRequest,
+  overrides: Partial<SQSRecord> & { receiveCount?: number } = {},
+): SQSRecord {
+  const { receiveCount = 1, ...rest } = overrides;
+  return {
+    messageId: randomUUID(),
+    receiptHandle: randomUUID(),
+    body: encodeChange(change),
+    md5OfBody: '',
+    messageAttributes: {},
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:test.fifo',
+    awsRegion: 'eu-west-1',
+    ...rest,
+    attributes: {
+      ApproximateReceiveCount: String(receiveCount),
+      SentTimestamp: String(Date.now()),
+      SenderId: 'test',
+      ApproximateFirstReceiveTimestamp: String(Date.now()),
+      MessageGroupId: groupId(change),
+      ...rest.attributes,
+    },
+  };
+}
+
+export function eventOf(...Records: SQSRecord[]): SQSEvent {
+  return { Records };
+}
+
+export function definitionOf(name: string, overrides: Partial<FunctionDefinition> = {}): FunctionDefinition {
+  const rights = { garden: [], seed: [] };
+  return {
+    name,
+    description: 'A function of a test.',
+    subscriptions: [],
+    resync: false,
+    sends: false,
+    rights,
+    ...overrides,
+  };
+}
+
+/** A function with a FIFO queue. */
+export function functionOf(handler: Handler, name = 'managed-resources'): QueueFunction {
+  return { definition: { ...definitionOf(name), queue: 'fifo' }, handler };
+}
+
+export function settingsOf(): Settings {
+  return {
+    landscape: 'test',
+    seeds: ['local'],
+    fluxDistribution: 'none',
+    shootHealth: false,
+    shootAccess: 'internal',
+  };
+}
+
+/** Surroundings of a function that reaches no cluster. */
+export function outsideOf(overrides: Partial<Outside> = {}): Outside {
+  return {
+    kube: (cluster) => Promise.reject(new Error(`no cluster ${cluster} in this test`)),
+    settings: settingsOf(),
+    now: () => new Date(),
+    log: createLog('error', () => {}),
+    metrics: noMetrics,
+    ...overrides,
+  };
+}
+
+/** A log that keeps its lines. */
+export function keptLog(): { log: Log; lines: Record<string, unknown>[]; text(): string } {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('debug', (line) => lines.push(JSON.parse(line)));
+  return { log, lines, text: () => lines.map((line) => JSON.stringify(line)).join('\n') };
+}
+
+/** Metrics that remember the sum of each counter and how often a duration was observed. */
+export function keptMetrics(): { metrics: Metrics; sums: Map<string, number> } {
+  const sums = new Map<string, number>();
+  const add = (name: string, labels: Labels = {}, by = 1) => {
+    const id = `${name}{${Object.entries(labels).map(([label, value]) => `${label}=${value}`)}}`;
+    sums.set(id, (sums.get(id) ?? 0) + by);
+  };
+  return { metrics: { count: add, gauge: () => {}, observe: (name, _, labels) => add(name, labels) }, sums };
+}
+
+/** A message as the embedded queue shows it. */
+export interface SeenMessage {
+  body: string;
+  messageGroupId?: string;
+  messageAttributes: Record<string, { StringValue?: string }>;
+  sentTimestamp: number;
+  delayUntil?: number;
+}
+
+/** What is in a queue of the embedded SQS, without taking it. */
+export async function lookInto(
+  endpoint: string,
+  queue: string,
+): Promise<{
+  ready: SeenMessage[];
+  delayed: SeenMessage[];
+  inflight: { message: SeenMessage; visibilityDeadline: number }[];
+}> {
+  const response = await fetch(`${endpoint}/_fauxqs/queues/${queue}`);
+  if (!response.ok) throw new Error(`queue ${queue}: HTTP ${response.status}`);
+  const { messages } = (await response.json()) as { messages: Awaited<ReturnType<typeof lookInto>> };
+  return messages;
+}
