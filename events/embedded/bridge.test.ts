@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { definition as delay } from '../../functions/delay/function.ts';
+import { handler as delayHandler } from '../../functions/delay/handler.ts';
+import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { causeOf, changeOf, definitionOf, functionOf, keptLog, keyOf, lookInto, outsideOf } from '../testing.ts';
+import { type Bridge, openBridge } from './bridge.ts';
+
+const names = ['keys', 'managed-resources', 'sender', 'receiver'];
+let bridge: Bridge;
+beforeAll(async () => {
+  const definitions = [...names.map((name) => definitionOf(name)), delay];
+  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+});
+afterAll(() => bridge.stop());
+
+const soon = { timeout: 10_000, interval: 20 };
+const delayFunction = { definition: delay, handler: delayHandler };
+
+describe('the way of changes in one process', () => {
+  it('lets two edits of a ConfigMap, a requeue and a redrive within minutes all arrive', async () => {
+    const key = { cluster: GARDEN, namespace: 'garden-dev', name: 'flux-config' };
+    const edit = (resourceVersion: string): ChangeRequest =>
+      changeOf({ function: 'keys', key, cause: causeOf({ cluster: GARDEN, kind: 'ConfigMap', resourceVersion }) });
+    const arrived: Cause[] = [];
+    const keys = functionOf(async (_, { causes }) => {
+      arrived.push(...causes);
+      return arrived.length === 2 ? requeueAfter(1) : done;
+    }, 'keys');
+    const running = bridge.start([keys, delayFunction], () => outsideOf());
+    await bridge.sender.send([edit('100')]);
+    await vi.waitFor(() => expect(arrived).toHaveLength(1), soon);
+    // The same news once more, as another watcher would send it: nothing to do.
+    await bridge.sender.send([edit('100'), edit('101')]);
+    await vi.waitFor(() => expect(arrived).toHaveLength(3), soon);
+    await bridge.sender.send([changeOf({ function: 'keys', key, cause: { type: 'redrive', nonce: 'n1' } })]);
+    await vi.waitFor(() => expect(arrived).toHaveLength(4), soon);
+    await running.stop();
+    expect(arrived.map((cause) => ('resourceVersion' in cause ? cause.resourceVersion : cause.type))).toEqual([
+      '100',
+      '101',
+      'notBefore',
+      'redrive',
+    ]);
+  });
+
+  it('gives an Extension and its four ManagedResources that change at once one run at a time', async () => {
+    let active = 0;
+    let most = 0;
+    const seen: string[] = [];
+    const managedResources = functionOf(async (_, { causes }) => {
+      active++;
+      most = Math.max(most, active);
+      seen.push(...causes.map((cause) => ('kind' in cause ? cause.name : '')));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      active--;
+      return done;
+    });
+    const running = bridge.start([managedResources], () => outsideOf());
+    const objects = ['crds', 'controllers', 'secrets', 'sync'].map((part) => ({
+      kind: 'ManagedResource',
+      name: `shoot-flux-${part}`,
+    }));
+    const causes = [{ kind: 'Extension', name: 'shoot-flux' }, ...objects].map((object, index) =>
+      causeOf({ ...object, uid: `u${index}` }),
+    );
+    await Promise.all(causes.map((cause) => bridge.sender.send([changeOf({ key: keyOf(1), cause })])));
+    await vi.waitFor(() => expect(seen).toHaveLength(5), soon);
+    await running.stop();
+    expect(most).toBe(1);
+    expect(new Set(seen)).toHaveLength(5);
+  });
+
+  it('carries what one function sends to another', async () => {
+    const received: ChangeRequest['key'][] = [];
+    const sender = functionOf(async (key, { send, causes }) => {
+      const [cause] = causes;
+      if (cause !== undefined) await send([1, 2, 3].map((n) => ({ function: 'receiver', key: keyOf(n), cause })));
+      return key.name === '' ? requeueAfter(1) : done;
+    }, 'sender');
+    const receiver = functionOf(async (key) => {
+      received.push(key);
+      return done;
+    }, 'receiver');
+    const running = bridge.start([sender, receiver], () => outsideOf());
+    await bridge.sender.send([changeOf({ function: 'sender' })]);
+    await vi.waitFor(() => expect(received).toHaveLength(3), soon);
+    await running.stop();
+    expect(received).toEqual(expect.arrayContaining([1, 2, 3].map(keyOf)));
+  });
+
+  it('holds a change for longer than SQS can, by hops', async () => {
+    const due = Date.now() + 3_600_000;
+    const cause: Cause = { type: 'notBefore', notBefore: new Date(due).toISOString() };
+    const { log, lines } = keptLog();
+    const running = bridge.start([delayFunction], () => outsideOf({ log }));
+    await bridge.sender.sendDelayed(changeOf({ function: 'receiver', key: keyOf(7), cause }), 0);
+    await vi.waitFor(
+      () => expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', for: 'receiver' })),
+      soon,
+    );
+    await running.stop();
+    const { delayed } = await lookInto(bridge.endpoint, 'shoot-flux-delay');
+    const hop = delayed.find(({ body }) => body.includes(keyOf(7).namespace));
+    expect(JSON.parse(hop?.body ?? '{}').cause).toEqual(cause);
+    expect(((hop?.delayUntil ?? 0) - (hop?.sentTimestamp ?? 0)) / 1000).toBe(900);
+  });
+
+  it('uses another SQS and finds the queues that are there', async () => {
+    const other = await openBridge({
+      definitions: [definitionOf('receiver'), delay],
+      log: createLog('error', () => {}),
+      endpoint: bridge.endpoint,
+    });
+    await other.sender.send([changeOf({ function: 'receiver', key: keyOf(8) })]);
+    await other.stop();
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-receiver.fifo');
+    expect(ready.map(({ body }) => JSON.parse(body).key)).toEqual([keyOf(8)]);
+  });
+});
