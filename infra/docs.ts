@@ -11,6 +11,7 @@ import {
 } from '../shared/config/provider-config.ts';
 import { keyDocs, shapeOf } from '../shared/config/schema.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../shared/config/templates.ts';
+import { gardenerManifests } from './gardener/manifests.ts';
 
 /** Where the page is. */
 export const CONFIGURATION_PAGE = new URL('../docs/configuration.md', import.meta.url);
@@ -217,9 +218,19 @@ function isList(schema: Schema): boolean {
   return def.type === 'optional' ? isList(def.innerType) : def.type === 'array';
 }
 
+/** What is written, by file: the configuration page and the manifests that follow from the functions' definitions. */
+async function generated(): Promise<[URL, string][]> {
+  const manifests = Object.entries(await gardenerManifests());
+  return [
+    [CONFIGURATION_PAGE, configurationPage()],
+    ...manifests.map(([name, text]): [URL, string] => [new URL(`gardener/${name}`, import.meta.url), text]),
+  ];
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const before = await readFile(CONFIGURATION_PAGE, 'utf8').catch(() => '');
-  const page = configurationPage();
-  if (page !== before) await writeFile(CONFIGURATION_PAGE, page);
-  process.stdout.write(`docs/configuration.md ${page === before ? 'is up to date' : 'written'}\n`);
+  for (const [file, text] of await generated()) {
+    const isCurrent = (await readFile(file, 'utf8').catch(() => '')) === text;
+    if (!isCurrent) await writeFile(file, text);
+    process.stdout.write(`${fileURLToPath(file)} ${isCurrent ? 'is up to date' : 'written'}\n`);
+  }
 }
