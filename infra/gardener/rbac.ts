@@ -13,7 +13,8 @@ type Place = 'garden' | 'seed';
 export function rbacObjects(definitions: FunctionDefinition[], place: Place): KubeObject[] {
   const identities = definitions.map(({ name, rights }) => ({ name, rules: rights[place] }));
   const watcher = { name: 'watcher', rules: watchRules(definitions, place) };
-  return [...identities, watcher].filter(({ rules }) => rules.length > 0).flatMap(identity);
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+  return [namespace, ...[...identities, watcher].filter(({ rules }) => rules.length > 0).flatMap(identity)];
 }
 
 /** The user name under which an identity is known to RBAC. */
