@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { goBuild } from './go-build.ts';
+import { describeTool, type ToolName, toolNames } from './tool.ts';
+
+/**
+ * The paths of the named tools, each built first where this machine does not have it yet. Where `KUBEBUILDER_ASSETS`
+ * is set, as the envtest of controller-runtime uses it, kube-apiserver and etcd come from there.
+ */
+export async function buildTools<Name extends ToolName>(
+  names: readonly Name[],
+  progress: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+): Promise<Record<Name, string>> {
+  const paths: Partial<Record<Name, string>> = {};
+  // One after the other: a single go build already keeps every core busy.
+  for (const name of names) paths[name] = asset(name) ?? (await builtTool(name, progress));
+  return paths as Record<Name, string>;
+}
+
+async function builtTool(name: ToolName, progress: (line: string) => void): Promise<string> {
+  const tool = await describeTool(name);
+  if (!existsSync(tool.binary)) await goBuild(tool, progress);
+  return tool.binary;
+}
+
+function asset(name: ToolName): string | undefined {
+  const assets = process.env.KUBEBUILDER_ASSETS;
+  if (!assets || (name !== 'kube-apiserver' && name !== 'etcd')) return undefined;
+  const path = join(assets, name);
+  if (!existsSync(path))
+    throw new Error(`KUBEBUILDER_ASSETS is ${assets}, where there is no ${name}: correct it or unset it.`);
+  return path;
+}
+
+if (import.meta.main) {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.find((name) => !toolNames.some((known) => known === name));
+  if (unknown !== undefined) {
+    process.stderr.write(`There is no tool "${unknown}"; there are ${toolNames.join(', ')}.\n`);
+    process.exit(2);
+  }
+  try {
+    const paths = await buildTools(toolNames.filter((name) => wanted.length === 0 || wanted.includes(name)));
+    for (const [name, path] of Object.entries(paths)) process.stdout.write(`${name} ${path}\n`);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}
