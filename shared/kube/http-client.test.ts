@@ -142,6 +142,14 @@ test('only 404 is absence', async () => {
   await expect(api.client.find(extensions, name)).rejects.toBeInstanceOf(KubeError);
 });
 
+test('a 404 is absence only from an API server', async () => {
+  let headers = {};
+  await using api = await serverWith((_, response) => response.writeHead(404, headers).end('404 page not found\n'));
+  await expect(api.client.find(extensions, name)).rejects.toMatchObject({ name: 'KubeError', status: 404 });
+  headers = { 'audit-id': '4f31d888' };
+  expect(await api.client.find(extensions, name)).toBeUndefined();
+});
+
 test.each([
   [409, 'AlreadyExists', AlreadyExistsError],
   [409, 'Conflict', ConflictError],

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   AlreadyExistsError,
   ConflictError,
@@ -41,16 +42,23 @@ export function resourceText({ group, plural }: Resource): string {
 /**
  * The typed error for an answer that is no success.
  * @param body the parsed answer, or undefined when it was no JSON (a proxy's page, which is never quoted)
- * @param retryAfter the Retry-After header: seconds or an HTTP date
  */
-export function statusError(call: Call, httpStatus: number, body: unknown, retryAfter?: string): KubeError {
+export function statusError(
+  call: Call,
+  httpStatus: number,
+  body: unknown,
+  headers: IncomingHttpHeaders = {},
+): KubeError {
   const status = isStatus(body) ? body : undefined;
   const code = httpStatus === 200 && typeof status?.code === 'number' ? status.code : httpStatus;
   const reason = typeof status?.reason === 'string' ? status.reason : '';
   const message = `${callText(call)}: ${[code, reason].filter(Boolean).join(' ')}: ${explanation(call, code, status)}`;
-  const retryAfterSeconds = retryAfterOf(retryAfter, status);
+  const retryAfterSeconds = retryAfterOf(headers['retry-after'], status);
   const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return new (errorClass(code, reason))(message, code, reason, options);
+  // An API server says of a path it does not serve "404 page not found", but with an audit id. The same from anything
+  // in between is no absence: whoever took it for one would remove what is configured.
+  const answered = status !== undefined || headers['audit-id'] !== undefined;
+  return new (answered ? errorClass(code, reason) : KubeError)(message, code, reason, options);
 }
 
 function errorClass(code: number, reason: string): typeof KubeError {

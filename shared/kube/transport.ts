@@ -106,7 +106,7 @@ export async function answer<T>(
     if (good) throw new UnreachableError(`${callText(request)}: the answer is no JSON`, 0, 'InvalidAnswer');
     return undefined;
   });
-  if (!good) throw statusError(request, status, body, response.headers['retry-after']);
+  if (!good) throw statusError(request, status, body, response.headers);
   return body as T;
 }
 
