@@ -1,0 +1,130 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildTools } from '../tools/build.ts';
+import { type AuditEntry, auditPolicy, readAuditLog } from './audit.ts';
+import type { Etcd } from './etcd.ts';
+import { tokenKubeconfig } from './kubeconfig.ts';
+import { answersOk } from './ready.ts';
+import { startReady } from './start.ts';
+
+/** Somebody who may log in; what they may do, RBAC objects say. */
+export interface TokenUser {
+  token: string;
+  user: string;
+  uid: string;
+  groups?: string[];
+}
+
+/** What a test can choose about an API server. */
+export interface ApiServerOptions {
+  etcd: Etcd;
+  /** Separates the API servers that share an etcd, for example `garden`. */
+  prefix: string;
+  /** Users beside the administrator. @default none */
+  tokens?: TokenUser[];
+  /** Whether `auditEntries` tells the requests. @default false */
+  auditLog?: boolean;
+  /** Further flags; a repeated flag overrides. @default none */
+  args?: string[];
+}
+
+/** A running kube-apiserver. No other control-plane component runs: nothing acts on Deployments, Namespaces or owner references. */
+export interface ApiServer extends AsyncDisposable {
+  url: string;
+  /** PEM of the server's own certificate authority. */
+  ca: string;
+  /** Token of a member of system:masters. */
+  adminToken: string;
+  /** A kubeconfig as YAML. @default for the administrator */
+  kubeconfig(token?: string): string;
+  /** The same as a file that goes away with the server. */
+  kubeconfigFile(token?: string): Promise<string>;
+  /** All requests until now, without the server's own; empty unless started with `auditLog`. */
+  auditEntries(): Promise<AuditEntry[]>;
+  /** The last lines of its log. */
+  output(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts a kube-apiserver on loopback and waits until it is ready. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const command = (await buildTools(['kube-apiserver']))['kube-apiserver'];
+  const adminToken = randomBytes(16).toString('hex');
+  const admin: TokenUser = { token: adminToken, user: 'admin', uid: 'admin', groups: ['system:masters'] };
+  const urlOf = (ports: number[]) => `https://127.0.0.1:${ports[0]}`;
+  // kube-apiserver makes itself a certificate when it finds none; whoever trusts the file trusts the server.
+  const caOf = (folder: string) => readFile(join(folder, 'certificates', 'apiserver.crt'), 'utf8');
+
+  const { program, folder, ports } = await startReady({
+    name: `kube-apiserver-${options.prefix}`,
+    ports: 1,
+    async prepare(folder, ports) {
+      await writeFile(join(folder, 'tokens.csv'), [admin, ...(options.tokens ?? [])].map(tokenLine).join(''));
+      await writeFile(join(folder, 'service-account.key'), serviceAccountKey());
+      await writeFile(join(folder, 'audit-policy.yaml'), auditPolicy);
+      return { command, args: [...flags(options, folder, ports[0] ?? 0), ...(options.args ?? [])] };
+    },
+    async ready(folder, ports) {
+      const ca = await caOf(folder).catch(() => undefined);
+      return ca !== undefined && answersOk(`${urlOf(ports)}/readyz`, { ca, token: adminToken });
+    },
+  });
+  const url = urlOf(ports);
+  const ca = await caOf(folder);
+  const kubeconfig = (token = adminToken) => tokenKubeconfig({ url, ca, token });
+  let files = 0;
+  return {
+    url,
+    ca,
+    adminToken,
+    kubeconfig,
+    async kubeconfigFile(token) {
+      const path = join(folder, `kubeconfig-${++files}.yaml`);
+      await writeFile(path, kubeconfig(token), { mode: 0o600 });
+      return path;
+    },
+    auditEntries: () => readAuditLog(join(folder, 'audit.log')),
+    output: () => program.output(),
+    stop: () => program.stop(),
+    [Symbol.asyncDispose]: () => program.stop(),
+  };
+}
+
+function flags(options: ApiServerOptions, folder: string, port: number): string[] {
+  const key = join(folder, 'service-account.key');
+  const audit = [
+    `--audit-policy-file=${join(folder, 'audit-policy.yaml')}`,
+    `--audit-log-path=${join(folder, 'audit.log')}`,
+    // A log that is rotated away would make a benchmark count too little.
+    '--audit-log-maxsize=10240',
+  ];
+  return [
+    `--etcd-servers=${options.etcd.url}`,
+    `--etcd-prefix=/${options.prefix}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--cert-dir=${join(folder, 'certificates')}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${key}`,
+    `--service-account-signing-key-file=${key}`,
+    `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
+    '--service-cluster-ip-range=10.0.0.0/24',
+    // These wait for controllers of a kube-controller-manager that does not run.
+    '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,ResourceQuota',
+    '--endpoint-reconciler-type=none',
+    ...(options.auditLog === true ? audit : []),
+  ];
+}
+
+function tokenLine({ token, user, uid, groups = [] }: TokenUser): string {
+  return `${token},${user},${uid},"${groups.join(',')}"\n`;
+}
+
+/** Signs tokens of ServiceAccounts; one file serves for both halves. An elliptic curve, because RSA keys take long to make. */
+function serviceAccountKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}

@@ -1,0 +1,118 @@
+import {
+  ApiException,
+  CoreV1Api,
+  CustomObjectsApi,
+  type KubernetesObject,
+  KubernetesObjectApi,
+  PatchStrategy,
+  RbacAuthorizationV1Api,
+  VersionApi,
+} from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sharedDataMissing } from '../shared-data.ts';
+import { type ApiServer, startApiServer } from './api-server.ts';
+import { kubeConfigOf } from './client.ts';
+import { gardenCrds, installCrds, seedCrds } from './crds.ts';
+import { type Etcd, startEtcd } from './etcd.ts';
+
+const reader = { token: 'reader-token', user: 'reader', uid: 'reader', groups: ['readers'] };
+
+describe('real kube-apiservers', () => {
+  let etcd: Etcd;
+  let garden: ApiServer;
+  let seed: ApiServer;
+
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    [garden, seed] = await Promise.all([
+      startApiServer({ etcd, prefix: 'garden', tokens: [reader], auditLog: true }),
+      startApiServer({ etcd, prefix: 'seed' }),
+    ]);
+    await installCrds(garden, gardenCrds);
+  });
+
+  afterAll(async () => {
+    await Promise.all([garden?.stop(), seed?.stop()]);
+    await etcd?.stop();
+  });
+
+  it('tell their version', async () => {
+    const { gitVersion } = await kubeConfigOf(garden).makeApiClient(VersionApi).getCode();
+    expect(gitVersion).toMatch(/^v1\.\d+\.\d+$/);
+  });
+
+  it('serve Shoots that hold anything, with field ownership', async () => {
+    const objects = KubernetesObjectApi.makeApiClient(kubeConfigOf(garden));
+    const shoot = {
+      apiVersion: 'core.gardener.cloud/v1beta1',
+      kind: 'Shoot',
+      metadata: { name: 'one', namespace: 'default' },
+      spec: { seedName: 'seed', kubernetes: { version: '1.36.3' } },
+      status: { technicalID: 'shoot--project--one' },
+    };
+    const applied: KubernetesObject = await objects.patch(
+      shoot,
+      undefined,
+      undefined,
+      'a',
+      false,
+      PatchStrategy.ServerSideApply,
+    );
+    expect(applied).toMatchObject({ spec: shoot.spec, status: shoot.status });
+    expect(applied.metadata?.managedFields).toMatchObject([{ manager: 'a', operation: 'Apply' }]);
+
+    const other = { ...shoot, spec: { seedName: 'other' }, status: undefined };
+    const refused = objects.patch(other, undefined, undefined, 'b', false, PatchStrategy.ServerSideApply);
+    await expect(refused).rejects.toMatchObject({ code: 409 });
+  });
+
+  it('share an etcd without seeing each other', async () => {
+    await kubeConfigOf(garden)
+      .makeApiClient(CoreV1Api)
+      .createNamespace({ body: { metadata: { name: 'garden-one' } } });
+    const missing = kubeConfigOf(seed).makeApiClient(CoreV1Api).readNamespace({ name: 'garden-one' });
+    await expect(missing).rejects.toMatchObject({ code: 404 });
+  });
+
+  it('let a token do what RBAC objects grant, no more', async () => {
+    const api = kubeConfigOf(garden, reader.token).makeApiClient(CoreV1Api);
+    const read = () => api.listNamespacedConfigMap({ namespace: 'default' });
+    const code = (attempt: Promise<unknown>) =>
+      attempt.then(
+        () => 200,
+        (error: unknown) => (error instanceof ApiException ? error.code : String(error)),
+      );
+    expect(await code(read())).toBe(403);
+
+    const rbac = kubeConfigOf(garden).makeApiClient(RbacAuthorizationV1Api);
+    const metadata = { name: 'read-configmaps' };
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name };
+    const subjects = [{ apiGroup: roleRef.apiGroup, kind: 'Group', name: 'readers' }];
+    await rbac.createNamespacedRole({ namespace: 'default', body: { metadata, rules } });
+    await rbac.createNamespacedRoleBinding({ namespace: 'default', body: { metadata, roleRef, subjects } });
+
+    await expect.poll(() => code(read())).toBe(200);
+    expect(await code(api.listNamespacedConfigMap({ namespace: 'kube-system' }))).toBe(403);
+    expect(await code(api.listNamespacedSecret({ namespace: 'default' }))).toBe(403);
+  });
+
+  it('count the requests of each user', async () => {
+    await kubeConfigOf(garden, reader.token).makeApiClient(VersionApi).getCode();
+    const entries = (await garden.auditEntries()).filter(({ user }) => user === reader.user);
+    expect(entries.at(-1)).toMatchObject({ verb: 'get', requestUri: '/version', code: 200 });
+    expect(entries[0]).toMatchObject({ verb: 'list', resource: 'configmaps', namespace: 'default', code: 403 });
+  });
+
+  it('serve the CRDs of a seed', async (test) => {
+    const files = seedCrds();
+    if (files === undefined) return test.skip(sharedDataMissing);
+    await installCrds(seed, files);
+    const extensions = kubeConfigOf(seed).makeApiClient(CustomObjectsApi);
+    const list = { group: 'extensions.gardener.cloud', version: 'v1alpha1', plural: 'extensions' };
+    expect(await extensions.listCustomObjectForAllNamespaces({ ...list, resourcePlural: list.plural })).toMatchObject({
+      items: [],
+    });
+    return undefined;
+  });
+});

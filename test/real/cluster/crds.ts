@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubernetesObjectApi, PatchStrategy, type V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { parseAllDocuments } from 'yaml';
+import { sharedData } from '../shared-data.ts';
+import type { ApiServer } from './api-server.ts';
+import { kubeConfigOf } from './client.ts';
+import { answersOk } from './ready.ts';
+
+const pollEveryMilliseconds = 30;
+const timeoutSeconds = 30;
+const gardenFolder = join(import.meta.dirname, '..', '..', 'landscape', 'crds');
+
+type Crd = V1CustomResourceDefinition & { metadata: { name: string } };
+
+/** The stand-ins for what gardener-apiserver serves in a garden. */
+export const gardenCrds = [join(gardenFolder, 'shoots.yaml'), join(gardenFolder, 'projects.yaml')];
+
+/** Gardener's CRDs of a seed (Extension, Cluster, ManagedResource); undefined where they are not beside the repository. */
+export function seedCrds(): string[] | undefined {
+  const files = [
+    'extensions.gardener.cloud_clusters',
+    'extensions.gardener.cloud_extensions',
+    'resources.gardener.cloud_managedresources',
+  ];
+  const paths = files.map((file) => sharedData('gardener', `10-crd-${file}.yaml`));
+  return paths.every((path) => path !== undefined) ? paths : undefined;
+}
+
+/** Applies the CRDs in these files and waits until the server serves them. Other objects in the files are passed over, so a file of a Flux release will do. */
+export async function installCrds(server: ApiServer, files: readonly string[]): Promise<void> {
+  const objects = KubernetesObjectApi.makeApiClient(kubeConfigOf(server));
+  const crds = (await Promise.all(files.map(readCrds))).flat();
+  await Promise.all(
+    crds.map(async (crd) => {
+      await objects.patch(crd, undefined, undefined, 'installCrds', true, PatchStrategy.ServerSideApply);
+      await waitUntil(`CustomResourceDefinition ${crd.metadata.name}`, async () => {
+        const { status } = await objects.read<Crd>(crd);
+        return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
+      });
+      // The part of the server that answers for custom resources learns of an established one a moment later.
+      for (const url of servedLists(server, crd)) {
+        await waitUntil(url, () => answersOk(url, { ca: server.ca, token: server.adminToken }));
+      }
+    }),
+  );
+}
+
+async function readCrds(file: string): Promise<Crd[]> {
+  const documents = parseAllDocuments(await readFile(file, 'utf8')).map((document) => document.toJS());
+  return documents.filter((object) => object?.kind === 'CustomResourceDefinition');
+}
+
+function servedLists(server: ApiServer, { spec }: Crd): string[] {
+  const served = spec.versions.filter((version) => version.served);
+  return served.map(({ name }) => `${server.url}/apis/${spec.group}/${name}/${spec.names.plural}?limit=1`);
+}
+
+async function waitUntil(what: string, check: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`${what} is not served after ${timeoutSeconds} s.`);
+    await sleep(pollEveryMilliseconds);
+  }
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { buildTools } from '../tools/build.ts';
+import { answersOk } from './ready.ts';
+import { startReady } from './start.ts';
+
+/** A running etcd; any number of API servers share one, each under its own prefix. */
+export interface Etcd extends AsyncDisposable {
+  url: string;
+  output(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts an etcd on loopback that forgets everything when it stops. */
+export async function startEtcd(): Promise<Etcd> {
+  const { etcd } = await buildTools(['etcd']);
+  const client = (ports: number[]) => `http://127.0.0.1:${ports[0]}`;
+  const { program, ports } = await startReady({
+    name: 'etcd',
+    ports: 2,
+    async prepare(folder, ports) {
+      const peer = `http://127.0.0.1:${ports[1]}`;
+      return {
+        command: etcd,
+        args: [
+          `--data-dir=${join(folder, 'data')}`,
+          `--listen-client-urls=${client(ports)}`,
+          `--advertise-client-urls=${client(ports)}`,
+          `--listen-peer-urls=${peer}`,
+          `--initial-advertise-peer-urls=${peer}`,
+          `--initial-cluster=default=${peer}`,
+          // Nobody needs this data after a crash; waiting for the disk is most of a small etcd's time.
+          '--unsafe-no-fsync',
+          // A benchmark writes more revisions than the default of 2 GB holds before they are compacted.
+          '--quota-backend-bytes=8589934592',
+          '--log-level=warn',
+        ],
+      };
+    },
+    ready: (_, ports) => answersOk(`${client(ports)}/readyz`),
+  });
+  return {
+    url: client(ports),
+    output: () => program.output(),
+    stop: () => program.stop(),
+    [Symbol.asyncDispose]: () => program.stop(),
+  };
+}

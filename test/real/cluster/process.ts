@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What to start. */
+export interface Program {
+  /** Short name for messages and the folder. */
+  name: string;
+  command: string;
+  args: string[];
+  /** Added to this process's environment. */
+  env?: Record<string, string>;
+  /** A folder made by `programFolder`; goes away with the process. */
+  folder: string;
+}
+
+/** A started program; it ends at the latest with this process. */
+export interface RunningProgram {
+  pid: number;
+  /** Set once it has ended, whoever ended it. */
+  readonly ended: boolean;
+  /** The last lines it wrote. */
+  output(): Promise<string>;
+  /** Kills it and removes its folder. SIGKILL: a kube-apiserver takes up to a minute to stop gracefully. */
+  stop(): Promise<void>;
+}
+
+/** A fresh folder for one program's files. */
+export function programFolder(name: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), `shoot-flux-${name}-`));
+}
+
+/** Starts a program; its output goes to a file, so that a busy test never makes it wait on a full pipe. */
+export async function startProgram(program: Program): Promise<RunningProgram> {
+  const logFile = join(program.folder, 'output.log');
+  const log = await open(logFile, 'a');
+  const child = spawn(program.command, program.args, {
+    cwd: program.folder,
+    env: { ...process.env, ...program.env },
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(new Error(`${program.name} could not be started: ${error.message}`)));
+  }).finally(() => log.close());
+  const guard = guardAgainstOrphans(child, program.folder);
+  // A test that has forgotten to stop it must still be able to end.
+  child.unref();
+
+  return {
+    pid: child.pid ?? 0,
+    get ended() {
+      return child.exitCode !== null || child.signalCode !== null;
+    },
+    output: async () => (await readFile(logFile, 'utf8').catch(() => '')).slice(-6000),
+    async stop() {
+      child.kill('SIGKILL');
+      child.ref();
+      await ended;
+      guard.kill('SIGKILL');
+      await rm(program.folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+/**
+ * Ends the program with this process, however this process ends: test runners kill their workers, and then no exit
+ * handler runs. The shell's input is a pipe that only this process holds; it closes with the process, `read` returns,
+ * and the shell cleans up. Its own process group keeps it alive through Ctrl-C.
+ */
+function guardAgainstOrphans(child: ChildProcess, folder: string): ChildProcess {
+  const script = 'read -r _; kill -9 "$1"; rm -rf "$2"';
+  const guard = spawn('sh', ['-c', script, 'sh', String(child.pid), folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  // A child that is gone has no process id any more; the number may soon be another's.
+  child.once('exit', () => guard.kill('SIGKILL'));
+  return guard;
+}
