@@ -5,7 +5,7 @@
  * @returns the documents, or undefined for anything out of this plain subset: then a whole YAML parser has to read it
  */
 export function readPlainYaml(text: string): unknown[] | undefined {
-  if (text.includes('\r')) return undefined;
+  if (/\r|^ +$/m.test(text)) return undefined;
   try {
     const documents = text.split(/^---(?: *)$\n?/m).filter((part) => /^[^#\s]/m.test(part));
     return documents.map(readDocument);
@@ -28,7 +28,7 @@ function readDocument(text: string): unknown {
   const reader: Reader = { lines: text.split('\n'), at: 0 };
   while (/^(#.*)?$/.test(reader.lines[reader.at] ?? '-')) reader.at++;
   const value = readNode(reader, 0);
-  if (nextIndent(reader) !== -1) throw beyond;
+  if (typeof value !== 'object' || nextIndent(reader) !== -1) throw beyond;
   return value;
 }
 
@@ -121,12 +121,12 @@ function readScalar(reader: Reader, start: number, parent: number): unknown {
   const text = line.slice(start);
   const first = text[0] ?? '';
   if (first === '|') return readBlock(reader, text, parent);
-  if (first === '"' || first === "'") return readQuoted(reader, start, first);
+  if (first === '"' || first === "'") return readQuoted(reader, start, first, parent);
   reader.at++;
   if (text === '{}') return {};
   if (text === '[]') return [];
   // What else has a meaning of its own at the start of a scalar: flow collections, anchors, tags, folded blocks, …
-  if (/^[[\]{}>&*!%@`,#?\s]/.test(text) || /^- /.test(text)) throw beyond;
+  if (text === '' || /^[[\]{}>&*!%@`,#?\s]|^- /.test(text)) throw beyond;
   const lines = [text, ...plainContinuation(reader, parent)];
   if (lines.some((part) => /: |:$| #|^#|\t/.test(part) || part.endsWith(' '))) throw beyond;
   return lines.length === 1 ? plainValue(text) : fold(lines);
@@ -168,10 +168,11 @@ function readBlock(reader: Reader, header: string, parent: number): string {
   return lines.join('\n') + (header === '|' ? '\n' : '');
 }
 
-function readQuoted(reader: Reader, start: number, quote: string): string {
+function readQuoted(reader: Reader, start: number, quote: string, parent: number): string {
   const lines: string[] = [];
   for (let from = start + 1; reader.at < reader.lines.length; from = 0) {
     const line = reader.lines[reader.at++] ?? '';
+    if (from === 0 && line !== '' && indentOf(line) <= parent) throw beyond;
     const close = closingQuote(line, from, quote);
     if (close === -1) {
       lines.push(line.slice(from));
@@ -195,6 +196,7 @@ function closingQuote(line: string, from: number, quote: string): number {
 }
 
 function unquote(lines: string[], quote: string): string {
+  if (lines.length > 1 && (lines[0] === '' || lines.at(-1)?.trim() === '')) throw beyond;
   const trimmed = lines.map((line, index) => {
     // A backslash at the end of a line joins it to the next in another way.
     if (line.includes('\t') || (index < lines.length - 1 && line.endsWith('\\'))) throw beyond;

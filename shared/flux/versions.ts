@@ -77,7 +77,8 @@ export function resolveVersion(inputs: VersionInputs): string {
   };
 
   const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));
-  if (matching.length === 0) fail(`no Flux release matches ${wanted === undefined ? 'a Shoot' : `"${wanted}"`}`);
+  if (matching.length === 0)
+    fail(wanted === undefined ? 'no Flux release is at hand' : `no Flux release matches "${wanted}"`);
   const kept = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
   if (kept && !mayUpgrade) return kept;
 

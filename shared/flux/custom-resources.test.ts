@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { apiVersionIn } from './custom-resources.ts';
+import type { Release } from './release.ts';
+import { object } from './testing.ts';
+
+function crd(kind: string, versions: { name: string; storage: boolean }[]) {
+  const spec = { group: 'source.toolkit.fluxcd.io', names: { kind }, versions };
+  return object('CustomResourceDefinition', kind, { spec });
+}
+
+const release: Release = {
+  version: 'v2.5.1',
+  digest: '',
+  files: new Map([
+    [
+      'source-controller',
+      [
+        crd('GitRepository', [
+          { name: 'v1', storage: true },
+          { name: 'v1beta2', storage: false },
+        ]),
+        crd('OCIRepository', [
+          { name: 'v1beta1', storage: false },
+          { name: 'v1beta2', storage: true },
+        ]),
+      ],
+    ],
+    ['kustomize-controller', []],
+  ]),
+};
+
+test.each([
+  ['GitRepository', 'source.toolkit.fluxcd.io/v1'],
+  ['OCIRepository', 'source.toolkit.fluxcd.io/v1beta2'],
+])('a %s is %s', (kind, apiVersion) => {
+  expect(apiVersionIn(release, ['kustomize-controller', 'source-controller'], kind)).toBe(apiVersion);
+});
+
+test('a kind whose component is not installed names it', () => {
+  expect(() => apiVersionIn(release, ['kustomize-controller'], 'GitRepository')).toThrow(
+    'flux.components: the configuration has a GitRepository, which needs the component source-controller; add it.',
+  );
+});
+
+test('a kind that the release does not know', () => {
+  expect(() => apiVersionIn(release, ['source-controller'], 'Bucket')).toThrow(
+    'flux.version: the configuration has a Bucket, which Flux v2.5.1 does not know; choose another release.',
+  );
+});

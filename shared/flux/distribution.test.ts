@@ -1,0 +1,97 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { distributionAt, openDistribution } from './distribution.ts';
+import { CHECKSUMS, checksumText, readReleaseFiles } from './release-files.ts';
+import { standIn } from './testing.ts';
+
+/** A distribution of releases with these files each, removed afterwards. */
+async function folder(releases: Record<string, Record<string, string>>) {
+  const dir = await mkdtemp(join(tmpdir(), 'distribution-'));
+  for (const [version, files] of Object.entries(releases)) {
+    await mkdir(join(dir, version));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(dir, version, name), text);
+  }
+  return { dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}
+
+const rbac = 'apiVersion: v1\nkind: ClusterRole\nmetadata:\n  name: a\n';
+
+test('versions are folders, newest first; other things do not count', async () => {
+  await using distribution = await folder({ 'v2.9.4': {}, 'v2.10.0': {}, 'v2.9.10': {}, drafts: {} });
+  await writeFile(join(distribution.dir, 'v2.9.4-image-digests.yaml'), '');
+  expect(await openDistribution(distribution.dir).versions()).toEqual(['v2.10.0', 'v2.9.10', 'v2.9.4']);
+});
+
+test('a release has its files by name, is read once, and tells its content by a digest', async () => {
+  const distribution = openDistribution(standIn.folder);
+  const release = await distribution.release(standIn.version);
+  expect([...release.files.keys()]).toEqual([
+    ...['helm-controller', 'kustomize-controller', 'notification-controller', 'policies', 'rbac', 'source-controller'],
+  ]);
+  expect(release.files.get('policies')).toMatchObject([{ kind: 'NetworkPolicy', metadata: { name: 'allow-egress' } }]);
+  expect(release.digest).toMatch(/^[0-9a-f]{64}$/);
+  expect(await distribution.release(standIn.version)).toBe(release);
+  expect(distributionAt(standIn.folder)).toBe(distributionAt(standIn.folder));
+});
+
+test('a version that is not there names those that are', async () => {
+  await using distribution = await folder({ 'v2.9.4': {}, 'v2.8.8': {} });
+  await expect(openDistribution(distribution.dir).release('v2.9.5')).rejects.toThrow(
+    'configuration: flux.version: Flux v2.9.5 is not in the distribution; available are v2.9.4, v2.8.8.',
+  );
+});
+
+test('a folder that is not there says what to give', async () => {
+  await expect(openDistribution('/nowhere').versions()).rejects.toThrow(
+    /^Flux distribution \/nowhere: cannot be read \(ENOENT.*\): give a folder with one folder per release\.$/,
+  );
+});
+
+test('whatever YAML is fine, however it is written', async () => {
+  const flow = '{apiVersion: v1, kind: ClusterRole, metadata: {name: a}}\n';
+  await using distribution = await folder({ 'v1.0.0': { 'rbac.yaml': rbac }, 'v2.0.0': { 'rbac.yaml': flow } });
+  const { release } = openDistribution(distribution.dir);
+  const [plain, other] = [await release('v1.0.0'), await release('v2.0.0')];
+  expect(other.files).toEqual(plain.files);
+  expect(other.digest).not.toBe(plain.digest);
+});
+
+test.each([
+  ['kind: ClusterRole\n', 'a document is not a Kubernetes object'],
+  ['- a\n', 'a document is not a Kubernetes object'],
+  ['a: b: c\n', 'Nested mappings are not allowed in compact mappings at line 1, column 4:'],
+])('%j is no file of a release', async (text, why) => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': text } });
+  await expect(openDistribution(distribution.dir).release('v2.9.4')).rejects.toThrow(`rbac.yaml: ${why}`);
+});
+
+test('files that differ from their checksums are named, and mended files are read', async () => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac, 'policies.yaml': rbac } });
+  const release = join(distribution.dir, 'v2.9.4');
+  await writeFile(join(release, CHECKSUMS), checksumText(await readReleaseFiles(release)));
+  await writeFile(join(release, 'rbac.yaml'), rbac.replace('a', 'b'));
+  await writeFile(join(release, 'more.yaml'), rbac);
+  const opened = openDistribution(distribution.dir);
+  await expect(opened.release('v2.9.4')).rejects.toThrow(
+    /^Flux release .*v2\.9\.4: rbac\.yaml, more\.yaml differs from SHA256SUMS: restore the release, or make/,
+  );
+  await rm(join(release, 'more.yaml'));
+  await writeFile(join(release, 'rbac.yaml'), rbac);
+  expect((await opened.release('v2.9.4')).files.size).toBe(2);
+});
+
+test('nothing is written: the folder may be read-only', async () => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac } });
+  const release = join(distribution.dir, 'v2.9.4');
+  await chmod(release, 0o555);
+  await openDistribution(distribution.dir).release('v2.9.4');
+  expect(await readdir(release)).toEqual(['rbac.yaml']);
+  await chmod(release, 0o755);
+});
+
+test('checksums are those of sha256sum', async () => {
+  const text = await readFile(join(standIn.folder, standIn.version, 'policies.yaml'), 'utf8');
+  expect(checksumText([{ name: 'policies.yaml', text }])).toMatch(/^[0-9a-f]{64} {2}policies\.yaml\n$/);
+});

@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../kube/resource.ts';
+import { objectGroups } from './groups.ts';
+import type { SecretMaterial } from './release.ts';
+import { fluxInstall, fluxOnly, object, renderInputs } from './testing.ts';
+
+const SKIP = 'resources.gardener.cloud/skip-health-check';
+const KEEP = 'resources.gardener.cloud/keep-object';
+
+const source = (namespace = 'flux-system') =>
+  object('GitRepository', 'main', { metadata: { name: 'main', namespace }, spec: { url: 'ssh://git@host/a' } });
+const kustomization = object('Kustomization', 'main', {
+  metadata: { name: 'main', namespace: 'flux-system' },
+  spec: { path: './' },
+});
+
+function material(changes: Partial<SecretMaterial> = {}): SecretMaterial {
+  return { name: 'creds', namespace: 'flux-system', type: 'Opaque', data: { identity: 'eA==' }, ...changes };
+}
+
+function names(objects: KubeObject[]): string[] {
+  return objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join(' '));
+}
+
+test('CRDs with the Namespace, controllers, Secrets and ConfigMaps, source and Kustomization', async () => {
+  const config = fluxOnly({ source: source(), kustomization });
+  const groups = objectGroups(await renderInputs({ config, secrets: [material()] }));
+  expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
+  expect(new Set(groups.controllers.map(({ kind }) => kind))).toEqual(
+    new Set([
+      ...[
+        'NetworkPolicy',
+        'ResourceQuota',
+        'ClusterRole',
+        'ClusterRoleBinding',
+        'ServiceAccount',
+        'Service',
+        'Deployment',
+      ],
+    ]),
+  );
+  expect(names(groups.secrets)).toEqual([
+    'Secret flux-system creds',
+    'ConfigMap flux-system shoot-info',
+    'ConfigMap flux-system shoot-facts',
+  ]);
+  expect(groups.sync).toMatchObject([
+    { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository', spec: { url: 'ssh://git@host/a' } },
+    { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', spec: { path: './' } },
+  ]);
+});
+
+test('a flux namespace that was there before us is in no group', async () => {
+  const namespaces = async (ownsNamespace: boolean) => {
+    const groups = objectGroups(await renderInputs({ ownsNamespace }));
+    return Object.values(groups)
+      .flat()
+      .filter(({ kind }) => kind === 'Namespace');
+  };
+  expect(await namespaces(true)).toMatchObject([
+    { metadata: { name: 'flux-system', annotations: { [KEEP]: 'true' } } },
+  ]);
+  expect(await namespaces(false)).toEqual([]);
+});
+
+test('a namespace elsewhere is created and kept, those of every cluster are not ours', async () => {
+  const config = fluxOnly({ source: source('sources') });
+  const secrets = [
+    material({ namespace: 'sources' }),
+    material({ namespace: 'kube-system' }),
+    material({ namespace: 'a' }),
+  ];
+  const groups = objectGroups(await renderInputs({ config, secrets }));
+  expect(groups.secrets.slice(0, 2)).toMatchObject([
+    { kind: 'Namespace', metadata: { name: 'a', annotations: { [KEEP]: 'true' } } },
+    { kind: 'Namespace', metadata: { name: 'sources', annotations: { [KEEP]: 'true' } } },
+  ]);
+  expect(names(groups.secrets).filter((name) => name.startsWith('Namespace'))).toHaveLength(2);
+});
+
+test('only Namespaces outlive their ManagedResource by annotation', async () => {
+  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
+  const kept = Object.values(groups)
+    .flat()
+    .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
+  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace']));
+});
+
+test('the Shoot is judged by our objects only when the operator wants it', async () => {
+  const annotated = async (shootHealth: boolean) => {
+    const config = fluxOnly({ source: source('sources'), kustomization });
+    const groups = objectGroups(await renderInputs({ config, secrets: [material()], shootHealth }));
+    return new Set(
+      Object.values(groups)
+        .flat()
+        .map(({ metadata }) => metadata.annotations?.[SKIP]),
+    );
+  };
+  expect(await annotated(false)).toEqual(new Set(['true']));
+  expect(await annotated(true)).toEqual(new Set([undefined]));
+});
+
+test('no object refuses to be cleaned when the Shoot is deleted', async () => {
+  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
+  expect(JSON.stringify(groups)).not.toContain('no-cleanup');
+});
+
+test('pods do not change with the annotations of their Deployment', async () => {
+  const { controllers } = objectGroups(await renderInputs());
+  const deployments = controllers.filter(({ kind }) => kind === 'Deployment');
+  expect(deployments).toHaveLength(4);
+  for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
+});
+
+test('copied Secrets keep their type and are labelled as those of the Go extension', async () => {
+  const data = { '.dockerconfigjson': 'e30=' };
+  const secrets = [material({ type: 'kubernetes.io/dockerconfigjson', data })];
+  const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
+  expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
+  expect(secret?.metadata.labels).toEqual({ 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
+});
+
+test('suspend holds source and Kustomization, and a template may do so itself', async () => {
+  const suspended = async (suspend: boolean, spec = {}) => {
+    const config = fluxOnly({ suspend, source: source(), kustomization: { ...kustomization, spec } });
+    return objectGroups(await renderInputs({ config })).sync.map(
+      (each) => (each.spec as { suspend?: boolean }).suspend,
+    );
+  };
+  expect(await suspended(true)).toEqual([true, true]);
+  expect(await suspended(false)).toEqual([undefined, undefined]);
+  expect(await suspended(false, { suspend: true })).toEqual([undefined, true]);
+});
+
+test('a source needs its component', async () => {
+  const flux = fluxInstall({ components: ['kustomize-controller'] });
+  const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
+  expect(() => objectGroups(inputs)).toThrow('needs the component source-controller');
+});
+
+test('facts of the Shoot become ConfigMaps in the flux namespace', async () => {
+  const { shoot } = await renderInputs();
+  const facts = { SHOOT_REGION: 'eu-1' };
+  const config = fluxOnly({ flux: fluxInstall({ namespace: 'gitops' }) });
+  expect(objectGroups(await renderInputs({ config, shoot: { ...shoot, facts } })).secrets).toMatchObject([
+    { kind: 'ConfigMap', metadata: { name: 'shoot-info', namespace: 'gitops' }, data: shoot.info },
+    { kind: 'ConfigMap', metadata: { name: 'shoot-facts', namespace: 'gitops' }, data: facts },
+  ]);
+});

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import type { FluxInstall } from '../config/effective.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { installObjects } from './install.ts';
+import type { Release } from './release.ts';
+import { fluxInstall, object, standInRelease } from './testing.ts';
+
+const release = await standInRelease();
+
+function install(changes: Partial<FluxInstall> = {}, of: Release = release): KubeObject[] {
+  return installObjects(of, fluxInstall(changes));
+}
+
+function deployment(name: string, objects: KubeObject[]) {
+  const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+  return found?.spec as { template: { metadata: unknown; spec: { containers: { args: string[]; image: string }[] } } };
+}
+
+function args(name: string, changes: Partial<FluxInstall>, of: Release = release): string[] | undefined {
+  return deployment(name, install(changes, of))?.template.spec.containers[0]?.args;
+}
+
+test('Namespace, policies, RBAC, then the components in their order', () => {
+  const components = ['kustomize-controller', 'source-controller'];
+  expect(install({ components }).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'Namespace flux-system',
+    'NetworkPolicy allow-egress',
+    'ResourceQuota critical-pods-flux-system',
+    'ClusterRole crd-controller-flux-system',
+    'ClusterRoleBinding cluster-reconciler-flux-system',
+    'ClusterRoleBinding crd-controller-flux-system',
+    'CustomResourceDefinition kustomizations.kustomize.toolkit.fluxcd.io',
+    'ServiceAccount kustomize-controller',
+    'Deployment kustomize-controller',
+    'CustomResourceDefinition buckets.source.toolkit.fluxcd.io',
+    'CustomResourceDefinition gitrepositories.source.toolkit.fluxcd.io',
+    'CustomResourceDefinition ocirepositories.source.toolkit.fluxcd.io',
+    'ServiceAccount source-controller',
+    'Service source-controller',
+    'Deployment source-controller',
+  ]);
+});
+
+test('everything namespaced is in the namespace, everything is labelled', () => {
+  for (const { kind, metadata } of install({ namespace: 'gitops' })) {
+    const clusterScoped = ['Namespace', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding'];
+    expect(metadata.namespace).toBe(clusterScoped.includes(kind) ? undefined : 'gitops');
+    expect(metadata.labels).toMatchObject({
+      'app.kubernetes.io/instance': 'gitops',
+      'app.kubernetes.io/version': 'v2.9.99',
+      'app.kubernetes.io/part-of': 'flux',
+    });
+  }
+});
+
+test('network policies can be left out', () => {
+  const kinds = (networkPolicy: boolean) => new Set(install({ networkPolicy }).map(({ kind }) => kind));
+  expect(kinds(true)).toContain('NetworkPolicy');
+  expect(kinds(false)).not.toContain('NetworkPolicy');
+});
+
+test('pods get labels, node selector, pull secret, tolerations and images of the registry', () => {
+  const changes = { registry: 'registry.example/flux', imagePullSecret: 'pull', tolerationKeys: ['a', 'b'] };
+  const { template } = deployment('helm-controller', install(changes));
+  expect(template).toMatchObject({
+    metadata: { labels: { app: 'helm-controller', 'app.kubernetes.io/version': 'v2.9.99' } },
+    spec: {
+      containers: [{ image: 'registry.example/flux/helm-controller:stand-in' }],
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      imagePullSecrets: [{ name: 'pull' }],
+      tolerations: [
+        { key: 'a', operator: 'Exists' },
+        { key: 'b', operator: 'Exists' },
+      ],
+    },
+  });
+  const plain = deployment('helm-controller', install()).template.spec;
+  expect(Object.keys(plain)).not.toContain('imagePullSecrets');
+  expect(Object.keys(plain)).not.toContain('tolerations');
+});
+
+test('controllers get their flags', () => {
+  const changes = { watchAllNamespaces: false, logLevel: 'debug', clusterDomain: 'c.example' } as const;
+  expect(args('source-controller', changes)).toEqual([
+    '--events-addr=http://notification-controller.$(RUNTIME_NAMESPACE).svc.c.example./',
+    '--watch-all-namespaces=false',
+    '--log-level=debug',
+    '--log-encoding=json',
+    '--enable-leader-election',
+    '--storage-path=/data',
+    '--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.c.example.',
+  ]);
+  expect(args('notification-controller', changes)).toEqual([
+    ...['--watch-all-namespaces=false', '--log-level=debug', '--log-encoding=json', '--enable-leader-election'],
+  ]);
+});
+
+test('without notification-controller events go nowhere', () => {
+  expect(args('kustomize-controller', { components: ['kustomize-controller'] })?.[0]).toBe('--events-addr=');
+});
+
+test('source-watcher opens the gate for its artifacts', () => {
+  const watcher = release.files
+    .get('source-controller')
+    ?.map((source) => ({ ...source, metadata: { name: 'source-watcher' } }));
+  const withWatcher = { ...release, files: new Map(release.files).set('source-watcher', watcher ?? []) };
+  const components = ['kustomize-controller', 'helm-controller', 'source-controller', 'source-watcher'];
+  const last = (name: string) => args(name, { components }, withWatcher)?.at(-1);
+  expect(last('kustomize-controller')).toBe('--feature-gates=ExternalArtifact=true');
+  expect(last('helm-controller')).toBe('--feature-gates=ExternalArtifact=true');
+  expect(last('source-controller')).toBe(
+    '--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.',
+  );
+  expect(last('source-watcher')).toBe('--storage-adv-addr=source-watcher.$(RUNTIME_NAMESPACE).svc.cluster.local.');
+});
+
+test('a component that the release lacks is an error with those that it has', () => {
+  expect(() => install({ components: ['source-controller', 'source-watcher'] })).toThrow(
+    'configuration: flux.components: Flux v2.9.99 has no component source-watcher; it has ' +
+      'helm-controller, kustomize-controller, notification-controller, source-controller.',
+  );
+  expect(() => install({ components: ['rbac'] })).toThrow('has no component rbac');
+});
+
+test('the release stays as it is', () => {
+  const before = JSON.stringify([...release.files]);
+  install({ namespace: 'gitops', imagePullSecret: 'pull', tolerationKeys: ['a'] });
+  expect(JSON.stringify([...release.files])).toBe(before);
+});
+
+test('a Deployment without containers passes through', () => {
+  const odd = object('Deployment', 'odd', { spec: { template: { spec: { containers: [] } } } });
+  const objects = install({ components: ['odd'] }, { ...release, files: new Map([['odd', [odd]]]) });
+  expect(deployment('odd', objects)).toMatchObject({ template: { spec: { nodeSelector: {} } } });
+});

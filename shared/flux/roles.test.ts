@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { rolesFor } from './roles.ts';
+import { object } from './testing.ts';
+
+const role = object('ClusterRole', 'crd-controller');
+const binding = (name: string) =>
+  object('ClusterRoleBinding', `bind-${name}`, {
+    roleRef: { kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name: 'source-controller', namespace: 'flux-system' }],
+  });
+
+test('names end with the namespace, and bindings follow roles of the same release only', () => {
+  expect(rolesFor([role, binding('crd-controller'), binding('cluster-admin')], 'gitops')).toMatchObject([
+    { metadata: { name: 'crd-controller-gitops' } },
+    { metadata: { name: 'bind-crd-controller-gitops' }, roleRef: { name: 'crd-controller-gitops' } },
+    { metadata: { name: 'bind-cluster-admin-gitops' }, roleRef: { name: 'cluster-admin' } },
+  ]);
+});
+
+test('subjects live in the namespace', () => {
+  const subjects = (namespace: string) => rolesFor([binding('x')], namespace)[0]?.subjects;
+  expect(subjects('gitops')).toMatchObject([{ name: 'source-controller', namespace: 'gitops' }]);
+  expect(subjects('flux-system')).toMatchObject([{ namespace: 'flux-system' }]);
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '../runtime/errors.ts';
+import { compareVersions, oldestKubernetes, parseVersion, resolveVersion, type VersionInputs } from './versions.ts';
+
+const available = ['v2.3.0', 'v2.9.4', 'v2.10.0-rc.2', 'v2.8.8', 'v2.9.10', 'v2.7.5'];
+
+function resolve(changes: Partial<VersionInputs> = {}): string {
+  return resolveVersion({ available, mayUpgrade: true, ...changes });
+}
+
+function sentence(changes: Partial<VersionInputs>): string {
+  try {
+    return `no error but ${resolve(changes)}`;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message;
+  }
+}
+
+test('versions are ordered by number, releases after their pre-releases', () => {
+  const names = ['v2.10.0', 'nothing', 'v2.9.10', '2.9.9', 'v2.10.0-rc.10', 'v2.10.0-rc.9', 'v3.0.0'];
+  expect(names.sort(compareVersions)).toEqual([
+    ...['nothing', '2.9.9', 'v2.9.10', 'v2.10.0-rc.9', 'v2.10.0-rc.10', 'v2.10.0', 'v3.0.0'],
+  ]);
+});
+
+test('only a whole version is a version', () => {
+  expect(parseVersion('v2.9.4')).toEqual({ major: 2, minor: 9, patch: 4, pre: '' });
+  expect(parseVersion('2.9.4-rc.1')).toEqual({ major: 2, minor: 9, patch: 4, pre: 'rc.1' });
+  for (const text of ['2.9', 'latest', '', 'v2.9.4+x', 'v2.9.4.yaml', '2.9.x'])
+    expect(parseVersion(text)).toBeUndefined();
+});
+
+test.each([
+  ['v2.9', '1.34'],
+  ['v2.8', '1.33'],
+  ['v2.7', '1.32'],
+  ['v2.6', '1.31'],
+  ['v2.5', '1.30'],
+  ['v2.3', '1.28'],
+])('%s supports Kubernetes from %s on', (minor, kubernetes) => {
+  expect(oldestKubernetes(`${minor}.0`)).toBe(kubernetes);
+});
+
+test.each([
+  ['v2.9.4', 'v2.9.4'],
+  ['2.9.4', 'v2.9.4'],
+  ['2.9.x', 'v2.9.10'],
+  ['v2.8.x', 'v2.8.8'],
+  ['2.x', 'v2.9.10'],
+  ['v2.10.0-rc.2', 'v2.10.0-rc.2'],
+])('%s means %s', (wanted, version) => {
+  expect(resolve({ wanted })).toBe(version);
+});
+
+test.each([
+  [undefined, 'v2.9.10'],
+  ['1.36.1', 'v2.9.10'],
+  ['1.34.0', 'v2.9.10'],
+  ['1.33.9', 'v2.8.8'],
+  ['v1.32.0', 'v2.7.5'],
+  ['1.29.4', 'v2.3.0'],
+])('without a version Kubernetes %s gets %s', (kubernetesVersion, version) => {
+  expect(resolve({ kubernetesVersion })).toBe(version);
+});
+
+test('a range prefers what supports the Kubernetes, and is followed anyway', () => {
+  expect(resolve({ wanted: '2.x', kubernetesVersion: '1.33.0' })).toBe('v2.8.8');
+  expect(resolve({ wanted: '2.9.x', kubernetesVersion: '1.33.0' })).toBe('v2.9.10');
+  expect(resolve({ wanted: 'v2.9.4', kubernetesVersion: '1.20.0' })).toBe('v2.9.4');
+});
+
+test.each([
+  ['stays while nothing asks for more', { pinned: 'v2.8.8', mayUpgrade: false }, 'v2.8.8'],
+  ['stays within its range', { pinned: 'v2.9.4', wanted: '2.9.x', mayUpgrade: false }, 'v2.9.4'],
+  ['is found with another spelling', { pinned: '2.9.4', mayUpgrade: false }, 'v2.9.4'],
+  ['moves in an operation', { pinned: 'v2.9.4', mayUpgrade: true }, 'v2.9.10'],
+  ['moves at once when it no longer satisfies', { pinned: 'v2.8.8', wanted: '2.9.x', mayUpgrade: false }, 'v2.9.10'],
+  ['moves on when it has left the distribution', { pinned: 'v2.8.9', mayUpgrade: false }, 'v2.9.10'],
+  ['is older than its Kubernetes likes', { pinned: 'v2.9.4', kubernetesVersion: '1.32.0', mayUpgrade: true }, 'v2.9.4'],
+  ['survives a Kubernetes that nothing supports', { pinned: 'v2.3.0', kubernetesVersion: '1.20.0' }, 'v2.3.0'],
+  ['is a pre-release that was asked for', { pinned: 'v2.10.0-rc.2', wanted: 'v2.10.0-rc.2' }, 'v2.10.0-rc.2'],
+])('a pin %s', (_, changes: Partial<VersionInputs>, version) => {
+  expect(resolve(changes)).toBe(version);
+});
+
+const list = 'available are v2.10.0-rc.2, v2.9.10, v2.9.4, v2.8.8, v2.7.5, v2.3.0.';
+
+test.each([
+  [{ wanted: 'v2.9.5' }, `no Flux release matches "v2.9.5"; ${list}`],
+  [{ wanted: '2.6.x' }, `no Flux release matches "2.6.x"; ${list}`],
+  [{ wanted: '>=2.7' }, `">=2.7" is neither a release nor a range; ${list}`],
+  [
+    { wanted: 'v2.8.8', pinned: 'v2.9.4' },
+    `Flux v2.9.4 is installed and is never downgraded, ask for a release that is not older; ${list}`,
+  ],
+  [
+    { kubernetesVersion: '1.20.0' },
+    `no Flux release supports Kubernetes 1.20.0, name one in flux.version to use it anyway; ${list}`,
+  ],
+  [{ available: [] }, 'no Flux release is at hand; the distribution has no release.'],
+])('%j is an error', (changes: Partial<VersionInputs>, message) => {
+  expect(sentence(changes)).toBe(`configuration: flux.version: ${message}`);
+});
+
+test('an error says where the version is written', () => {
+  const at = { object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion' };
+  expect(sentence({ wanted: 'v1.0.0', at })).toMatch(
+    /^ConfigMap garden-foo\/flux-config: fluxVersion: no Flux release/,
+  );
+});
