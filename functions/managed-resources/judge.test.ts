@@ -45,6 +45,12 @@ describe('judge', () => {
     });
   });
 
+  it('an old failure may be of the former content: a new attempt gets its time', () => {
+    const live = new Map([['shoot-flux-crds', failing('no matches for kind', 300)]]);
+    const began = now.getTime() - 4000;
+    expect(judge(['shoot-flux-crds'], live, now, began)).toEqual({ state: 'pending', lookAgainInSeconds: 16 });
+  });
+
   it('trap 22: names the remedy for a namespace that the resource-manager may not write into', () => {
     const message =
       'Could not apply all new resources: 1 error occurred: unable to get: flux-system/flux because of unknown namespace for the cache';

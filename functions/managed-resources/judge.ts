@@ -14,15 +14,17 @@ const PATIENCE_SECONDS = 20;
 /**
  * @param wanted names of the ManagedResources that should be there, all of them written
  * @param live what is there
+ * @param began milliseconds since the epoch when the operation under way began to write; a failure that is older may
+ * be of the former content, since the resource-manager keeps it until it has tried the new one
  */
-export function judge(wanted: string[], live: Map<string, ManagedResource>, now: Date): Judgement {
+export function judge(wanted: string[], live: Map<string, ManagedResource>, now: Date, began = 0): Judgement {
   let pending: Judgement | undefined;
   for (const name of wanted) {
     const resource = live.get(name);
     const state = resource === undefined ? { state: 'pending' as const } : applyState(resource);
     if (state.state === 'pending') pending ??= { state: 'pending' };
     if (state.state !== 'failed') continue;
-    const age = (now.getTime() - state.since) / 1000;
+    const age = (now.getTime() - Math.max(state.since, began)) / 1000;
     if (age >= PATIENCE_SECONDS) return { state: 'failed', message: explain(name, state.message) };
     pending = { state: 'pending', lookAgainInSeconds: Math.max(1, Math.ceil(PATIENCE_SECONDS - age)) };
   }

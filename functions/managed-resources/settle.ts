@@ -47,7 +47,7 @@ async function conclude(
 ): Promise<Outcome> {
   const { reporter, seed, namespace, context } = run;
   const { applied, references } = wanted;
-  const verdict = judge(Object.keys(applied.managedResources), live, context.now());
+  const verdict = judge(Object.keys(applied.managedResources), live, context.now(), beganAt(run));
   if (verdict.state === 'pending') {
     if (reporter.inFlight()) {
       await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
@@ -65,4 +65,10 @@ async function conclude(
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
   return done;
+}
+
+/** When the operation under way was reported first; 0 without one. */
+function beganAt({ reporter }: Run): number {
+  const last = reporter.current().status?.lastOperation;
+  return last?.state === 'Processing' ? Date.parse(last.lastUpdateTime) : 0;
 }
