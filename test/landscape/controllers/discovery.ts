@@ -1,0 +1,72 @@
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { NotFoundError } from '../../../shared/kube/errors.ts';
+import type { Resource } from '../../../shared/kube/resource.ts';
+import { answer, createTransport, exchange, type Request, withTimeLimit } from '../../../shared/kube/transport.ts';
+
+/** Finds where a kind is served, as a REST mapper does: remembers what it found and asks again for what it did not. */
+export interface Discovery {
+  /** undefined: no such kind is served. */
+  find(apiVersion: string, kind: string): Promise<Resource | undefined>;
+  /** The resource in the group's preferred version; undefined while it is not served. */
+  preferred(group: string, kind: string): Promise<Resource | undefined>;
+  close(): void;
+}
+
+interface ResourceList {
+  resources?: { name: string; kind: string; namespaced: boolean }[];
+}
+
+interface Group {
+  preferredVersion?: { groupVersion: string };
+  versions?: { groupVersion: string }[];
+}
+
+export function createDiscovery(connection: Connection): Discovery {
+  const transport = createTransport(connection, { userAgent: 'landscape/discovery' });
+  const known = new Map<string, Resource>();
+
+  const get = async <T>(path: string): Promise<T | undefined> => {
+    const resource = { group: '', version: '', plural: path, kind: '', namespaced: false };
+    const request: Request = { method: 'GET', resource, path };
+    try {
+      return await withTimeLimit(transport, async (signal) =>
+        answer<T>(transport, request, await exchange(transport, request, signal), signal),
+      );
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  };
+
+  const load = async (apiVersion: string) => {
+    const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+    const list = await get<ResourceList>(`${group === '' ? '/api' : '/apis'}/${apiVersion}`);
+    for (const { name, kind, namespaced } of list?.resources ?? []) {
+      if (name.includes('/')) continue;
+      const resource = { group: group ?? '', version: version ?? '', plural: name, kind, namespaced };
+      known.set(`${apiVersion}/${kind}`, resource);
+    }
+  };
+
+  const find = async (apiVersion: string, kind: string) => {
+    const key = `${apiVersion}/${kind}`;
+    if (!known.has(key)) await load(apiVersion);
+    return known.get(key);
+  };
+
+  return {
+    find,
+    async preferred(group, kind) {
+      const described = await get<Group>(`/apis/${group}`);
+      const versions = [described?.preferredVersion, ...(described?.versions ?? [])].filter(
+        (entry) => entry !== undefined,
+      );
+      for (const { groupVersion } of versions) {
+        const resource = await find(groupVersion, kind);
+        if (resource !== undefined) return resource;
+      }
+      return undefined;
+    },
+    close: () => transport.agent.destroy(),
+  };
+}

@@ -1,0 +1,85 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { GoneError } from '../../../shared/kube/errors.ts';
+import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { objectText } from './names.ts';
+import { sleep } from './sleep.ts';
+
+/** What a controller hears; `old` is undefined for an object that was not known before. */
+export interface Handlers<T extends KubeObject> {
+  onChange?(object: T, old: T | undefined): void;
+  onDelete?(object: T): void;
+}
+
+export interface Informer<T extends KubeObject> {
+  /** Resolves after the first complete list. */
+  synced: Promise<void>;
+  /** By `namespace/name`, or `name` for what is cluster-scoped. */
+  objects: ReadonlyMap<string, T>;
+  /** Resolves when the watch has ended after `signal`. */
+  stopped: Promise<void>;
+}
+
+export interface InformerOptions {
+  namespace?: string | undefined;
+  labelSelector?: string;
+  metadataOnly?: boolean;
+  signal: AbortSignal;
+  /** Pause after a failure, also while the resource is not served yet. */
+  retryMs?: number;
+}
+
+/** Lists and watches one resource for as long as the signal lasts, as the controllers of Kubernetes do. */
+export function startInformer<T extends KubeObject = KubeObject>(
+  client: KubeClient,
+  resource: Resource,
+  options: InformerOptions,
+  handlers: Handlers<T> = {},
+): Informer<T> {
+  const { signal, retryMs = 200, ...selection } = options;
+  const objects = new Map<string, T>();
+  const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
+
+  const keep = (object: T) => {
+    const key = objectText(object.metadata);
+    const old = objects.get(key);
+    if (old?.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    objects.set(key, object);
+    handlers.onChange?.(object, old);
+  };
+  const drop = (object: T) => {
+    if (objects.delete(objectText(object.metadata))) handlers.onDelete?.(object);
+  };
+
+  const list = async () => {
+    const { items, resourceVersion } = await client.list<T>(resource, selection);
+    const present = new Set(items.map(({ metadata }) => objectText(metadata)));
+    for (const [key, object] of [...objects]) if (!present.has(key)) drop(object);
+    for (const item of items) keep(item);
+    onSynced();
+    return resourceVersion;
+  };
+
+  const watch = async (from: string) => {
+    let resourceVersion = from;
+    const request = { ...selection, timeoutSeconds: 300, signal };
+    while (!signal.aborted) {
+      for await (const { type, object } of client.watch(resource, { ...request, resourceVersion })) {
+        resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
+        if (type === 'DELETED') drop(object as T);
+        else if (type !== 'BOOKMARK') keep(object as T);
+      }
+      await sleep(10, signal);
+    }
+  };
+
+  const run = async () => {
+    while (!signal.aborted) {
+      try {
+        await watch(await list());
+      } catch (error) {
+        if (!(error instanceof GoneError)) await sleep(retryMs, signal);
+      }
+    }
+  };
+  return { synced, objects, stopped: run() };
+}

@@ -1,0 +1,12 @@
+import type { ObjectName } from '../../../shared/kube/resource.ts';
+
+/** `namespace/name`, or `name` for what is cluster-scoped. */
+export function objectText({ namespace, name }: ObjectName): string {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** The reverse of `objectText`. */
+export function nameOf(text: string): ObjectName {
+  const [first = '', second] = text.split('/');
+  return second === undefined ? { name: first } : { namespace: first, name: second };
+}

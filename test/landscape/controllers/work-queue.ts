@@ -1,0 +1,72 @@
+/** A queue of keys like client-go's: never two runs of one key, and what is added during a run is run again. */
+export interface WorkQueue {
+  add(key: string): void;
+  addAfter(key: string, ms: number): void;
+  /** Takes nothing more and waits for what is running. */
+  stop(): Promise<void>;
+}
+
+export interface WorkQueueOptions {
+  /**
+   * @returns after how many milliseconds to run again; undefined: when something changes
+   * @throws to be run again with exponential back-off
+   */
+  reconcile(key: string): Promise<number | undefined>;
+  /** As the default rate limiter of controller-runtime: 5 ms, doubling, at most 1000 s. */
+  baseMs?: number;
+  maxMs?: number;
+  onError?(key: string, error: unknown): void;
+}
+
+export function createWorkQueue({ reconcile, baseMs = 5, maxMs = 1_000_000, onError }: WorkQueueOptions): WorkQueue {
+  const running = new Map<string, Promise<void>>();
+  const dirty = new Set<string>();
+  const failures = new Map<string, number>();
+  const timers = new Set<NodeJS.Timeout>();
+  let stopped = false;
+
+  const addAfter = (key: string, ms: number) => {
+    if (stopped) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      add(key);
+    }, ms);
+    timers.add(timer);
+  };
+
+  const run = async (key: string) => {
+    try {
+      const afterMs = await reconcile(key);
+      failures.delete(key);
+      if (afterMs !== undefined) addAfter(key, afterMs);
+    } catch (error) {
+      if (!stopped) onError?.(key, error);
+      const count = failures.get(key) ?? 0;
+      failures.set(key, count + 1);
+      addAfter(key, Math.min(maxMs, baseMs * 2 ** count));
+    } finally {
+      running.delete(key);
+      if (dirty.delete(key)) add(key);
+    }
+  };
+
+  const add = (key: string) => {
+    if (stopped) return;
+    if (running.has(key)) dirty.add(key);
+    else
+      running.set(
+        key,
+        Promise.resolve().then(() => run(key)),
+      );
+  };
+
+  return {
+    add,
+    addAfter,
+    async stop() {
+      stopped = true;
+      for (const timer of timers) clearTimeout(timer);
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { ConflictError, InvalidError } from '../../../shared/kube/errors.ts';
+import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { inInstallOrder } from './install-order.ts';
+import { injectLabels, type MergeOptions, mergeObject } from './merge.ts';
+import { namedOf, objectKey, objectText } from './references.ts';
+import { apiMessage, NoMatchError, type Target } from './target.ts';
+import { annotations, isTrue } from './types.ts';
+
+/** An object of the set and what the status knows of it from the last time. */
+export interface Desired {
+  object: KubeObject;
+  old: MergeOptions['old'];
+}
+
+export interface ApplyOptions {
+  origin: string;
+  injectedLabels: Record<string, string>;
+  forceOverwriteLabels: boolean;
+  forceOverwriteAnnotations: boolean;
+}
+
+const fieldManager = 'gardener-resource-manager';
+
+/**
+ * Applies the objects in install order by create or full update; the first error ends the pass. What a pass creates,
+ * the same pass does not see yet: the cache and the list of served kinds lag behind.
+ * @throws Error with the message of the condition
+ */
+export async function applyAll(target: Target, desired: readonly Desired[], options: ApplyOptions): Promise<void> {
+  const scaled = await scaledObjects(target);
+  const created = new Set<string>();
+  for (const { object, old } of inInstallOrder(desired)) {
+    const key = objectKey(namedOf(object));
+    const text = objectText(namedOf(object));
+    try {
+      const resource = await resourceOf(target, object, created);
+      const live = created.has(key) ? undefined : await target.cached(resource, object.metadata);
+      if (live === undefined) created.add(key);
+      await write(target, resource, object, live, { ...options, old, scaled: scaled.has(key) });
+    } catch (error) {
+      if (error instanceof DeletedError || error instanceof ConflictError) throw error;
+      throw new Error(`error during apply of object "${text}": ${apiMessage(error)}`);
+    }
+  }
+}
+
+/** The object was deleted because it could not be updated; the next pass creates it. */
+class DeletedError extends Error {}
+
+type WriteOptions = ApplyOptions & Pick<MergeOptions, 'old' | 'scaled'>;
+
+async function write(
+  target: Target,
+  resource: Resource,
+  object: KubeObject,
+  live: KubeObject | undefined,
+  options: WriteOptions,
+): Promise<void> {
+  const onlyCreate = isTrue(object.metadata.annotations, annotations.ignore);
+  if (onlyCreate && live !== undefined) return;
+  const desired = onlyCreate ? object : injectLabels(object, options.injectedLabels);
+  const merged = onlyCreate ? desired : mergeObject(desired, live, options);
+  if (live === undefined) {
+    await target.client.create(resource, merged, { fieldManager });
+    return;
+  }
+  try {
+    await target.client.replace(resource, merged, { fieldManager });
+  } catch (error) {
+    if (!(error instanceof InvalidError) || !mayDelete(merged, error)) throw error;
+    await target.delete(resource, object.metadata);
+    const text = objectText(namedOf(object));
+    throw new DeletedError(
+      `deleted object "${text}" because of 'invalid' update error, and 'delete-on-invalid-update' annotation on object or the resource is an immutable ConfigMap/Secret: ${apiMessage(error)}`,
+    );
+  }
+}
+
+function mayDelete(object: KubeObject, error: InvalidError): boolean {
+  if (isTrue(object.metadata.annotations, annotations.deleteOnInvalidUpdate)) return true;
+  // For a Secret our client withholds the message and names the field alone.
+  const immutable = /field is immutable when `immutable` is set|see (?:data|immutable)/.test(error.message);
+  return object.apiVersion === 'v1' && ['ConfigMap', 'Secret'].includes(object.kind) && immutable;
+}
+
+async function resourceOf(target: Target, object: KubeObject, created: ReadonlySet<string>): Promise<Resource> {
+  const resource = await target.resource(object.apiVersion, object.kind);
+  const crd = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
+  const name = `${resource.plural}.${resource.group}`;
+  if (created.has(objectKey({ ...crd, name }))) throw new NoMatchError(object.apiVersion, object.kind);
+  return resource;
+}
+
+interface Autoscaler extends KubeObject {
+  spec?: { scaleTargetRef?: { apiVersion?: string; kind?: string; name?: string } };
+}
+
+/** Keys of what a HorizontalPodAutoscaler scales. */
+async function scaledObjects(target: Target): Promise<Set<string>> {
+  const resource = await target.served('autoscaling/v2', 'HorizontalPodAutoscaler');
+  if (resource === undefined) return new Set();
+  const { items } = await target.client.list<Autoscaler>(resource);
+  return new Set(
+    items.map(({ metadata, spec }) => {
+      const { apiVersion = '', kind = '', name = '' } = spec?.scaleTargetRef ?? {};
+      return objectKey({ apiVersion, kind, name, namespace: metadata.namespace });
+    }),
+  );
+}

@@ -1,0 +1,86 @@
+import type { Condition } from '../../../shared/gardener/types.ts';
+
+export type ConditionType = 'ResourcesApplied' | 'ResourcesHealthy' | 'ResourcesProgressing';
+
+/** A condition to be set. */
+export interface Wanted {
+  type: ConditionType;
+  status: Condition['status'];
+  reason: string;
+  message: string;
+}
+
+export const wanted = (type: ConditionType, status: Condition['status'], reason: string, message: string): Wanted => ({
+  type,
+  status,
+  reason,
+  message,
+});
+
+const applied = (status: Condition['status'], reason: string, message: string) =>
+  wanted('ResourcesApplied', status, reason, message);
+const healthy = (status: Condition['status'], reason: string, message: string) =>
+  wanted('ResourcesHealthy', status, reason, message);
+const progressing = (status: Condition['status'], reason: string, message: string) =>
+  wanted('ResourcesProgressing', status, reason, message);
+
+const DELETING = 'The resources are currently being deleted.';
+const IGNORED = 'ManagedResource is marked to be ignored.';
+
+/** The set of objects is another one than the last that was applied. */
+export function changed(old: Condition | undefined): Wanted[] {
+  // What went wrong last stays visible until this pass tells otherwise.
+  const keeps = old !== undefined && ['ApplyFailed', 'DeletionFailed', 'DeletionPending'].includes(old.reason);
+  return [
+    healthy(
+      'Unknown',
+      'ChecksPending',
+      'The health checks have not yet been executed for the current set of resources.',
+    ),
+    progressing('Unknown', 'ChecksPending', 'Checks have not yet been executed for the current set of resources.'),
+    applied(
+      'Progressing',
+      keeps ? old.reason : 'ApplyProgressing',
+      keeps ? old.message : 'The resources are currently being reconciled.',
+    ),
+  ];
+}
+
+export const deleting = [
+  healthy('False', 'DeletionPending', DELETING),
+  progressing('True', 'DeletionPending', DELETING),
+];
+
+export function deletionBegins(old: Condition | undefined): Wanted {
+  const keeps = old !== undefined && ['DeletionFailed', 'DeletionPending'].includes(old.reason);
+  return applied('Progressing', 'DeletionPending', keeps ? old.message : DELETING);
+}
+
+export const ignored = [
+  applied('True', 'ManagedResourceIgnored', IGNORED),
+  healthy('True', 'ManagedResourceIgnored', IGNORED),
+  progressing('False', 'ManagedResourceIgnored', IGNORED),
+];
+
+export const secretUnreadable = (message: string) => applied('False', 'CannotReadSecret', message);
+export const deletionPending = (message: string) => applied('Progressing', 'DeletionPending', message);
+export const releaseFailed = (message: string) => applied('False', 'ReleaseOfOrphanedResourcesFailed', message);
+export const applyFailed = (message: string) => applied('False', 'ApplyFailed', message);
+export const applySucceeded = applied('True', 'ApplySucceeded', 'All resources are applied.');
+export const decodingFailed = (errors: readonly string[]) =>
+  applied('False', 'DecodingFailed', `Could not decode all new resources: [${errors.join(' ')}]`);
+
+/** The conditions with the wanted ones set; equal ones keep their times, new ones are appended. */
+export function merged(conditions: readonly Condition[], all: readonly Wanted[], now: string): Condition[] {
+  const result = [...conditions];
+  for (const next of all) {
+    const index = result.findIndex(({ type }) => type === next.type);
+    const old = result[index];
+    if (old?.status === next.status && old.reason === next.reason && old.message === next.message) continue;
+    const lastTransitionTime = old?.status === next.status ? old.lastTransitionTime : now;
+    const condition: Condition = { ...next, lastTransitionTime, lastUpdateTime: now };
+    if (index < 0) result.push(condition);
+    else result[index] = condition;
+  }
+  return result;
+}

@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
+import { applyAll, type Desired } from './apply.ts';
+import { clean } from './clean.ts';
+import {
+  applyFailed,
+  applySucceeded,
+  changed,
+  decodingFailed,
+  deleting,
+  deletionBegins,
+  deletionPending,
+  ignored,
+  releaseFailed,
+  secretUnreadable,
+} from './conditions.ts';
+import { type Content, type ContentSecret, decodeContent } from './content.ts';
+import { namedOf, objectKey, referenceTo, sortReferences } from './references.ts';
+import { release } from './release.ts';
+import { type Subject, subjectOf } from './status.ts';
+import type { Target } from './target.ts';
+import { annotations, FINALIZER, type FullManagedResource, isTrue, MANAGED_BY, type ObjectReference } from './types.ts';
+
+export interface ReconcileOptions {
+  source: KubeClient;
+  target: Target;
+  /** In front of `namespace/name` in the origin annotation. */
+  clusterId: string;
+  syncPeriodMs: number;
+  /** While objects are still terminating; 5 s in the real one. */
+  pendingMs: number;
+}
+
+/**
+ * One pass over a ManagedResource (facts/gardener.md 3.4).
+ * @returns when to pass again, in ms
+ * @throws to be tried again with back-off
+ */
+export async function reconcile(options: ReconcileOptions, name: ObjectName): Promise<number | undefined> {
+  const found = await options.source.find<FullManagedResource>(resources.managedResources, name);
+  if (found === undefined) return undefined;
+  const subject = subjectOf(options.source, found);
+  if (found.metadata.annotations?.['gardener.cloud/operation'] === 'reconcile') {
+    await subject.patchMetadata({ annotations: { 'gardener.cloud/operation': null } });
+  }
+  if (found.metadata.deletionTimestamp !== undefined) return removeAll(options, subject);
+  if (isTrue(found.metadata.annotations, annotations.ignore)) {
+    await subject.setStatus(ignored);
+    return undefined;
+  }
+  return applySet(options, subject);
+}
+
+async function applySet(options: ReconcileOptions, subject: Subject): Promise<number> {
+  const { source, target } = options;
+  await addFinalizer(subject);
+  const content = decodeContent(await readSecrets(source, subject));
+  await settleNamespaces(target, content);
+  const plan = planOf(subject.current(), content);
+  const { spec, status } = subject.current();
+
+  const isNew = !isDeepStrictEqual(status?.resources ?? [], plan.references);
+  if (isNew || status?.secretsDataChecksum !== content.checksum) {
+    await subject.setStatus(changed(subject.condition('ResourcesApplied')));
+  }
+
+  const pending = await clean(target, plan.dropped);
+  if (pending !== undefined) {
+    await subject.setStatus([deletionPending(pending)]);
+    return options.pendingMs;
+  }
+
+  const origin = originOf(options.clusterId, subject.current());
+  const unreleased = await release(target, plan.released, origin);
+  if (unreleased !== undefined) return fail(subject, releaseFailed(unreleased));
+
+  try {
+    await applyAll(target, plan.desired, {
+      origin,
+      injectedLabels: { ...spec.injectLabels, ...MANAGED_BY },
+      forceOverwriteLabels: spec.forceOverwriteLabels === true,
+      forceOverwriteAnnotations: spec.forceOverwriteAnnotations === true,
+    });
+  } catch (error) {
+    return fail(subject, applyFailed(errorMessage(error)));
+  }
+
+  const result = content.errors.length > 0 ? decodingFailed(content.errors) : applySucceeded;
+  const { generation = 0 } = subject.current().metadata;
+  await subject.setStatus([result], {
+    observedGeneration: generation,
+    resources: plan.references,
+    secretsDataChecksum: content.checksum,
+  });
+  return options.syncPeriodMs;
+}
+
+async function removeAll(options: ReconcileOptions, subject: Subject): Promise<number | undefined> {
+  const { metadata, spec, status } = subject.current();
+  if (!metadata.finalizers?.includes(FINALIZER)) return undefined;
+  await subject.setStatus(deleting);
+  if (spec.keepObjects !== true) {
+    await subject.setStatus([deletionBegins(subject.condition('ResourcesApplied'))]);
+    const pending = await clean(options.target, distinct(status?.resources ?? []));
+    if (pending !== undefined) {
+      await subject.setStatus([deletionPending(pending)]);
+      return options.pendingMs;
+    }
+  }
+  const rest = subject.current().metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER);
+  await subject.patchMetadata({ finalizers: rest });
+  return undefined;
+}
+
+async function addFinalizer(subject: Subject): Promise<void> {
+  const { finalizers = [] } = subject.current().metadata;
+  if (!finalizers.includes(FINALIZER)) await subject.patchMetadata({ finalizers: [...finalizers, FINALIZER] });
+}
+
+async function readSecrets(source: KubeClient, subject: Subject): Promise<ContentSecret[]> {
+  const { metadata, spec } = subject.current();
+  const secrets: ContentSecret[] = [];
+  for (const { name } of spec.secretRefs) {
+    const secret = await source.find<ContentSecret>(resources.secrets, { namespace: metadata.namespace, name });
+    if (secret === undefined) return fail(subject, secretUnreadable(`Secret "${name}" not found`));
+    secrets.push(secret);
+  }
+  return secrets;
+}
+
+/** Kinds that are namespaced or not known yet get namespace `default` where none is given; others lose theirs. */
+async function settleNamespaces(target: Target, { objects }: Content): Promise<void> {
+  for (const object of objects) {
+    const resource = await target.served(object.apiVersion, object.kind);
+    const namespaced = resource?.namespaced ?? object.kind !== 'Namespace';
+    if (namespaced) object.metadata.namespace ||= 'default';
+    else delete object.metadata.namespace;
+  }
+}
+
+interface Plan {
+  desired: Desired[];
+  references: ObjectReference[];
+  /** Applied once and not in the set any more. */
+  dropped: ObjectReference[];
+  /** Marked with `mode: Ignore` now. */
+  released: ObjectReference[];
+}
+
+function planOf({ spec, status }: FullManagedResource, { objects }: Content): Plan {
+  const old = new Map((status?.resources ?? []).map((reference) => [objectKey(reference), reference]));
+  const plan: Plan = { desired: [], references: [], dropped: [], released: [] };
+  const seen = new Set<string>();
+  for (const object of objects) {
+    const key = objectKey(namedOf(object));
+    const reference = referenceTo(object, { ...spec.injectLabels, ...MANAGED_BY });
+    seen.add(key);
+    if (isReleased(object)) {
+      if (old.has(key)) plan.released.push(reference);
+      continue;
+    }
+    plan.desired.push({ object, old: old.get(key) ?? {} });
+    plan.references.push(reference);
+  }
+  sortReferences(plan.references);
+  plan.dropped = [...old].filter(([key]) => !seen.has(key)).map(([, reference]) => reference);
+  return plan;
+}
+
+const isReleased = ({ metadata }: KubeObject) => metadata.annotations?.[annotations.mode] === 'Ignore';
+
+/** Two documents may name the same object; it is deleted once. */
+function distinct(references: readonly ObjectReference[]): ObjectReference[] {
+  return [...new Map(references.map((reference) => [objectKey(reference), reference])).values()];
+}
+
+function originOf(clusterId: string, { metadata }: FullManagedResource): string {
+  return `${clusterId === '' ? '' : `${clusterId}:`}${metadata.namespace}/${metadata.name}`;
+}
+
+async function fail(subject: Subject, condition: Parameters<Subject['setStatus']>[0][number]): Promise<never> {
+  await subject.setStatus([condition]);
+  throw new Error(condition.message);
+}

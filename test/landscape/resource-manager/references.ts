@@ -1,0 +1,48 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { ObjectReference } from './types.ts';
+
+interface Named {
+  apiVersion: string;
+  kind: string;
+  namespace?: string | undefined;
+  name: string;
+}
+
+export const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
+
+/** `group/kind/namespace/name`: the identity of an object, whatever its version. */
+export function objectKey(reference: Named): string {
+  return [groupOf(reference.apiVersion), reference.kind, shownNamespace(reference), reference.name].join('/');
+}
+
+/** `apiVersion/kind/namespace/name`, as messages name objects; what has no namespace is shown in `default`. */
+export function objectText(reference: Named): string {
+  return [reference.apiVersion, reference.kind, shownNamespace(reference), reference.name].join('/');
+}
+
+function shownNamespace({ kind, namespace }: Named): string {
+  return namespace || (kind === 'Namespace' ? '' : 'default');
+}
+
+export function namedOf({ apiVersion, kind, metadata }: KubeObject): Named {
+  return { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+}
+
+/** What `status.resources` tells of an object of the set. */
+export function referenceTo(object: KubeObject, injected: Record<string, string>): ObjectReference {
+  const { name, namespace, labels, annotations } = object.metadata;
+  const all = { ...labels, ...injected };
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    name,
+    ...(namespace ? { namespace } : {}),
+    ...(Object.keys(all).length > 0 ? { labels: all } : {}),
+    ...(annotations && Object.keys(annotations).length > 0 ? { annotations } : {}),
+  };
+}
+
+/** Always in the same order, or the status would change with every pass. */
+export function sortReferences(references: ObjectReference[]): ObjectReference[] {
+  return references.sort((a, b) => (objectKey(a) < objectKey(b) ? -1 : objectKey(a) > objectKey(b) ? 1 : 0));
+}

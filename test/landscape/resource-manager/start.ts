@@ -1,0 +1,166 @@
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { createKubeClient } from '../../../shared/kube/http-client.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { createDiscovery } from '../controllers/discovery.ts';
+import { type Informer, startInformer } from '../controllers/informer.ts';
+import { nameOf, objectText } from '../controllers/names.ts';
+import { createWorkQueue } from '../controllers/work-queue.ts';
+import { checkHealth } from './check-health.ts';
+import { reconcile } from './reconcile.ts';
+import { createTarget } from './target.ts';
+import { annotations, type FullManagedResource, isTrue, MANAGED_BY } from './types.ts';
+
+export interface ResourceManagerOptions {
+  /** The seed: where ManagedResources and their Secrets are. */
+  source: Connection;
+  /** The shoot: where the objects go. */
+  target: Connection;
+  /** Only ManagedResources of this namespace: the control plane. Default: all. */
+  namespace?: string;
+  /** What the cache holds: `kube-system`, `kubernetes-dashboard`, `kube-node-lease` and each `--extra-target-namespace`. */
+  targetNamespaces: readonly string[];
+  /** `spec.class` it serves. Default: none, as in a Shoot's control plane. */
+  class?: string;
+  clusterId?: string;
+  /** Default 1 h. */
+  syncPeriodMs?: number;
+  /** Default 1 min. */
+  healthPeriodMs?: number;
+  /** Pause while objects are still terminating. Default 5 s, as in the real one. */
+  pendingMs?: number;
+  onError?(managedResource: string, error: unknown): void;
+}
+
+export interface ResourceManager {
+  stop(): Promise<void>;
+}
+
+/** The namespaces of a shoot that the real one serves without further flags. */
+export const defaultTargetNamespaces = ['kube-system', 'kubernetes-dashboard', 'kube-node-lease'];
+
+/** The landscape's gardener-resource-manager: source and target may be any API server. */
+export async function startResourceManager(options: ResourceManagerOptions): Promise<ResourceManager> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const clientOptions = { userAgent: 'gardener-resource-manager', timeoutMs: 30_000 };
+  const source = createKubeClient(options.source, clientOptions);
+  const targetClient = createKubeClient(options.target, clientOptions);
+  const discovery = createDiscovery(options.target);
+  const target = createTarget(targetClient, discovery, options.targetNamespaces);
+  const { syncPeriodMs = 3_600_000, healthPeriodMs = 60_000, pendingMs = 5000, clusterId = '' } = options;
+  const onError = (key: string, error: unknown) => options.onError?.(key, error);
+
+  const passes = createWorkQueue({
+    reconcile: (key) => reconcile({ source, target, clusterId, syncPeriodMs, pendingMs }, nameOf(key)),
+    onError,
+  });
+  const watched = watchedKinds(signal);
+  const checks = createWorkQueue({
+    async reconcile(key) {
+      const due = await checkHealth(source, target, nameOf(key));
+      return due ? healthPeriodMs : undefined;
+    },
+    onError,
+  });
+
+  /** Objects whose change may change somebody's health; the origin annotation tells whose. */
+  const watchKinds = async ({ status }: FullManagedResource) => {
+    for (const { apiVersion, kind } of status?.resources ?? []) {
+      const resource = await target.served(apiVersion, kind);
+      if (resource === undefined) continue;
+      watched.start(resource, () =>
+        startInformer(targetClient, resource, watchOptions, { onChange, onDelete: onChange }),
+      );
+    }
+  };
+  const watchOptions = { labelSelector: labelSelector(MANAGED_BY), metadataOnly: true, signal };
+  const onChange = ({ metadata }: KubeObject) => {
+    const origin = metadata.annotations?.[annotations.origin]?.replace(/^[^/]*:/, '');
+    if (origin !== undefined && managedResources.objects.has(origin)) checks.add(origin);
+  };
+
+  const serves = ({ spec }: FullManagedResource) => (spec.class ?? '') === (options.class ?? '');
+  const informerOptions = { namespace: options.namespace, signal };
+  const managedResources: Informer<FullManagedResource> = startInformer<FullManagedResource>(
+    source,
+    resources.managedResources,
+    informerOptions,
+    {
+      onChange(object, old) {
+        if (!serves(object)) return;
+        const key = objectText(object.metadata);
+        if (startsPass(object, old)) passes.add(key);
+        if (startsCheck(object, old)) {
+          void watchKinds(object).catch((error: unknown) => onError(key, error));
+          checks.add(key);
+        }
+      },
+    },
+  );
+  const secrets = startInformer(source, resources.secrets, informerOptions, {
+    // A Secret's creation wakes nobody (trap 28).
+    onChange(secret, old) {
+      if (old === undefined) return;
+      for (const [key, { metadata, spec }] of managedResources.objects) {
+        if (metadata.namespace !== secret.metadata.namespace) continue;
+        if (spec.secretRefs.some(({ name }) => name === secret.metadata.name)) passes.add(key);
+      }
+    },
+  });
+  await Promise.all([managedResources.synced, secrets.synced]);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all([passes.stop(), checks.stop()]);
+      await Promise.all([managedResources.stopped, secrets.stopped, watched.stopped()]);
+      source.close();
+      targetClient.close();
+      discovery.close();
+    },
+  };
+}
+
+/** Which versions of a ManagedResource make it pass again (facts/gardener.md 3.4, triggers). */
+function startsPass(object: FullManagedResource, old: FullManagedResource | undefined): boolean {
+  const ignores = ({ metadata }: FullManagedResource) => isTrue(metadata.annotations, annotations.ignore);
+  if (old === undefined) return true;
+  if (ignores(object) && !ignores(old)) return true;
+  if (ignores(object) && object.metadata.deletionTimestamp === undefined) return false;
+  return (
+    object.metadata.generation !== old.metadata.generation ||
+    object.metadata.annotations?.['gardener.cloud/operation'] === 'reconcile' ||
+    ignores(old) !== ignores(object) ||
+    becameUnhealthy(object, old)
+  );
+}
+
+function becameUnhealthy(object: FullManagedResource, old: FullManagedResource): boolean {
+  const before = statusOf(old, 'ResourcesHealthy');
+  return statusOf(object, 'ResourcesHealthy') === 'False' && (before === undefined || before === 'True');
+}
+
+function startsCheck(object: FullManagedResource, old: FullManagedResource | undefined): boolean {
+  const applied = statusOf(object, 'ResourcesApplied');
+  return applied === 'True' && (old === undefined || statusOf(old, 'ResourcesApplied') !== applied);
+}
+
+function statusOf({ status }: FullManagedResource, type: string): string | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)?.status;
+}
+
+function watchedKinds(signal: AbortSignal) {
+  const informers = new Map<string, Informer<KubeObject>>();
+  return {
+    start({ group, version, plural }: Resource, begin: () => Informer<KubeObject>) {
+      const key = `${group}/${version}/${plural}`;
+      if (!signal.aborted && !informers.has(key)) informers.set(key, begin());
+    },
+    stopped: () => Promise.all([...informers.values()].map((informer) => informer.stopped)),
+  };
+}
+
+const labelSelector = (labels: Record<string, string>) =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');

@@ -1,0 +1,41 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { type ConditionType, merged, type Wanted } from './conditions.ts';
+import type { FullManagedResource } from './types.ts';
+
+const fieldManager = 'gardener-resource-manager';
+const resource = resources.managedResources;
+
+/** A ManagedResource during one pass: every write goes through here, and the next one builds on its answer. */
+export interface Subject {
+  current(): FullManagedResource;
+  condition(
+    type: ConditionType,
+  ): NonNullable<NonNullable<FullManagedResource['status']>['conditions']>[number] | undefined;
+  /** Sets conditions and further fields of the status; writes nothing when nothing changes. */
+  setStatus(conditions: readonly Wanted[], fields?: Partial<FullManagedResource['status']>): Promise<void>;
+  /** Merge patch of the metadata, refused when somebody else wrote meanwhile. */
+  patchMetadata(metadata: Record<string, unknown>): Promise<void>;
+}
+
+export function subjectOf(source: KubeClient, managedResource: FullManagedResource): Subject {
+  let current = managedResource;
+  return {
+    current: () => current,
+    condition: (type) => current.status?.conditions?.find((condition) => condition.type === type),
+    async setStatus(wanted, fields = {}) {
+      const conditions = merged(current.status?.conditions ?? [], wanted, now());
+      const status = { ...current.status, ...fields, conditions };
+      if (isDeepStrictEqual(status, current.status)) return;
+      current = await source.replace(resource, { ...current, status }, { fieldManager, subresource: 'status' });
+    },
+    async patchMetadata(metadata) {
+      const { name, namespace, resourceVersion } = current.metadata;
+      const patch = { metadata: { resourceVersion, ...metadata } };
+      current = await source.mergePatch(resource, { name, namespace }, patch, { fieldManager });
+    },
+  };
+}
+
+const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');

@@ -1,0 +1,86 @@
+import type { DeleteOptions, KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
+import type { Discovery } from '../controllers/discovery.ts';
+import { groupOf } from './references.ts';
+
+/** Where the objects go, seen as the resource-manager sees it. */
+export interface Target {
+  client: KubeClient;
+  /** @throws NoMatchError when the kind is not served */
+  resource(apiVersion: string, kind: string): Promise<Resource>;
+  /** undefined when the kind is not served. */
+  served(apiVersion: string, kind: string): Promise<Resource | undefined>;
+  /**
+   * Reads as through the cache, which holds kinds of Kubernetes itself in the target namespaces alone.
+   * @throws Error "unable to get: … because of unknown namespace for the cache"
+   */
+  cached(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
+  /** The same for a health check, which reads every kind through the cache. */
+  forHealth(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
+  delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
+}
+
+/** As the REST mapper of client-go says it. */
+export class NoMatchError extends Error {
+  constructor(apiVersion: string, kind: string) {
+    super(`no matches for kind "${kind}" in version "${apiVersion}"`);
+  }
+}
+
+/** Groups of the client's scheme: what Kubernetes itself serves. */
+const scheme = new Set([
+  '',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'apps',
+  'autoscaling',
+  'batch',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'events.k8s.io',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+]);
+
+/** @param namespaces where the cache reads; `--target-namespace` and `--extra-target-namespace` of the real one */
+export function createTarget(client: KubeClient, discovery: Discovery, namespaces: readonly string[]): Target {
+  const refuseUnknown = ({ namespaced }: Resource, { namespace, name }: ObjectName) => {
+    if (!namespaced || (namespace !== undefined && namespaces.includes(namespace))) return;
+    throw new Error(`unable to get: ${namespace}/${name} because of unknown namespace for the cache`);
+  };
+  return {
+    client,
+    async resource(apiVersion, kind) {
+      const resource = await discovery.find(apiVersion, kind);
+      if (resource === undefined) throw new NoMatchError(apiVersion, kind);
+      return resource;
+    },
+    served: (apiVersion, kind) => discovery.find(apiVersion, kind),
+    async cached(resource, name) {
+      if (scheme.has(resource.group)) refuseUnknown(resource, name);
+      return client.find(resource, name);
+    },
+    async forHealth(resource, name) {
+      refuseUnknown(resource, name);
+      return client.find(resource, name, { metadataOnly: !scheme.has(resource.group) });
+    },
+    delete: (resource, name, options) => client.delete(resource, name, options),
+  };
+}
+
+/** What the API server itself said, without what our client puts in front of it. */
+export function apiMessage(error: unknown): string {
+  const message = errorMessage(error);
+  return error instanceof KubeError ? message.replace(/^[A-Z]+ \S+(?: \S+)?: \d+(?: \w+)?: /, '') : message;
+}
+
+/** Whether deleting it must take its dependents first: what these groups own is not cleaned reliably otherwise. */
+export function needsForeground(apiVersion: string): boolean {
+  return ['apps', 'extensions', 'batch'].includes(groupOf(apiVersion));
+}

@@ -1,0 +1,209 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { AlreadyExistsError } from '../../../shared/kube/errors.ts';
+import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { sleep } from '../controllers/sleep.ts';
+import { scenarios, shownResources, type Stage } from './scenarios.ts';
+import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
+import type { FullManagedResource } from './types.ts';
+
+/** One version of a ManagedResource, as the recording has it. */
+interface Version {
+  ms: number;
+  event: string;
+  generation: number;
+  observedGeneration?: number;
+  deleting?: boolean;
+  finalizers?: string[];
+  /** Type -> status, reason, message. */
+  conditions: Record<string, string[]>;
+  resources?: string[];
+}
+
+interface RecordedStep {
+  step: string;
+  versions: Version[];
+  /** `plural/name` -> `there`, `deleting` or `404`. */
+  objects: Record<string, string>;
+}
+
+export interface TraceClusters {
+  source: Connection;
+  target: Connection;
+  stop(): Promise<void>;
+}
+
+const file = join(import.meta.dirname, '../../../../shared/data/resource-manager-traces.json');
+const namespace = 'shoot--lab--traces';
+
+/**
+ * Replays what the real gardener-resource-manager was recorded doing, against ours on these clusters.
+ * @param start brings up two API servers; the source has the CRD of ManagedResources
+ */
+export function describeTraces(title: string, start: () => Promise<TraceClusters>): void {
+  if (!existsSync(file)) {
+    describe.skip(`${title} (the recording is not here: ../shared/data/resource-manager-traces.json)`, () => {
+      it('needs the recording', () => {});
+    });
+    return;
+  }
+  const recording: Record<string, RecordedStep[]> = JSON.parse(readFileSync(file, 'utf8'));
+
+  describe(title, () => {
+    let clusters: TraceClusters;
+    let manager: ResourceManager;
+    let stage: Stage;
+    const clients: HttpKubeClient[] = [];
+
+    beforeAll(async () => {
+      clusters = await start();
+      const [source, target] = [createKubeClient(clusters.source), createKubeClient(clusters.target)];
+      clients.push(source, target);
+      stage = { source, target, namespace };
+      await ensureNamespace(source, namespace);
+      await ensureNamespace(target, 'kube-system');
+      manager = await startResourceManager({ ...clusters, targetNamespaces: defaultTargetNamespaces });
+    });
+    afterAll(async () => {
+      await manager?.stop();
+      for (const client of clients) client.close();
+      await clusters?.stop();
+    });
+
+    it('knows every recorded scenario and step', () => {
+      const steps = (all: Record<string, { step: string }[]>) =>
+        Object.entries(all).map(([title, list]) => [title, list.map(({ step }) => step)]);
+      const ours = Object.entries(scenarios).map(([title, scenario]) => [title, scenario.steps]);
+      expect(steps(Object.fromEntries(ours))).toEqual(steps(recording));
+    });
+
+    it.concurrent.each(Object.keys(recording))('%s', async (title) => {
+      const scenario = scenarios[title];
+      if (scenario === undefined) throw new Error(`There is no scenario ${title}.`);
+      const watch = await watchVersions(stage.source, scenario.name);
+      try {
+        for (const [index, recorded] of (recording[title] ?? []).entries()) {
+          const from = watch.versions.length;
+          await scenario.steps[index]?.act(stage);
+          const seen = await settled(() => watch.versions.slice(from), recorded.versions);
+          expect({ step: recorded.step, versions: essence(seen) }).toEqual({
+            step: recorded.step,
+            versions: essence(recorded.versions),
+          });
+          expect(await objectsOf(stage.target, Object.keys(recorded.objects))).toEqual(recorded.objects);
+          expectPatience(recorded, seen);
+        }
+      } finally {
+        await watch.stop();
+      }
+    });
+  });
+}
+
+/** Every version of one ManagedResource from now on. */
+async function watchVersions(source: KubeClient, name: string) {
+  const versions: Version[] = [];
+  const stopping = new AbortController();
+  const fieldSelector = `metadata.name=${name}`;
+  const { resourceVersion } = await source.list(resources.managedResources, { namespace, fieldSelector });
+  const follow = async () => {
+    const options = { namespace, fieldSelector, resourceVersion, timeoutSeconds: 600, signal: stopping.signal };
+    for await (const { type, object } of source.watch(resources.managedResources, options)) {
+      if (type !== 'BOOKMARK') versions.push(versionOf(type, object as FullManagedResource));
+    }
+  };
+  const ended = follow();
+  return {
+    versions,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+function versionOf(event: string, { metadata, status = {} }: FullManagedResource): Version {
+  const conditions = Object.fromEntries(
+    (status.conditions ?? []).map(({ type, status, reason, message }) => [type, [status, reason, message]]),
+  );
+  const shown = status.resources?.map(({ kind, namespace, name }) => [kind, namespace, name].filter(Boolean).join('/'));
+  return {
+    ms: Date.now(),
+    event,
+    generation: metadata.generation ?? 0,
+    ...(metadata.finalizers?.length ? { finalizers: metadata.finalizers } : {}),
+    ...(status.observedGeneration ? { observedGeneration: status.observedGeneration } : {}),
+    ...(metadata.deletionTimestamp === undefined ? {} : { deleting: true }),
+    conditions,
+    ...(shown && { resources: shown }),
+  };
+}
+
+/** Waits until as much has happened as was recorded, and then for a moment whether more comes. */
+async function settled(seen: () => Version[], recorded: Version[]): Promise<Version[]> {
+  const enough = () =>
+    seen().length >= recorded.length && isDeepStrictEqual(essence(seen()), essence(recorded));
+  for (let waited = 0; waited < 12_000 && !enough(); waited += 20) await sleep(20);
+  await sleep(200);
+  return seen();
+}
+
+/** What counts: everything but the times, the number of retries, and whether health or progress is told first. */
+function essence(versions: Version[]): unknown[] {
+  const shown = versions
+    .filter((version) => !isHalfChecked(version))
+    .map(({ ms, conditions, finalizers, ...version }) => ({
+      ...version,
+      // The API server does not say whether the last finalizer was the last when it deletes.
+      ...(version.event === 'DELETED' ? {} : { finalizers }),
+      conditions: Object.fromEntries(Object.entries(conditions).sort()),
+    }));
+  const result: unknown[] = [];
+  for (const version of shown) {
+    result.push(version);
+    // Progressing, False, Progressing, False: the same attempt again and again.
+    if (result.length >= 4 && isDeepStrictEqual(result.slice(-2), result.slice(-4, -2))) result.splice(-2);
+  }
+  return result;
+}
+
+/** Applied, and only one of the two checks has spoken. */
+function isHalfChecked({ conditions }: Version): boolean {
+  const pending = (type: string) => conditions[type]?.[1] === 'ChecksPending';
+  return conditions.ResourcesApplied?.[0] === 'True' && pending('ResourcesHealthy') !== pending('ResourcesProgressing');
+}
+
+/** What is still terminating is looked at again after 5 s, not earlier. */
+function expectPatience({ step, versions }: RecordedStep, seen: Version[]): void {
+  if (step !== 'finalizer removed in the shoot') return;
+  const [first] = seen;
+  expect(versions[0]?.ms).toBeGreaterThan(1000);
+  expect(first?.event).toBeDefined();
+}
+
+async function objectsOf(target: KubeClient, shown: string[]): Promise<Record<string, string>> {
+  const entries = shown.map(async (text) => {
+    const [plural = '', name = ''] = text.split('/');
+    const resource = shownResources[plural];
+    if (resource === undefined) throw new Error(`The recording shows ${plural}, which this test does not know.`);
+    const within = name === 'k' ? 'lab-k' : 'kube-system';
+    const object = await target.find(resource, { name, ...(resource.namespaced && { namespace: within }) });
+    const state = object === undefined ? '404' : object.metadata.deletionTimestamp === undefined ? 'there' : 'deleting';
+    return [text, state];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function ensureNamespace(client: KubeClient, name: string): Promise<void> {
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  try {
+    await client.create(resources.namespaces, object, { fieldManager: 'test' });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  }
+}

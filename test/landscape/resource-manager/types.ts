@@ -1,0 +1,43 @@
+import type { Condition, ManagedResource } from '../../../shared/gardener/types.ts';
+
+/** An entry of `status.resources`: the object, and what labels and annotations it was applied with. */
+export interface ObjectReference {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+/** A ManagedResource with the fields that only the resource-manager reads. */
+export interface FullManagedResource extends ManagedResource {
+  spec: ManagedResource['spec'] & { forceOverwriteLabels?: boolean; forceOverwriteAnnotations?: boolean };
+  status?: {
+    observedGeneration?: number;
+    conditions?: Condition[];
+    resources?: ObjectReference[];
+    secretsDataChecksum?: string;
+  };
+}
+
+export const annotations = {
+  ignore: 'resources.gardener.cloud/ignore',
+  mode: 'resources.gardener.cloud/mode',
+  deleteOnInvalidUpdate: 'resources.gardener.cloud/delete-on-invalid-update',
+  keepObject: 'resources.gardener.cloud/keep-object',
+  finalizeDeletionAfter: 'resources.gardener.cloud/finalize-deletion-after',
+  preserveReplicas: 'resources.gardener.cloud/preserve-replicas',
+  preserveResources: 'resources.gardener.cloud/preserve-resources',
+  skipHealthCheck: 'resources.gardener.cloud/skip-health-check',
+  origin: 'resources.gardener.cloud/origin',
+  description: 'resources.gardener.cloud/description',
+} as const;
+
+export const FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
+export const MANAGED_BY = { 'resources.gardener.cloud/managed-by': 'gardener' };
+
+/** Whether an annotation is there and true, as Go's ParseBool reads it. */
+export function isTrue(entries: Record<string, string> | undefined, key: string): boolean {
+  return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(entries?.[key] ?? '');
+}
