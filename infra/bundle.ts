@@ -48,8 +48,9 @@ export async function bundleFunction(
     // The ES builds of dependencies can be shaken; some have only a `main` that require()s Node's own modules.
     mainFields: ['module', 'main'],
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    // Native add-ons are optional speed-ups of their packages, which go on without.
-    external: ['*.node'],
+    // Native add-ons are optional speed-ups of their packages, which go on without. client-node (4 MB) serves only
+    // kubeconfigs with commands, and those that a bundle reads come out of secrets, where no command is followed.
+    external: ['*.node', '@kubernetes/client-node'],
     metafile: true,
     logLevel: 'warning',
     absWorkingDir: root,

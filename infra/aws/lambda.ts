@@ -1,4 +1,4 @@
-import { lazySqs } from '../../events/sqs/connect.ts';
+import { lazySqs, type Sqs } from '../../events/sqs/connect.ts';
 import { createSqsLambda, type QueueFunction, type SqsLambda } from '../../events/sqs/lambda.ts';
 import { prefixedQueueUrls } from '../../events/sqs/queues.ts';
 import { createSender } from '../../events/sqs/sender.ts';
@@ -10,21 +10,24 @@ import { secretsManagerKubeconfigs } from './secrets.ts';
 import { readEnvironment } from './settings.ts';
 import type { AwsCredentials } from './signature.ts';
 
-/** What the bundle of a function exports as `handler`. Everything is made on first use and kept while it is warm. */
+/**
+ * What the bundle of a function exports as `handler`: made on first use and kept while the function is warm.
+ * `SQS_ENDPOINT` and `SECRETS_MANAGER_ENDPOINT` name other services than AWS's own.
+ */
 export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
+  const sqs = lazySqs({ endpoint: process.env.SQS_ENDPOINT });
+  // Such a function always sends: the SDK loads while Lambda still initialises, when the processor is whole.
+  if (queueFunction.definition.sends) sqs().catch(() => {});
   let made: SqsLambda | undefined;
   return (event, context) => {
-    made ??= make(queueFunction, process.env);
+    made ??= make(queueFunction, sqs, process.env);
     return made(event, context);
   };
 }
 
-function make(queueFunction: QueueFunction, variables: NodeJS.ProcessEnv): SqsLambda {
+function make(queueFunction: QueueFunction, sqs: () => Promise<Sqs>, variables: NodeJS.ProcessEnv): SqsLambda {
   const { name } = queueFunction.definition;
   const { settings, queueUrlPrefix, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
-  const sqs = lazySqs({ endpoint: variables.SQS_ENDPOINT });
-  // Such a function always sends: let the SDK load while the first answers of the API server are on their way.
-  if (queueFunction.definition.sends) sqs().catch(() => {});
   const queues = prefixedQueueUrls(queueUrlPrefix);
   const credentials = secretsManagerKubeconfigs(kubeconfigSecretPrefix, {
     region: variables.AWS_REGION ?? '',

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { bundleAll } from '../bundle.ts';
+import { findDefinitions } from '../functions.ts';
+
+interface Arn {
+  'Fn::GetAtt': [id: string, attribute: string];
+}
+interface Lambda {
+  FunctionName: string;
+  Role: Arn;
+}
+interface Queue {
+  QueueName: string;
+  FifoQueue?: true;
+  RedrivePolicy?: { deadLetterTargetArn: Arn };
+}
+interface EventSource {
+  EventSourceArn: Arn;
+  FunctionName: Arn;
+}
+interface Role {
+  Policies: { PolicyDocument: { Statement: { Action: string[]; Resource: Partial<Arn>[] }[] } }[];
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let definitions: FunctionDefinition[];
+let folder: string;
+let resources: Record<string, { Type: string; Properties: object }>;
+
+beforeAll(async () => {
+  definitions = await findDefinitions();
+  await bundleAll();
+  folder = await mkdtemp(join(tmpdir(), 'serverless-'));
+  await packageOffline();
+  const template = JSON.parse(await readFile(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'));
+  resources = template.Resources;
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** As in a pipeline without AWS: no credentials, no account. */
+async function packageOffline(): Promise<void> {
+  const osls = join(root, 'node_modules/.bin/osls');
+  const env = { PATH: process.env.PATH, HOME: folder, SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' };
+  const child = spawn(process.execPath, [osls, 'package', '--stage', 'test', '--package', folder], { cwd: root, env });
+  let output = '';
+  child.stdout.on('data', (data) => (output += data));
+  child.stderr.on('data', (data) => (output += data));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  if (code !== 0) throw new Error(`osls package failed: ${output}`);
+}
+
+const ofType = <T>(type: string): T[] =>
+  Object.values(resources)
+    .filter(({ Type }) => Type === type)
+    .map(({ Properties }) => Properties as T);
+const lambdas = () => ofType<Lambda>('AWS::Lambda::Function');
+const lambdaOf = ({ name }: FunctionDefinition) =>
+  lambdas().find(({ FunctionName }) => FunctionName === `shoot-flux-test-${name}`);
+const queues = () => ofType<Queue>('AWS::SQS::Queue');
+const queueOf = (name: string) => queues().find(({ QueueName }) => QueueName === name);
+const isFifo = ({ queue }: FunctionDefinition) => queue !== 'standard';
+const idOf = (name: string) =>
+  Object.keys(resources).find((id) => (resources[id]?.Properties as Partial<Queue>).QueueName === name);
+const idIn = (arn: Partial<Arn> | undefined) => arn?.['Fn::GetAtt']?.[0] ?? '';
+const queueName = (definition: FunctionDefinition, kind = '') =>
+  `shoot-flux-test-${definition.name}${kind}${isFifo(definition) ? '.fifo' : ''}`;
+
+describe('serverless.yml', () => {
+  it('has a Lambda for every function and no other', () => {
+    const expected = definitions.map(({ name }) => `shoot-flux-test-${name}`);
+    expect(
+      lambdas()
+        .map(({ FunctionName }) => FunctionName)
+        .sort(),
+    ).toEqual(expected.sort());
+  });
+
+  it('runs each bundle on Node 24 and arm64, for ten seconds', () => {
+    for (const definition of definitions) {
+      expect(lambdaOf(definition)).toMatchObject({
+        Handler: `dist/functions/${definition.name}/index.handler`,
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Timeout: 10,
+      });
+    }
+  });
+
+  it('gives each function its queue and dead-letter queue of the same kind', () => {
+    for (const definition of definitions) {
+      const queue = queueOf(queueName(definition));
+      const deadLetters = queueOf(queueName(definition, '-dead-letter'));
+      expect(queue).toMatchObject({ VisibilityTimeout: 60, SqsManagedSseEnabled: true });
+      expect(queue?.FifoQueue).toBe(isFifo(definition) ? true : undefined);
+      expect(deadLetters?.FifoQueue).toBe(queue?.FifoQueue);
+      expect(idIn(queue?.RedrivePolicy?.deadLetterTargetArn)).toBe(idOf(queueName(definition, '-dead-letter')));
+    }
+    expect(queues()).toHaveLength(2 * definitions.length);
+  });
+
+  it('wakes each function by its own queue, with partial batch responses', () => {
+    const sources = ofType<EventSource>('AWS::Lambda::EventSourceMapping');
+    expect(sources).toHaveLength(definitions.length);
+    for (const definition of definitions) {
+      const source = sources.find(({ EventSourceArn }) => idIn(EventSourceArn) === idOf(queueName(definition)));
+      expect(source).toMatchObject({ BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
+      expect(resources[idIn(source?.FunctionName)]?.Properties).toBe(lambdaOf(definition));
+    }
+  });
+
+  it('lets a function consume its own queue only, and send only where it says', () => {
+    for (const definition of definitions) {
+      const role = resources[idIn(lambdaOf(definition)?.Role)]?.Properties as Role;
+      const statements = role.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+      const allowed = (action: string) =>
+        statements.flatMap(({ Action, Resource }) => (Action.includes(action) ? Resource.map(idIn) : [])).sort();
+      const others = definition.sends ? definitions.filter(isFifo).map((other) => idOf(queueName(other))) : [];
+      const sendable = [idOf(queueName(definition, '-dead-letter')), idOf('shoot-flux-test-delay'), ...others];
+      expect(allowed('sqs:ReceiveMessage')).toEqual([idOf(queueName(definition))]);
+      expect(allowed('sqs:DeleteMessage')).toEqual([idOf(queueName(definition))]);
+      expect(allowed('sqs:SendMessage')).toEqual(sendable.sort());
+      expect(statements.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);
+    }
+  });
+
+  it('puts each bundle with its lazy chunks into an archive of its own', async () => {
+    for (const { name } of definitions) {
+      const archive = (await readFile(join(folder, `${name}.zip`))).toString('latin1');
+      expect(archive).toContain(`dist/functions/${name}/index.mjs`);
+      expect(archive).toContain(`dist/functions/${name}/chunks/`);
+      const others = definitions.filter((other) => other.name !== name);
+      expect(others.filter((other) => archive.includes(`dist/functions/${other.name}/`))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { readEnvironment } from './settings.ts';
+
+const least = { QUEUE_URL_PREFIX: 'https://sqs/1/p-', KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
+
+describe('environment of a Lambda', () => {
+  it('has defaults for what an operator need not decide', () => {
+    expect(readEnvironment({ ...least, GARDEN_IDENTITY: '' })).toEqual({
+      queueUrlPrefix: 'https://sqs/1/p-',
+      kubeconfigSecretPrefix: 'shoot-flux/dev/keys/',
+      logLevel: 'info',
+      settings: {
+        landscape: 'gardener',
+        gardenIdentity: undefined,
+        seeds: [],
+        fluxDistribution: 'flux-distribution',
+        shootHealth: false,
+        shootAccess: 'external',
+      },
+    });
+  });
+
+  it('is taken as it is', () => {
+    const { settings } = readEnvironment({
+      ...least,
+      SEEDS: 'eu-1, eu-2',
+      SHOOT_HEALTH: 'true',
+      SHOOT_ACCESS: 'internal',
+    });
+    expect(settings).toMatchObject({ seeds: ['eu-1', 'eu-2'], shootHealth: true, shootAccess: 'internal' });
+  });
+
+  it.each([
+    [{ ...least, QUEUE_URL_PREFIX: '' }, 'QUEUE_URL_PREFIX is not set'],
+    [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH has to be one of false, true'],
+    [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL has to be one of'],
+  ])('is refused with the name of the variable', (variables, message) => {
+    expect(() => readEnvironment(variables)).toThrow(message);
+  });
+});

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Bridge, openBridge } from '../events/embedded/bridge.ts';
+import { lambdaContext } from '../events/embedded/lambda-context.ts';
+import type { SqsLambda } from '../events/sqs/lambda.ts';
+import { changeOf, eventOf, keyOf, lookInto, recordOf } from '../events/testing.ts';
+import { sendJson, startTlsServer, statusBody, type TestServer } from '../shared/kube/testing.ts';
+import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+import { createLog } from '../shared/runtime/log.ts';
+import { type Bundle, bundleAll, limitsOf } from './bundle.ts';
+import { findDefinitions } from './functions.ts';
+
+let folder: string;
+let bundles: Bundle[];
+let definitions: FunctionDefinition[];
+let bridge: Bridge;
+let seed: TestServer;
+const secretsManager = createServer((_, response) => {
+  const { server, ca, token } = seed.connection;
+  const kubeconfig = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [
+      { name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from(ca ?? '').toString('base64') } },
+    ],
+    users: [{ name: 'u', user: { token } }],
+  };
+  response.end(JSON.stringify({ SecretString: JSON.stringify(kubeconfig) }));
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bundles-'));
+  definitions = await findDefinitions();
+  bundles = await bundleAll(folder);
+  await startSurroundings();
+}, 60_000);
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  secretsManager.close();
+  await seed[Symbol.asyncDispose]();
+  await bridge.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** What a bundle finds on AWS: SQS, Secrets Manager and a seed, told by environment variables before its import. */
+async function startSurroundings(): Promise<void> {
+  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+  seed = await startTlsServer((_, response) => sendJson(response, 404, statusBody(404, 'NotFound', 'not found')));
+  await new Promise<void>((resolve) => secretsManager.listen(0, '127.0.0.1', resolve));
+  const variables = {
+    SQS_ENDPOINT: bridge.endpoint,
+    QUEUE_URL_PREFIX: `${bridge.endpoint}/000000000000/shoot-flux-`,
+    SECRETS_MANAGER_ENDPOINT: `http://127.0.0.1:${(secretsManager.address() as AddressInfo).port}/`,
+    KUBECONFIG_SECRET_PREFIX: 'shoot-flux/test/',
+    AWS_REGION: 'us-east-1',
+    LOG_LEVEL: 'error',
+    SEEDS: 'local',
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+}
+
+const handlerOf = async (name: string): Promise<SqsLambda> =>
+  (await import(pathToFileURL(join(folder, name, 'index.mjs')).href)).handler;
+
+describe('bundles', () => {
+  it('are there for every function, and light', () => {
+    const tooHeavy = bundles.filter(({ name, entryKb }) => {
+      const definition = definitions.find((candidate) => candidate.name === name);
+      return definition === undefined || entryKb > limitsOf(definition).kb;
+    });
+    expect(bundles.map(({ name }) => name)).toEqual(definitions.map(({ name }) => name));
+    expect(tooHeavy).toEqual([]);
+  });
+
+  it('each export a handler', async () => {
+    const handlers = await Promise.all(bundles.map(({ name }) => handlerOf(name)));
+    expect(handlers.every((handler) => typeof handler === 'function')).toBe(true);
+  });
+});
+
+describe('a bundle at work', () => {
+  it('sends due changes back to the queue of their function', async () => {
+    const handler = await handlerOf('delay');
+    const cause = { type: 'notBefore' as const, notBefore: '2020-01-01T00:00:00.000Z' };
+    const change = changeOf({ key: keyOf(5), cause });
+    const record = recordOf(change);
+    expect(await handler(eventOf(record), lambdaContext('delay', 10))).toEqual({ batchItemFailures: [] });
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-managed-resources.fifo');
+    expect(ready.map(({ body }) => JSON.parse(body))).toEqual([{ v: 1, ...change }]);
+  });
+
+  it('reaches the seed with the kubeconfig of its secret, as itself', async () => {
+    const handler = await handlerOf('managed-resources');
+    const answer = await handler(
+      eventOf(recordOf(changeOf({ key: keyOf(6) }))),
+      lambdaContext('managed-resources', 10),
+    );
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(seed.requests.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual([
+      `GET /apis/extensions.gardener.cloud/v1alpha1/namespaces/${keyOf(6).namespace}/extensions/shoot-flux`,
+    ]);
+    expect(seed.requests[0]?.headers).toMatchObject({
+      authorization: 'Bearer test-token',
+      'user-agent': 'shoot-flux/managed-resources',
+    });
+  });
+});
