@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { shootFlux } from './testing.ts';
+
+test.each(['run', 'render', 'validate', 'distribution'])('%s --help tells usage and options', async (name) => {
+  const { code, out, err } = await shootFlux([name, '--help']);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(new RegExp(`^Usage:\n  shoot-flux ${name} .*\\[options\\]\n`));
+  expect(out).toMatch(/\n {2}--flux-distribution DIR {2}/);
+  expect(out).toMatch(/\n {2}--help /);
+});
+
+test('the overview names every command', async () => {
+  const { code, out } = await shootFlux(['--help']);
+  expect(code).toBe(0);
+  for (const name of ['run', 'render', 'validate', 'distribution']) expect(out).toContain(`\n  ${name} `);
+  expect(await shootFlux([])).toEqual({ code: 2, out, err: '' });
+});
+
+test.each([
+  [['frob'], 'shoot-flux: there is no command "frob"; see: shoot-flux --help\n'],
+  [['toString'], 'shoot-flux: there is no command "toString"; see: shoot-flux --help\n'],
+  [['render', '--frob'], "shoot-flux render: Unknown option '--frob'; see: shoot-flux render --help\n"],
+  [['render', 'x'], 'shoot-flux render: "x" is one argument too many; see: shoot-flux render --help\n'],
+  [['render'], 'shoot-flux render: --flux-distribution is missing; see: shoot-flux render --help\n'],
+  [['distribution'], 'shoot-flux distribution: --flux-distribution is missing; see: shoot-flux distribution --help\n'],
+])('%j is wrong usage', async (args, err) => {
+  expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
+});
+
+test('the process ends with the exit code of the command', async () => {
+  const run = promisify(execFile)(process.execPath, ['infra/cli/main.ts', 'render']);
+  await expect(run).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--flux-distribution is missing'),
+  });
+});

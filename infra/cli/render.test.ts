@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { standIn } from '../../shared/flux/testing.ts';
+import { files, shootFlux } from './testing.ts';
+
+const distribution = ['--flux-distribution', standIn.folder];
+
+const fluxConfig = (data: Record<string, unknown>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'flux-config', namespace: 'garden-foo' },
+  data,
+});
+
+const repository = {
+  repositoryUrl: 'https://git.example/foo/fleet.git',
+  repositoryBranch: 'main',
+  repositoryType: 'public',
+};
+
+const shoot = (spec: Record<string, unknown> = {}) => ({
+  apiVersion: 'core.gardener.cloud/v1beta1',
+  kind: 'Shoot',
+  metadata: { name: 'bar', namespace: 'garden-foo' },
+  spec: { region: 'eu-1', provider: { type: 'local' }, kubernetes: { version: '1.34.1' }, ...spec },
+  status: { technicalID: 'shoot--foo--bar', uid: 'f00-ba5', clusterIdentity: 'shoot--foo--bar-f00-ba5-garden-dev' },
+});
+
+const resources = [{ name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'git-creds' } }];
+
+const providerConfig = {
+  flux: { components: ['source-controller', 'kustomize-controller'] },
+  source: {
+    template: { kind: 'GitRepository', spec: { url: 'ssh://git@git.example/foo/fleet.git', ref: { branch: 'main' } } },
+    secretResourceName: 'creds',
+  },
+  kustomization: { template: { spec: { path: 'clusters/bar' } } },
+};
+
+test('a public repository of the project', async () => {
+  await using input = await files({ config: fluxConfig(repository), shoot: shoot() });
+  const { config, shoot: shootFile } = input.paths;
+  const { code, out, err } = await shootFlux([
+    'render',
+    ...distribution,
+    '--flux-config',
+    config,
+    '--shoot',
+    shootFile,
+  ]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  await expect(out).toMatchFileSnapshot('./testdata/public-repository.yaml');
+});
+
+test('Secrets of the landscape are named, the providerConfig of the Shoot counts', async () => {
+  const extensions = [{ type: 'shoot-flux', providerConfig }];
+  await using input = await files({ shoot: shoot({ extensions, resources }) });
+  const { out } = await shootFlux(['render', ...distribution, '--shoot', input.paths.shoot]);
+  expect(out).toContain('\n# Secret flux-system/flux-system: a copy of the resource "creds" of the Shoot.\n---\n');
+  expect(out).not.toContain('kind: Secret');
+  expect(out).toContain('\n  path: clusters/bar\n');
+});
+
+test('a Secret without a target is named as the resource names it', async () => {
+  const additionalSecretResources = [{ name: 'creds' }];
+  await using input = await files({ shoot: shoot({ resources }), config: { additionalSecretResources } });
+  const args = ['render', ...distribution, '--provider-config', input.paths.config];
+  expect((await shootFlux([...args, '--shoot', input.paths.shoot])).out).toContain(
+    '# Secret flux-system/git-creds: a copy',
+  );
+  expect((await shootFlux(args)).out).toContain('# Secret flux-system/(named as the Secret itself): a copy');
+});
+
+test('without a Shoot its facts are named instead of shown', async () => {
+  const { out } = await shootFlux(['render', ...distribution]);
+  expect(out).toContain('# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts: give --shoot to see them.\n');
+  expect(out).not.toContain('kind: ConfigMap');
+});
+
+test('as JSON the same objects, and what is not shown is said beside them', async () => {
+  await using input = await files({ config: providerConfig, shoot: shoot({ resources }) });
+  const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
+  const { out, err } = await shootFlux([...args, '--json']);
+  const yaml = (await shootFlux(args)).out;
+  expect(JSON.parse(out)).toEqual({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: parseAllDocuments(yaml).map((document) => document.toJS()),
+  });
+  expect(err).toBe('not shown: Secret flux-system/flux-system: a copy of the resource "creds" of the Shoot.\n');
+});
+
+test('the annotations of a template stay, those for the resource-manager are left out', async () => {
+  const metadata = { annotations: { 'example.com/mine': 'yes' } };
+  const template = {
+    kind: 'GitRepository',
+    metadata,
+    spec: { url: 'https://git.example/foo', ref: { branch: 'main' } },
+  };
+  const config = { source: { template }, kustomization: providerConfig.kustomization };
+  const { out } = await shootFlux(['render', ...distribution, '--provider-config', '-'], JSON.stringify(config));
+  expect(out).toContain('  annotations:\n    example.com/mine: "yes"\n');
+  expect(out).not.toContain('resources.gardener.cloud');
+});
+
+test('a configuration that is wrong renders nothing', async () => {
+  const { code, out, err } = await shootFlux(
+    ['render', ...distribution, '--provider-config', '-'],
+    'flux: {logLevel: loud}',
+  );
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toMatch(/^shoot-flux render: providerConfig: flux\.logLevel: /);
+});
+
+test.each([
+  ['--flux-config', 'kind: Secret\n', 'is no ConfigMap: give --flux-config a file that holds one.'],
+  ['--shoot', 'kind: Shoot\n', 'is no Shoot with a name: give --shoot a file that holds one.'],
+  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', 'is no Shoot with a name: give --shoot a file that holds one.'],
+  ['--provider-config', 'a: b\nc: "hidden\n', 'line 3 is neither YAML nor JSON (MISSING_CHAR): mend the file.'],
+])('%s with %j', async (option, content, message) => {
+  await using input = await files({ input: content });
+  const { code, err } = await shootFlux(['render', ...distribution, option, input.paths.input]);
+  expect(code).toBe(1);
+  expect(err).toBe(`shoot-flux render: ${input.paths.input}: ${message}\n`);
+});
+
+test('a file that is not there', async () => {
+  const { code, err } = await shootFlux(['render', ...distribution, '--shoot', '/nowhere']);
+  expect(code).toBe(1);
+  expect(err).toMatch(
+    /^shoot-flux render: \/nowhere: cannot be read \(ENOENT.*\): name a file, or - for standard input\.\n$/,
+  );
+});
+
+test('standard input is read once', async () => {
+  const args = ['render', ...distribution, '--shoot', '-', '--provider-config', '-'];
+  expect(await shootFlux(args)).toMatchObject({ code: 2, err: expect.stringContaining('only one file can be') });
+});
+
+test('values of a ConfigMap are texts', async () => {
+  await using input = await files({ config: fluxConfig({ ...repository, suspend: true }) });
+  const { code, err } = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
+  expect(code).toBe(1);
+  expect(err).toContain('data.suspend: has to be a text; put it in quotes.');
+});

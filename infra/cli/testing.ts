@@ -1,0 +1,38 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cli } from './cli.ts';
+
+/** What a command line did. */
+export interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs a command line in this process. */
+export async function shootFlux(args: string[], stdin = ''): Promise<Ran> {
+  const ran: Ran = { code: -1, out: '', err: '' };
+  const code = await cli(args, {
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+    stdin: async () => stdin,
+  });
+  return { ...ran, code };
+}
+
+/** Files in a folder of their own, removed when the test is over; values that are no text are written as JSON. */
+export async function files<Name extends string>(contents: Record<Name, unknown>) {
+  const dir = await mkdtemp(join(tmpdir(), 'cli-'));
+  const paths = {} as Record<Name, string>;
+  for (const name of Object.keys(contents) as Name[]) {
+    const content = contents[name];
+    paths[name] = join(dir, name);
+    await writeFile(paths[name], typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return { dir, paths, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}
