@@ -18,12 +18,12 @@ const cause = (name: string, resourceVersion: string): Cause => ({
 
 /** An outbox whose attempts end when the test says so. */
 function outboxWithAttempts(debounceMs = 1) {
-  const attempts: { changes: ChangeRequest[]; succeed: () => void; fail: () => void }[] = [];
+  const attempts: { changes: ChangeRequest[]; succeed: () => void; fail: (error?: Error) => void }[] = [];
   const outbox = createOutbox({
     function: 'keys',
     send: (changes) =>
       new Promise<void>((resolve, reject) =>
-        attempts.push({ changes, succeed: resolve, fail: () => reject(new Error('no')) }),
+        attempts.push({ changes, succeed: resolve, fail: (error = new Error('no')) => reject(error) }),
       ),
     log: createLog('error'),
     metrics: noMetrics,
@@ -68,6 +68,15 @@ test('a failed attempt is repeated before anything newer, with the latest versio
   outbox.add(key('y'), cause('y', '4'));
   first.fail();
   expect(versions((await attempt()).changes)).toEqual(['x 1', 'y 4', 'z 3']);
+});
+
+test('of an attempt that failed in part, only what the queue does not have is repeated', async () => {
+  const { outbox, attempt } = outboxWithAttempts();
+  outbox.add(key('x'), cause('x', '1'));
+  outbox.add(key('y'), cause('y', '2'));
+  const first = await attempt();
+  first.fail(Object.assign(new Error('no'), { unsent: first.changes.slice(1) }));
+  expect(versions((await attempt()).changes)).toEqual(['y 2']);
 });
 
 test('no attempt that may have arrived can be mistaken for one with newer news', async () => {

@@ -25,6 +25,7 @@ export interface Outbox {
 
 export interface OutboxOptions {
   function: string;
+  /** Returns when the queue has all of them; an error may tell in `unsent` which ones it does not have. */
   send(changes: ChangeRequest[]): Promise<void>;
   log: Log;
   metrics: Metrics;
@@ -62,9 +63,10 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
         succeeded(batch.length);
       } catch (error) {
         const delay = backoff.next();
-        failed(batch, error, delay);
+        failed(unsentOf(batch, error), error, delay);
         await sleep(delay, stopped.signal);
       }
+      tellListeners();
     }
     running = undefined;
   };
@@ -74,6 +76,9 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
     problem = undefined;
     lastTurn = Date.now();
     metrics.count('watcher_changes_total', { function: name }, count);
+  };
+
+  const tellListeners = () => {
     const first = waiting.values().next().value;
     sentListeners = sentListeners.filter(({ until, resolve }) => {
       if (first !== undefined && first.since <= until) return true;
@@ -131,6 +136,14 @@ function firstOf<K, V>(map: Map<K, V>, count: number): [K, V][] {
     entries.push(entry);
   }
   return entries;
+}
+
+/** All of them, unless the error tells which ones the queue does not have. */
+function unsentOf(batch: [string, Waiting][], error: unknown): [string, Waiting][] {
+  const { unsent } = error as { unsent?: ChangeRequest[] };
+  if (!Array.isArray(unsent)) return batch;
+  const texts = new Set(unsent.map(({ key }) => keyText(key)));
+  return batch.filter(([text]) => texts.has(text));
 }
 
 function changeOf(name: string, key: ReconcileKey, causes: Causes): ChangeRequest[] {

@@ -20,7 +20,10 @@ export interface WatcherOptions {
   definitions: FunctionDefinition[];
   clusters: WatchedClusters;
   kube(cluster: string): Promise<KubeClient>;
-  /** Hands changes of one function to its queue; returns when the queue has all of them, else all are tried again. */
+  /**
+   * Hands changes of one function to its queue; returns when the queue has all of them. After an error they are tried
+   * again: those in the error's `unsent`, when it has one.
+   */
   send(changes: ChangeRequest[]): Promise<void>;
   log: Log;
   metrics: Metrics;
