@@ -1,0 +1,57 @@
+import { cleanupFinalizer, establishedStatus } from './crd.ts';
+import { type ApiObject, asObject, asString, equal, withKey } from './json.ts';
+import type { Registry } from './registry.ts';
+import { now } from './time.ts';
+
+/** Establishes CRDs, and deletes the objects of those that are being deleted. */
+export function startCrdController(registry: Registry): void {
+  const crds = registry.get('apiextensions.k8s.io', 'v1', 'customresourcedefinitions').store;
+  const instancesOf = (crd: ApiObject) => {
+    const spec = asObject(crd.spec);
+    return registry.store(asString(spec.group), asString(asObject(spec.names).plural));
+  };
+  const settle = (name: string) => {
+    const crd = crds.get(name);
+    if (crd === undefined) return;
+    if (crd.metadata.deletionTimestamp !== undefined) {
+      cleanUp(crd);
+      return;
+    }
+    const status = establishedStatus(crd);
+    if (!equal(crd.status, status)) crds.put(name, { ...crd, status });
+  };
+  const watched = new Set<string>();
+  const cleanUp = (crd: ApiObject) => {
+    const { name } = crd.metadata;
+    const instances = instancesOf(crd);
+    for (const object of [...instances.values()]) {
+      const { namespace, finalizers = [], deletionTimestamp } = object.metadata;
+      const key = namespace === undefined ? object.metadata.name : `${namespace}/${object.metadata.name}`;
+      if (finalizers.length === 0) instances.remove(key);
+      else if (deletionTimestamp === undefined) {
+        instances.put(key, {
+          ...object,
+          metadata: { ...object.metadata, deletionTimestamp: now(), deletionGracePeriodSeconds: 0 },
+        });
+      }
+    }
+    if (instances.size === 0) {
+      const left = (crd.metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
+      const done = { ...crd, metadata: withKey(crd.metadata, 'finalizers', left.length === 0 ? undefined : left) };
+      if (left.length === 0) crds.remove(name, done);
+      else if (left.length !== crd.metadata.finalizers?.length) crds.put(name, done);
+      return;
+    }
+    if (watched.has(name)) return;
+    watched.add(name);
+    const unsubscribe = instances.subscribe(() => {
+      if (instances.size > 0) return;
+      unsubscribe();
+      watched.delete(name);
+      settle(name);
+    });
+  };
+  crds.subscribe((event) => {
+    if (event.type !== 'DELETED') queueMicrotask(() => settle(event.key));
+  });
+}

@@ -1,0 +1,129 @@
+import type { Definition } from './definition.ts';
+import { type FieldError, fieldError } from './errors.ts';
+import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
+import { customSchema, type Schema } from './schema.ts';
+import type { ResourceStore } from './store.ts';
+import { now } from './time.ts';
+
+/** What holds a CRD until its objects are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+const strings = (value: JsonObject[string]) => asArray(value).map(String);
+
+/** The definitions of every served version, the preferred one first. */
+export function customDefinitions(crd: ApiObject, store: ResourceStore): Definition[] {
+  const spec = asObject(crd.spec);
+  const names = asObject(spec.names);
+  const kind = asString(names.kind);
+  return versions(crd)
+    .filter(({ served }) => served === true)
+    .sort((one, other) => comparePriority(asString(one.name), asString(other.name)))
+    .map((version) => ({
+      group: asString(spec.group),
+      version: asString(version.name),
+      plural: asString(names.plural),
+      singular: asString(names.singular) || kind.toLowerCase(),
+      kind,
+      listKind: asString(names.listKind) || `${kind}List`,
+      shortNames: strings(names.shortNames),
+      categories: strings(names.categories),
+      namespaced: spec.scope === 'Namespaced',
+      status: isObject(asObject(version.subresources).status),
+      generation: true,
+      custom: true,
+      schema: schemaOf(asObject(version.schema).openAPIV3Schema as JsonObject | undefined),
+      store,
+    }));
+}
+
+/** Compiled schemas by their source, so that a status update of the CRD costs nothing. */
+const compiled = new WeakMap<JsonObject, Schema>();
+
+function schemaOf(declared: JsonObject | undefined): Schema {
+  if (declared === undefined) return customSchema(undefined);
+  let schema = compiled.get(declared);
+  if (schema === undefined) {
+    schema = customSchema(declared);
+    compiled.set(declared, schema);
+  }
+  return schema;
+}
+
+function versions(crd: ApiObject): JsonObject[] {
+  return asArray(asObject(crd.spec).versions).filter(isObject);
+}
+
+/** GA before beta before alpha, then the higher number. */
+function comparePriority(one: string, other: string): number {
+  const rank = (version: string) => {
+    const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+    if (!match) return [0, 0, 0];
+    return [match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)];
+  };
+  const [a, b] = [rank(one), rank(other)];
+  for (let index = 0; index < 3; index++) {
+    const difference = (b[index] ?? 0) - (a[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return one < other ? -1 : 1;
+}
+
+/** A CRD with the names and defaults that the API server fills in. */
+export function withCrdDefaults(crd: ApiObject): ApiObject {
+  const spec = asObject(crd.spec);
+  const names = asObject(spec.names);
+  const kind = asString(names.kind);
+  return {
+    ...crd,
+    spec: {
+      ...spec,
+      conversion: spec.conversion ?? { strategy: 'None' },
+      names: { ...names, singular: names.singular ?? kind.toLowerCase(), listKind: names.listKind ?? `${kind}List` },
+    },
+  };
+}
+
+/** What is wrong with a CRD, as far as tests run into it. */
+export function crdErrors(crd: ApiObject): FieldError[] {
+  const spec = asObject(crd.spec);
+  const expected = `${asString(asObject(spec.names).plural)}.${asString(spec.group)}`;
+  const errors: FieldError[] = [];
+  if (crd.metadata.name !== expected) {
+    errors.push(fieldError.invalid('metadata.name', crd.metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  }
+  if (versions(crd).filter(({ storage }) => storage === true).length !== 1) {
+    errors.push(
+      fieldError.invalid(
+        'spec.versions',
+        versions(crd).length,
+        'must have exactly one version marked as storage version',
+      ),
+    );
+  }
+  return errors;
+}
+
+/** The status of a CRD whose names are accepted and whose objects are served. */
+export function establishedStatus(crd: ApiObject): JsonObject {
+  const status = asObject(crd.status);
+  const stored = strings(status.storedVersions);
+  const storage = versions(crd).find(({ storage }) => storage === true)?.name;
+  const condition = (type: string, reason: string, message: string): JsonObject => {
+    const known = asArray(status.conditions).find((other) => isObject(other) && other.type === type);
+    return isObject(known) && known.status === 'True'
+      ? known
+      : { lastTransitionTime: now(), message, reason, status: 'True', type };
+  };
+  const others = asArray(status.conditions).filter(
+    (other) => isObject(other) && other.type !== 'NamesAccepted' && other.type !== 'Established',
+  );
+  return {
+    acceptedNames: asObject(crd.spec).names ?? {},
+    conditions: [
+      condition('NamesAccepted', 'NoConflicts', 'no conflicts found'),
+      condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
+      ...others,
+    ],
+    storedVersions: typeof storage === 'string' && !stored.includes(storage) ? [...stored, storage] : stored,
+  };
+}

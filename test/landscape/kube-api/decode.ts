@@ -1,0 +1,109 @@
+import type { Call } from './call.ts';
+import { apiVersionOf } from './definition.ts';
+import { badRequest, fieldError, invalid } from './errors.ts';
+import { type ApiObject, isObject, type Json, type JsonObject, type Meta, withKey } from './json.ts';
+import { prune, schemaErrors, withDefaults, withoutNulls } from './validate.ts';
+
+/** The body of a write as an object of the resource: right kind, right place, nothing unknown, defaults filled in. */
+export function decode(call: Call, body: Json | undefined): ApiObject {
+  const { definition } = call;
+  if (!isObject(body)) throw badRequest('the request body is not an object');
+  const expected = apiVersionOf(definition);
+  const apiVersion = body.apiVersion ?? (definition.custom ? undefined : expected);
+  const kind = body.kind ?? (definition.custom ? undefined : definition.kind);
+  if (kind === undefined || kind === '') throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+  if (apiVersion !== expected || kind !== definition.kind) {
+    throw badRequest(
+      apiVersion !== expected
+        ? `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`
+        : `${String(kind)} in version "${definition.version}" cannot be handled as a ${definition.kind}: converting (v1.${String(kind)}) to (core.${definition.kind}): unknown conversion`,
+    );
+  }
+  return clean(call, { ...body, apiVersion, kind, metadata: metadataOf(body.metadata) });
+}
+
+function metadataOf(metadata: Json | undefined): Meta {
+  if (metadata === undefined || metadata === null) return { name: '' };
+  if (!isObject(metadata)) throw badRequest('metadata is not an object');
+  let result: JsonObject = { ...metadata };
+  for (const [key, value] of Object.entries(metadata)) {
+    const empty = Array.isArray(value)
+      ? value.length === 0 && key !== 'managedFields'
+      : isObject(value) && Object.keys(value).length === 0;
+    if (value === null || value === '' || empty) result = withKey(result, key, undefined);
+  }
+  return { ...result, name: typeof result.name === 'string' ? result.name : '' };
+}
+
+/** Prunes and defaults. */
+export function clean(call: Call, object: ApiObject): ApiObject {
+  const { definition } = call;
+  const unknown: string[] = [];
+  const builtIn = !definition.custom;
+  const whole = builtIn ? (dropNulls(object) as ApiObject) : object;
+  if (builtIn) {
+    const [wrong] = schemaErrors(definition.schema, whole, '').filter(
+      ({ reason }) => reason === 'FieldValueTypeInvalid',
+    );
+    if (wrong !== undefined) {
+      throw badRequest(
+        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal: ${wrong.field}: ${wrong.message}`,
+      );
+    }
+  }
+  const pruned = prune(definition.schema, whole, { builtIn, onUnknown: (path) => unknown.push(path) }) as ApiObject;
+  report(call, unknown);
+  if (builtIn) return pruned;
+  const filled = withDefaults(definition.schema, withoutNulls(definition.schema, pruned));
+  return filled as ApiObject;
+}
+
+function report(call: Call, unknown: readonly string[]): void {
+  if (unknown.length === 0) return;
+  const texts = unknown.map((path) => `unknown field "${path}"`);
+  const wish = call.query.get('fieldValidation') ?? 'Warn';
+  if (wish === 'Strict') {
+    const { definition } = call;
+    throw badRequest(
+      definition.custom
+        ? `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: strict decoding error: ${texts.join(', ')}`
+        : `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: strict decoding error: ${texts.join(', ')}`,
+    );
+  }
+  if (wish === 'Warn') call.warnings.push(...texts);
+}
+
+/** In built-in types null means absent. */
+function dropNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(dropNulls);
+  if (!isObject(value)) return value;
+  const result: JsonObject = {};
+  for (const [key, child] of Object.entries(value)) {
+    if (child === null || child === undefined) continue;
+    result[key] = key === 'managedFields' ? child : dropNulls(child);
+  }
+  return result;
+}
+
+/** Refuses an object that its schema does not allow. */
+export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
+  const { definition } = call;
+  const errors = schemaErrors(definition.schema, object, '', old).filter(({ field }) => !field.startsWith('metadata'));
+  if (errors.length > 0) throw invalid(definition, object.metadata.name, errors);
+}
+
+/** Refuses a body that names another object than the path. */
+export function checkIdentity(call: Call, object: ApiObject): void {
+  const { metadata } = object;
+  if (call.name !== '' && metadata.name !== call.name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${call.name})`);
+  }
+  checkNamespace(call, object);
+}
+
+export function checkNamespace(call: Call, { metadata }: ApiObject): void {
+  if (!call.definition.namespaced || metadata.namespace === undefined || metadata.namespace === call.namespace) return;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+export const nameRequired = fieldError.required('metadata.name', 'name or generateName is required');

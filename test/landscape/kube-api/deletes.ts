@@ -1,0 +1,113 @@
+import { type Answer, type Call, isDryRun } from './call.ts';
+import { cleanupFinalizer } from './crd.ts';
+import { keyOf } from './definition.ts';
+import { conflict, notFound } from './errors.ts';
+import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
+import { checkMortal } from './lifecycle.ts';
+import { list } from './reads.ts';
+import { now } from './time.ts';
+
+/** Resources whose deletion answers with the object instead of a Status. */
+const answersObject = new Set([
+  'pods',
+  'serviceaccounts',
+  'resourcequotas',
+  'persistentvolumes',
+  'persistentvolumeclaims',
+]);
+
+/** DELETE of one object. */
+export function remove(call: Call): Answer {
+  const { definition, name } = call;
+  checkMortal(definition, name);
+  const key = keyOf(definition, call.namespace, name);
+  const live = definition.store.get(key);
+  if (live === undefined) throw notFound(definition, name);
+  const options = asObject(call.body);
+  checkPreconditions(call, live, asObject(options.preconditions));
+  const { object, gone } = deleteObject(call, live, options);
+  if (!gone || (!definition.custom && answersObject.has(definition.plural))) return { code: 200, body: object };
+  return {
+    code: 200,
+    body: {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: {
+        name,
+        ...(definition.group !== '' && { group: definition.group }),
+        kind: definition.plural,
+        uid: asString(live.metadata.uid),
+      },
+    },
+  };
+}
+
+/** DELETE of a collection: everything that matches, one by one. */
+export function removeCollection(call: Call): ApiObject[] {
+  const options = asObject(call.body);
+  return list(call).items.map((live) => {
+    const { namespace = '', name } = live.metadata;
+    return deleteObject({ ...call, namespace, name }, live, options).object;
+  });
+}
+
+function checkPreconditions(call: Call, live: ApiObject, preconditions: JsonObject): void {
+  const { uid, resourceVersion } = preconditions;
+  const failed = (what: string, wanted: unknown, found: unknown) =>
+    conflict(
+      call.definition,
+      call.name,
+      `Precondition failed: ${what} in precondition: ${String(wanted)}, ${what} in object meta: ${String(found)}`,
+    );
+  if (typeof uid === 'string' && uid !== live.metadata.uid) throw failed('UID', uid, live.metadata.uid);
+  if (typeof resourceVersion === 'string' && resourceVersion !== live.metadata.resourceVersion) {
+    throw failed('ResourceVersion', resourceVersion, live.metadata.resourceVersion);
+  }
+}
+
+/** Finalizers that the way of deletion asks for; nobody collects garbage here, so they stay. */
+function wantedFinalizers(call: Call, live: ApiObject, options: JsonObject): string[] {
+  const policy = options.propagationPolicy ?? call.query.get('propagationPolicy');
+  const others = (live.metadata.finalizers ?? []).filter((name) => name !== 'orphan' && name !== 'foregroundDeletion');
+  const orphan = options.orphanDependents === true || call.query.get('orphanDependents') === 'true';
+  if (policy === 'Orphan' || orphan) return [...others, 'orphan'];
+  if (policy === 'Foreground') return [...others, 'foregroundDeletion'];
+  if (policy === 'Background') return others;
+  return live.metadata.finalizers ?? [];
+}
+
+function deleteObject(call: Call, live: ApiObject, options: JsonObject): { object: ApiObject; gone: boolean } {
+  const { definition } = call;
+  const key = keyOf(definition, call.namespace, call.name);
+  const isNamespace = !definition.custom && definition.plural === 'namespaces';
+  const isCrd = !definition.custom && definition.plural === 'customresourcedefinitions';
+  let finalizers = wantedFinalizers(call, live, options);
+  if (isCrd && !finalizers.includes(cleanupFinalizer)) finalizers = [...finalizers, cleanupFinalizer];
+  const heldBySpec = isNamespace && isObject(live.spec) && asArray(live.spec.finalizers).length > 0;
+  if (finalizers.length === 0 && !heldBySpec) {
+    if (isDryRun(call)) return { object: live, gone: true };
+    return { object: definition.store.remove(key) ?? live, gone: true };
+  }
+  const { metadata } = live;
+  if (metadata.deletionTimestamp !== undefined && finalizers.length === (metadata.finalizers ?? []).length) {
+    return { object: live, gone: false };
+  }
+  const generation =
+    definition.generation && metadata.deletionTimestamp === undefined
+      ? { generation: (metadata.generation ?? 1) + 1 }
+      : {};
+  const object: ApiObject = {
+    ...live,
+    metadata: {
+      ...metadata,
+      ...generation,
+      ...(finalizers.length > 0 && { finalizers }),
+      deletionTimestamp: metadata.deletionTimestamp ?? now(),
+      deletionGracePeriodSeconds: 0,
+    },
+  };
+  const marked = isNamespace ? { ...object, status: { ...asObject(object.status), phase: 'Terminating' } } : object;
+  return { object: isDryRun(call) ? marked : definition.store.put(key, marked), gone: false };
+}

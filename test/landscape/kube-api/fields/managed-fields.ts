@@ -1,0 +1,157 @@
+import { asArray, asString, isObject, type Json, type JsonObject } from '../json.ts';
+import type { Schema } from '../schema.ts';
+import {
+  difference,
+  type FieldSet,
+  fromFieldsV1,
+  intersection,
+  isEmpty,
+  sameSet,
+  toFieldsV1,
+  union,
+  withoutTrees,
+} from './field-set.ts';
+import { type Comparison, compare } from './walk.ts';
+
+/** Who owns which fields: one entry per manager, operation and subresource. */
+export interface Manager {
+  manager: string;
+  operation: 'Apply' | 'Update';
+  apiVersion: string;
+  subresource: string;
+  time: string;
+  fields: FieldSet;
+}
+
+/** Managers by their identity. */
+export type Managers = Map<string, Manager>;
+
+/** What a write says of itself. */
+export interface Writer {
+  manager: string;
+  apiVersion: string;
+  subresource: string;
+}
+
+/** Appliers keep their identity over API versions, updaters do not. */
+export function identity(writer: Writer, operation: 'Apply' | 'Update'): string {
+  const version = operation === 'Apply' ? '' : writer.apiVersion;
+  return `${operation}|${writer.manager}|${version}|${writer.subresource}`;
+}
+
+/** System metadata that nobody owns. */
+const unowned = fromFieldsV1({
+  'f:apiVersion': {},
+  'f:kind': {},
+  'f:metadata': {
+    '.': {},
+    'f:name': {},
+    'f:namespace': {},
+    'f:creationTimestamp': {},
+    'f:selfLink': {},
+    'f:uid': {},
+    'f:generation': {},
+    'f:managedFields': {},
+    'f:resourceVersion': {},
+  },
+});
+
+/** Without what nobody owns. */
+export const strip = (fields: FieldSet) => difference(fields, unowned);
+
+export function decodeManagers(managedFields: Json | undefined): Managers {
+  const managers: Managers = new Map();
+  for (const entry of asArray(managedFields)) {
+    if (!isObject(entry)) continue;
+    const operation = entry.operation === 'Apply' ? 'Apply' : 'Update';
+    const manager: Manager = {
+      manager: asString(entry.manager),
+      operation,
+      apiVersion: asString(entry.apiVersion),
+      subresource: asString(entry.subresource),
+      time: asString(entry.time),
+      fields: fromFieldsV1(entry.fieldsV1),
+    };
+    if (manager.manager !== '' || manager.apiVersion !== '') managers.set(identity(manager, operation), manager);
+  }
+  return managers;
+}
+
+/** As `metadata.managedFields`: appliers first, then the oldest. */
+export function encodeManagers(managers: Managers): JsonObject[] {
+  const order = (one: Manager, other: Manager) =>
+    compareText(one.operation, other.operation) ||
+    compareText(one.time, other.time) ||
+    compareText(one.manager, other.manager) ||
+    compareText(one.apiVersion, other.apiVersion) ||
+    compareText(one.subresource, other.subresource);
+  return [...managers.values()].sort(order).map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
+    manager,
+    operation,
+    apiVersion,
+    ...(time !== '' && { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: toFieldsV1(fields),
+    ...(subresource !== '' && { subresource }),
+  }));
+}
+
+const compareText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+
+/** Fields that a write cannot change (the status through the main resource, for example). */
+export type Ignored = FieldSet | undefined;
+
+/** The writer takes what it changed from everybody else. */
+export function own(
+  managers: Managers,
+  writer: Writer,
+  schema: Schema | undefined,
+  change: { old: JsonObject; now: JsonObject; ignored: Ignored; time: string },
+): Managers {
+  const comparison = compare(schema, change.old, change.now);
+  const self = identity(writer, 'Update');
+  const changed = strip(ignore(union(comparison.added, comparison.modified), change.ignored));
+  const result = lose(managers, changed, comparison, undefined);
+  if (isEmpty(changed)) return result;
+  const before = result.get(self)?.fields;
+  result.set(self, {
+    ...writer,
+    operation: 'Update',
+    time: change.time,
+    fields: before === undefined ? changed : union(before, changed),
+  });
+  return result;
+}
+
+export function ignore(fields: FieldSet, ignored: Ignored): FieldSet {
+  return ignored === undefined ? fields : withoutTrees(fields, ignored);
+}
+
+/** What others own of the changed fields. */
+export function conflicts(managers: Managers, self: string, comparison: Comparison): Map<Manager, FieldSet> {
+  const changed = union(comparison.added, comparison.modified);
+  const result = new Map<Manager, FieldSet>();
+  for (const [id, manager] of managers) {
+    if (id === self) continue;
+    const shared = intersection(manager.fields, changed);
+    if (!isEmpty(shared)) result.set(manager, shared);
+  }
+  return result;
+}
+
+/** Every manager but the writer loses what changed and what is gone. */
+export function lose(
+  managers: Managers,
+  changed: FieldSet,
+  { removed }: Comparison,
+  except: string | undefined,
+): Managers {
+  const result: Managers = new Map();
+  for (const [id, manager] of managers) {
+    const kept = id === except ? manager.fields : difference(manager.fields, changed);
+    const fields = difference(kept, removed);
+    if (isEmpty(fields)) continue;
+    result.set(id, sameSet(fields, manager.fields) ? manager : { ...manager, fields });
+  }
+  return result;
+}

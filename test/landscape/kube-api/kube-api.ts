@@ -1,0 +1,158 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { stringify } from 'yaml';
+import type { User } from './call.ts';
+import { loopbackCertificate } from './certificate.ts';
+import { startCrdController } from './crd-controller.ts';
+import type { Faults, RequestMatch, RequestSummary } from './faults.ts';
+import { catches } from './faults.ts';
+import type { ApiObject, JsonObject } from './json.ts';
+import { startNamespaceController } from './namespace-controller.ts';
+import { Objects } from './objects.ts';
+import { Registry } from './registry.ts';
+import { Handler, type LoggedRequest } from './server.ts';
+import type { OpenWatch } from './watch.ts';
+
+export type { Fault, FaultAction, Faults, RequestMatch, RequestSummary } from './faults.ts';
+export type { ApiObject } from './json.ts';
+export type { LoggedRequest } from './server.ts';
+
+export interface KubeApiOptions {
+  /** Users by their bearer tokens. @default one administrator, whose token is `KubeApi.token` */
+  tokens?: Readonly<Record<string, { name: string; groups?: readonly string[] }>>;
+  /** `RBAC`: roles and bindings decide; else every known token may do everything. @default 'AlwaysAllow' */
+  authorization?: 'AlwaysAllow' | 'RBAC';
+  /** Empty namespaces that are deleted, and let them go. @default false, as an API server alone */
+  namespaceController?: boolean;
+  /** @default 60,000, as the real one */
+  bookmarkIntervalMs?: number;
+  /** CRDs (or anything else) that are there from the start. */
+  objects?: readonly JsonObject[];
+  /** @default any free one */
+  port?: number;
+  /** Awaited before each request is carried out: lets a test stop the world between two of them. */
+  onRequest?: (request: RequestSummary) => void | Promise<void>;
+}
+
+/** A running embedded API server. */
+export interface KubeApi extends AsyncDisposable {
+  url: string;
+  /** PEM of the authority that signed the server's certificate. */
+  ca: string;
+  /** The administrator's. */
+  token: string;
+  /** For kubectl and client-node; default: the administrator's. */
+  kubeconfig(token?: string): string;
+  /** Objects without HTTP: for the set-up and the assertions of tests. */
+  objects: Objects;
+  faults: Faults;
+  /** Every request since the start or the last clear. */
+  requests: LoggedRequest[];
+  /** Requests that match. */
+  requestsLike(match: RequestMatch): LoggedRequest[];
+  /** Adds a user. */
+  addToken(token: string, user: { name: string; groups?: readonly string[] }): void;
+  /** Open watches, all or those of one resource. */
+  watches(plural?: string): OpenWatch[];
+  /** Forgets history: watches and continue tokens from before are answered 410. */
+  compact(): void;
+  /** Breaks every connection now. */
+  breakConnections(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts an API server in this process, on loopback and with TLS. */
+export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
+  const registry = new Registry();
+  const objects = new Objects(registry);
+  const token = 'administrator';
+  const users = new Map<string, User>([[token, { name: 'admin', groups: ['system:masters', 'system:authenticated'] }]]);
+  const addToken = (secret: string, { name, groups = [] }: { name: string; groups?: readonly string[] }) =>
+    void users.set(secret, { name, groups: [...groups, 'system:authenticated'] });
+  for (const [secret, user] of Object.entries(options.tokens ?? {})) addToken(secret, user);
+
+  startCrdController(registry);
+  for (const object of bootstrapObjects) objects.create(object);
+  for (const object of options.objects ?? []) objects.create(object as ApiObject);
+  const stopController = options.namespaceController ? startNamespaceController(registry) : () => {};
+
+  const handler = new Handler({
+    registry,
+    users,
+    rbac: options.authorization === 'RBAC',
+    bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
+    onRequest: options.onRequest,
+  });
+  const { cert, key } = loopbackCertificate();
+  const server = createServer({ cert, key }, (request, response) => void handler.handle(request, response));
+  // A harness may hold a request for as long as it likes.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = async () => {
+    stopController();
+    for (const open of [...handler.watches]) open.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return {
+    url,
+    ca: cert,
+    token,
+    kubeconfig: (secret = token) => kubeconfigOf(url, cert, secret),
+    objects,
+    faults: handler.faults,
+    requests: handler.requests,
+    requestsLike: (match) => handler.requests.filter((request) => catches(match, request)),
+    addToken,
+    watches: (plural) =>
+      [...handler.watches].filter(({ call }) => plural === undefined || call.definition.plural === plural),
+    compact: () => {
+      for (const { store } of registry.all()) store.compact();
+    },
+    breakConnections: () => server.closeAllConnections(),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const bootstrapObjects: ApiObject[] = [
+  ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  })),
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'cluster-admin' },
+    rules: [
+      { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+      { nonResourceURLs: ['*'], verbs: ['*'] },
+    ],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'cluster-admin' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:masters' }],
+  },
+];
+
+function kubeconfigOf(server: string, ca: string, token: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'embedded',
+    contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: 'embedded', namespace: 'default' } }],
+    clusters: [
+      { name: 'embedded', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+    ],
+    users: [{ name: 'embedded', user: { token } }],
+  });
+}

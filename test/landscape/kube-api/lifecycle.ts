@@ -1,0 +1,33 @@
+import type { Definition } from './definition.ts';
+import { ApiError, forbidden, notFound } from './errors.ts';
+import { asObject } from './json.ts';
+import type { Registry } from './registry.ts';
+
+const immortal = new Set(['default', 'kube-system', 'kube-public']);
+
+/** Objects are created only in namespaces that exist and stay. */
+export function checkNamespaceOpen(registry: Registry, definition: Definition, namespace: string, name: string): void {
+  const namespaces = registry.get('', 'v1', 'namespaces');
+  const found = namespaces.store.get(namespace);
+  if (found === undefined) throw notFound(namespaces, namespace);
+  if (asObject(found.status).phase !== 'Terminating') return;
+  throw forbidden(
+    definition,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
+}
+
+/** Some namespaces cannot be deleted. */
+export function checkMortal(definition: Definition, name: string): void {
+  if (definition.custom || definition.plural !== 'namespaces' || !immortal.has(name)) return;
+  const error = forbidden(definition, name, 'this namespace may not be deleted');
+  throw new ApiError(error.code, error.reason, error.message, error.details);
+}

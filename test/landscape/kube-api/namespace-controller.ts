@@ -1,0 +1,65 @@
+import { type ApiObject, asArray, asObject, withKey } from './json.ts';
+import type { Registry } from './registry.ts';
+import { now } from './time.ts';
+
+/** Empties namespaces that are being deleted and lets them go, as kube-controller-manager does. */
+export function startNamespaceController(registry: Registry): () => void {
+  const namespaces = registry.get('', 'v1', 'namespaces').store;
+  const timers = new Set<NodeJS.Timeout>();
+  const later = (name: string, ms: number) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      sweep(name);
+    }, ms);
+    timer.unref();
+    timers.add(timer);
+  };
+  const sweep = (name: string) => {
+    const namespace = namespaces.get(name);
+    if (namespace?.metadata.deletionTimestamp === undefined) return;
+    if (deleteContents(registry, name) > 0) {
+      later(name, 100);
+      return;
+    }
+    const finalizers = asArray(asObject(namespace.spec).finalizers).filter((finalizer) => finalizer !== 'kubernetes');
+    const spec = withKey(asObject(namespace.spec), 'finalizers', finalizers.length === 0 ? undefined : finalizers);
+    const done: ApiObject = { ...namespace, spec };
+    if (finalizers.length === 0 && (namespace.metadata.finalizers ?? []).length === 0) namespaces.remove(name, done);
+    else if (asArray(asObject(namespace.spec).finalizers).length !== finalizers.length) namespaces.put(name, done);
+  };
+  const unsubscribe = namespaces.subscribe((event) => {
+    if (event.type !== 'DELETED' && event.object.metadata.deletionTimestamp !== undefined) later(event.key, 0);
+  });
+  return () => {
+    unsubscribe();
+    for (const timer of timers) clearTimeout(timer);
+  };
+}
+
+/** Deletes what can be deleted. @returns how many objects are left */
+function deleteContents(registry: Registry, namespace: string): number {
+  let left = 0;
+  const stores = new Set(
+    registry
+      .all()
+      .filter(({ namespaced }) => namespaced)
+      .map(({ store }) => store),
+  );
+  for (const store of stores) {
+    for (const [key, object] of [...store.range(`${namespace}/`, '', store.revision)]) {
+      const { metadata } = object;
+      if ((metadata.finalizers ?? []).length === 0) {
+        store.remove(key);
+        continue;
+      }
+      left++;
+      if (metadata.deletionTimestamp === undefined) {
+        store.put(key, {
+          ...object,
+          metadata: { ...metadata, deletionTimestamp: now(), deletionGracePeriodSeconds: 0 },
+        });
+      }
+    }
+  }
+  return left;
+}

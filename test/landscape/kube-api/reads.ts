@@ -1,0 +1,120 @@
+import type { Answer, Call } from './call.ts';
+import { keyOf } from './definition.ts';
+import { ApiError, badRequest, expired, notFound } from './errors.ts';
+import type { ApiObject, JsonObject } from './json.ts';
+import { everything, fieldMatcher, labelMatcher, type Matcher } from './selectors.ts';
+
+/** GET of one object. */
+export function get(call: Call): Answer {
+  return { code: 200, body: getObject(call) };
+}
+
+export function getObject(call: Call): ApiObject {
+  const { definition, name } = call;
+  const object = definition.store.get(keyOf(definition, call.namespace, name));
+  if (object === undefined) throw notFound(definition, name);
+  return object;
+}
+
+/** What the selectors of the request and its namespace leave. */
+export function matcherOf(call: Call): Matcher {
+  const { definition, query, name } = call;
+  const labels = labelMatcher(query.get('labelSelector') ?? '');
+  const fields = fieldMatcher(query.get('fieldSelector') ?? '', definition.plural, definition.custom, definition.group);
+  const named: Matcher = name === '' ? everything : (object) => object.metadata.name === name;
+  const matchers = [labels, fields, named].filter((matcher) => matcher !== everything);
+  return matchers.length === 0 ? everything : (object) => matchers.every((matches) => matches(object));
+}
+
+export interface Page {
+  items: ApiObject[];
+  metadata: JsonObject;
+}
+
+interface Continuation {
+  v: string;
+  rv: number;
+  start: string;
+}
+
+/** A page of a list, consistent with the first page over all of its pages. */
+export function list(call: Call): Page {
+  const { definition, query } = call;
+  const { store } = definition;
+  const matches = matcherOf(call);
+  const token = query.get('continue') ?? '';
+  const exact = query.get('resourceVersionMatch') === 'Exact';
+  const asked = revisionOf(query.get('resourceVersion') ?? '');
+  if (token !== '' && asked !== undefined && asked !== 0) {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
+  if (asked !== undefined && asked > store.revision) throw tooLarge(asked, store.revision);
+  const continued = token === '' ? undefined : continuation(token);
+  const revision = continued?.rv ?? (exact && asked !== undefined ? asked : store.revision);
+  if (!store.remembers(revision)) {
+    if (continued === undefined) throw expired('The provided resource version is too old.');
+    throw expired(
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+      { continue: encode({ v: 'meta.k8s.io/v1', rv: -1, start: continued.start }) },
+    );
+  }
+
+  // Answers from the watch cache ("any version") ignore the limit.
+  const limit = asked === 0 && token === '' ? 0 : Number(query.get('limit') ?? 0);
+  const prefix = definition.namespaced && call.namespace !== '' ? `${call.namespace}/` : '';
+  const items: ApiObject[] = [];
+  let last = '';
+  let more = false;
+  let remaining = 0;
+  for (const [key, object] of store.range(prefix, continued?.start ?? '', revision < 0 ? store.revision : revision)) {
+    if (more) {
+      remaining++;
+      continue;
+    }
+    if (!matches(object)) continue;
+    if (limit > 0 && items.length === limit) {
+      more = true;
+      remaining++;
+      if (matches !== everything) break;
+      continue;
+    }
+    items.push(object);
+    last = key;
+  }
+  const shown = revision < 0 ? store.revision : revision;
+  return {
+    items,
+    metadata: {
+      resourceVersion: String(shown),
+      ...(more && { continue: encode({ v: 'meta.k8s.io/v1', rv: shown, start: last }) }),
+      ...(more && matches === everything && { remainingItemCount: remaining }),
+    },
+  };
+}
+
+const encode = (value: Continuation) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function continuation(token: string): Continuation {
+  try {
+    const value = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
+    if (typeof value?.rv !== 'number' || typeof value.start !== 'string') throw new Error('not a token');
+    // A token of an expired list goes on with the present.
+    return value.rv < 0 ? { ...value, rv: -1 } : value;
+  } catch {
+    throw badRequest('continue key is not valid: illegal base64 data');
+  }
+}
+
+/** A resourceVersion of a query; undefined when there is none. */
+export function revisionOf(text: string): number | undefined {
+  if (text === '') return undefined;
+  const revision = Number(text);
+  if (Number.isInteger(revision) && revision >= 0) return revision;
+  throw badRequest(`Invalid value: "${text}": resourceVersion must be a number`);
+}
+
+export const tooLarge = (asked: number, current: number) =>
+  new ApiError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });

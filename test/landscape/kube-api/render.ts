@@ -1,0 +1,37 @@
+import { apiVersionOf, type Definition } from './definition.ts';
+import type { ApiObject, JsonObject } from './json.ts';
+
+/** How objects are shown: whole, or metadata only. */
+export type Form = 'object' | 'metadata';
+
+/** The form that an Accept header asks for; others (tables) are declined by sending whole objects. */
+export function formOf(accept: string): Form {
+  return /as=PartialObjectMetadata(List)?\b/.test(accept) ? 'metadata' : 'object';
+}
+
+/** An object in the version and form of the request. */
+export function render(definition: Definition, object: ApiObject, form: Form): ApiObject {
+  if (form === 'metadata') {
+    return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+  }
+  const apiVersion = apiVersionOf(definition);
+  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+}
+
+/** A list; items of built-in types do not repeat the kind. */
+export function renderList(definition: Definition, items: ApiObject[], metadata: JsonObject, form: Form): JsonObject {
+  if (form === 'metadata') {
+    return {
+      kind: 'PartialObjectMetadataList',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata,
+      items: items.map((item) => render(definition, item, form)),
+    };
+  }
+  const show = (item: ApiObject): JsonObject => {
+    if (definition.custom) return render(definition, item, form);
+    const { apiVersion: _, kind: __, ...rest } = item;
+    return rest;
+  };
+  return { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata, items: items.map(show) };
+}

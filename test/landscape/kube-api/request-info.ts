@@ -1,0 +1,52 @@
+/** What a path of the API means. */
+export interface RequestInfo {
+  group: string;
+  version: string;
+  namespace: string;
+  plural: string;
+  name: string;
+  subresource: string;
+  /** The old `/watch/` prefix. */
+  watch: boolean;
+}
+
+/** Takes a path of `/api` or `/apis` apart; undefined when it is no resource's. */
+export function requestInfo(path: string): RequestInfo | undefined {
+  const parts = path.split('/').slice(1).map(decodeURIComponent);
+  if (parts.at(-1) === '') parts.pop();
+  const [root] = parts;
+  if (root !== 'api' && root !== 'apis') return undefined;
+  const group = root === 'api' ? '' : (parts[1] ?? '');
+  const version = parts[root === 'api' ? 1 : 2] ?? '';
+  let rest = parts.slice(root === 'api' ? 2 : 3);
+  const watch = rest[0] === 'watch';
+  if (watch) rest = rest.slice(1);
+  if (rest.length === 0 || rest.length > 5) return undefined;
+  const [first = '', namespace = '', plural, name = '', subresource = ''] = rest;
+  const ofNamespace = first === 'namespaces' && plural !== undefined && plural !== 'status' && plural !== 'finalize';
+  if (ofNamespace) return { group, version, namespace, plural, name, subresource, watch };
+  if (rest.length > 3) return undefined;
+  return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '', watch };
+}
+
+/** The verb that authorization knows a request by. */
+export function verbOf(method: string, info: RequestInfo, query: URLSearchParams): string {
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return info.name === '' ? 'deletecollection' : 'delete';
+    default:
+      if (isWatch(query) || info.watch) return 'watch';
+      return info.name === '' ? 'list' : 'get';
+  }
+}
+
+export function isWatch(query: URLSearchParams): boolean {
+  const watch = query.get('watch');
+  return watch === 'true' || watch === '1';
+}

@@ -1,0 +1,42 @@
+import type { Answer, Call, User } from './call.ts';
+import { remove, removeCollection } from './deletes.ts';
+import { methodNotAllowed, noSuchPath } from './errors.ts';
+import type { ApiObject, Json } from './json.ts';
+import { get, list } from './reads.ts';
+import type { Registry } from './registry.ts';
+import { type Form, render, renderList } from './render.ts';
+import { createToken } from './service-account-tokens.ts';
+import { create, patch, update } from './writes.ts';
+
+/** Carries out a request to a resource (watches excepted). */
+export function route(registry: Registry, call: Call, method: string, form: Form, users: Map<string, User>): Answer {
+  const { definition, name, subresource } = call;
+  if (subresource === 'token' && definition.plural === 'serviceaccounts' && method === 'POST') {
+    return createToken(call, users);
+  }
+  const finalize = subresource === 'finalize' && definition.plural === 'namespaces' && !definition.custom;
+  if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) throw noSuchPath();
+  if (name === '') {
+    if (method === 'GET') {
+      const page = list(call);
+      return { code: 200, body: renderList(definition, page.items, page.metadata, form) };
+    }
+    if (method === 'POST') return shown(create(registry, call));
+    if (method === 'DELETE') {
+      const deleted = removeCollection(call);
+      const metadata = { resourceVersion: String(definition.store.revision) };
+      return { code: 200, body: renderList(definition, deleted, metadata, form) };
+    }
+    throw methodNotAllowed(method);
+  }
+  if (method === 'GET') return shown(get(call));
+  if (method === 'PUT') return shown(update(call));
+  if (method === 'PATCH') return shown(patch(registry, call));
+  if (method === 'DELETE' && subresource === '') return shown(remove(call));
+  throw methodNotAllowed(method);
+
+  function shown({ code, body }: Answer): Answer {
+    const isStatus = (body as { kind?: Json }).kind === 'Status';
+    return { code, body: isStatus ? body : render(definition, body as ApiObject, form) };
+  }
+}

@@ -1,0 +1,227 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Call, User } from './call.ts';
+import * as discovery from './discovery.ts';
+import { ApiError, forbidden, methodNotAllowed, noSuchPath, unauthorized } from './errors.ts';
+import { type Fault, Faults, type RequestSummary } from './faults.ts';
+import type { Json } from './json.ts';
+import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
+import type { Registry } from './registry.ts';
+import { formOf } from './render.ts';
+import { isWatch, type RequestInfo, requestInfo, verbOf } from './request-info.ts';
+import { route } from './routes.ts';
+import { type OpenWatch, watch } from './watch.ts';
+import { parseBody } from './writes.ts';
+
+/** A request in the log. */
+export interface LoggedRequest extends RequestSummary {
+  /** 0 while, or because, it has no answer. */
+  status: number;
+}
+
+export interface HandlerOptions {
+  registry: Registry;
+  users: Map<string, User>;
+  rbac: boolean;
+  bookmarkIntervalMs: number;
+  /** Awaited before a request is carried out. */
+  onRequest?: ((request: RequestSummary) => void | Promise<void>) | undefined;
+}
+
+/** Answers the requests of one API server. */
+export class Handler {
+  readonly faults = new Faults();
+  readonly requests: LoggedRequest[] = [];
+  readonly watches = new Set<OpenWatch>();
+  readonly #options: HandlerOptions;
+
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'https://localhost');
+    const info = requestInfo(url.pathname);
+    const method = request.method ?? 'GET';
+    const user = this.#userOf(request);
+    const summary: LoggedRequest = {
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      userAgent: request.headers['user-agent'] ?? '',
+      user: user?.name ?? '',
+      verb: info === undefined ? '' : verbOf(method, info, url.searchParams),
+      status: 0,
+    };
+    this.requests.push(summary);
+    response.on('finish', () => {
+      summary.status = response.statusCode;
+    });
+    try {
+      const text = await bodyOf(request);
+      await this.#options.onRequest?.(summary);
+      const fault = this.faults.take(summary);
+      if (await this.#before(fault, request, response)) return;
+      if (user === undefined && !url.pathname.startsWith('/healthz')) throw unauthorized();
+      this.#answer(request, response, url, info, summary, user, text, fault);
+    } catch (error) {
+      sendError(response, error);
+    }
+  }
+
+  #userOf(request: IncomingMessage): User | undefined {
+    const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ');
+    return scheme === 'Bearer' ? this.#options.users.get(token) : undefined;
+  }
+
+  /** @returns true when the fault leaves nothing to do */
+  async #before(fault: Fault | undefined, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    if (fault === undefined) return false;
+    if (fault.action === 'latency') {
+      await new Promise((resolve) => setTimeout(resolve, fault.ms));
+      return false;
+    }
+    if (fault.action === 'status') {
+      const details =
+        fault.retryAfterSeconds === undefined ? undefined : { retryAfterSeconds: fault.retryAfterSeconds };
+      const message = fault.message ?? 'this is a fault on demand';
+      sendError(response, new ApiError(fault.status, fault.reason ?? reasonOf(fault.status), message, details));
+      return true;
+    }
+    if (fault.after) return false;
+    if (fault.action === 'reset') request.socket.destroy();
+    return true;
+  }
+
+  #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    info: RequestInfo | undefined,
+    summary: RequestSummary,
+    user: User | undefined,
+    text: string,
+    fault: Fault | undefined,
+  ): void {
+    if (info === undefined) {
+      send(response, 200, this.#informational(url.pathname, request.headers.host ?? ''));
+      return;
+    }
+    const known: User = user ?? { name: 'system:anonymous', groups: [] };
+    const definition = this.#options.registry.find(info.group, info.version, info.plural);
+    this.#authorize(known, summary.verb, info);
+    if (definition === undefined || (info.namespace !== '' && !definition.namespaced)) throw noSuchPath();
+    const contentType = (request.headers['content-type'] ?? '').split(';')[0] ?? '';
+    const call: Call = {
+      definition,
+      namespace: info.namespace,
+      name: info.name,
+      subresource: info.subresource,
+      query: url.searchParams,
+      contentType,
+      userAgent: summary.userAgent,
+      user: known,
+      body: parseBody(text, contentType),
+      warnings: [],
+    };
+    const form = formOf(request.headers.accept ?? '');
+    if (summary.method === 'GET' && (isWatch(url.searchParams) || info.watch)) {
+      const { bookmarkIntervalMs } = this.#options;
+      const onClose = (closed: OpenWatch) => {
+        this.watches.delete(closed);
+      };
+      const opened = watch(call, response, { form, bookmarkIntervalMs, onClose });
+      if (!response.writableEnded) this.watches.add(opened);
+      return;
+    }
+    if (definition.namespaced && info.namespace === '' && summary.method !== 'GET')
+      throw methodNotAllowed(summary.method);
+    const { code, body } = route(this.#options.registry, call, summary.method, form, this.#options.users);
+    if (fault?.action === 'hang') return;
+    if (fault?.action === 'reset') {
+      request.socket.destroy();
+      return;
+    }
+    for (const warning of call.warnings) response.appendHeader('warning', `299 - ${JSON.stringify(warning)}`);
+    send(response, code, body);
+  }
+
+  #authorize(user: User, verb: string, info: RequestInfo): void {
+    if (!this.#options.rbac) return;
+    const { group, plural, subresource, name, version } = info;
+    const resource = subresource === '' ? plural : `${plural}/${subresource}`;
+    // Requests to a namespace itself are made within it.
+    const namespace = group === '' && plural === 'namespaces' ? name : info.namespace;
+    const attributes: Attributes = { verb, group, resource, namespace, name };
+    if (isAllowed(this.#options.registry, user, attributes)) return;
+    const kind = this.#options.registry.find(group, version, plural)?.kind ?? plural;
+    throw forbidden({ group, plural: resource, kind }, name, forbiddenText(user, attributes));
+  }
+
+  /** What is served besides resources. */
+  #informational(path: string, host: string): Json {
+    const { registry } = this.#options;
+    const parts = path.split('/').filter((part) => part !== '');
+    const [root, second = '', third = ''] = parts;
+    let body: Json | undefined;
+    if (root === 'healthz' || root === 'readyz' || root === 'livez') return 'ok';
+    if (path === '/version') body = discovery.version;
+    else if (root === 'api' && parts.length === 1) body = discovery.coreVersions(host);
+    else if (root === 'api') body = discovery.resources(registry, '', second);
+    else if (root === 'apis' && parts.length === 1) body = discovery.groups(registry);
+    else if (root === 'apis' && parts.length === 2) body = discovery.group(registry, second);
+    else if (root === 'apis') body = discovery.resources(registry, second, third);
+    else if (path === '/openapi/v3') body = discovery.openApiIndex(registry);
+    else if (path.startsWith('/openapi/v3/api/')) body = discovery.openApi(registry, '', parts[3] ?? '');
+    else if (path.startsWith('/openapi/v3/apis/')) body = discovery.openApi(registry, parts[3] ?? '', parts[4] ?? '');
+    if (body === undefined) throw noSuchPath();
+    return body;
+  }
+}
+
+function reasonOf(status: number): string {
+  const reasons: Record<number, string> = {
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    404: 'NotFound',
+    409: 'Conflict',
+    410: 'Expired',
+    422: 'Invalid',
+    429: 'TooManyRequests',
+    500: 'InternalError',
+    503: 'ServiceUnavailable',
+    504: 'Timeout',
+  };
+  return reasons[status] ?? 'Unknown';
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const known =
+    error instanceof ApiError
+      ? error
+      : new ApiError(500, 'InternalError', `Internal error occurred: ${error instanceof Error ? error.stack : error}`);
+  const { retryAfterSeconds } = known.details ?? {};
+  if (retryAfterSeconds !== undefined) response.setHeader('retry-after', String(retryAfterSeconds));
+  send(response, known.code, known.status);
+}
+
+function send(response: ServerResponse, code: number, body: Json): void {
+  const plain = typeof body === 'string';
+  const text = plain ? body : `${JSON.stringify(body)}\n`;
+  response.writeHead(code, {
+    'content-type': plain ? 'text/plain; charset=utf-8' : 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-cache, private',
+  });
+  response.end(text);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

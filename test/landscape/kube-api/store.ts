@@ -1,0 +1,165 @@
+import type { ApiObject } from './json.ts';
+
+/** One change of one object. */
+export interface StoreEvent {
+  revision: number;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  key: string;
+  /** The object after the change; for DELETED its last state, with the revision of the deletion. */
+  object: ApiObject;
+  previous: ApiObject | undefined;
+}
+
+/** Events that are kept per resource: how far a watch or a paged list can look back. */
+const historyLimit = 20_000;
+
+/** The revision that all resources of one API server share, as with etcd. */
+export class Clock {
+  revision = 1;
+}
+
+/**
+ * The objects of one resource with their recent history. Objects are immutable; keys are `namespace/name` or `name`,
+ * in the order in which lists show them.
+ */
+export class ResourceStore {
+  readonly #clock: Clock;
+  readonly #objects = new Map<string, ApiObject>();
+  /** Sorted, so that lists can be paged. */
+  readonly #keys: string[] = [];
+  #history: StoreEvent[] = [];
+  readonly #subscribers = new Set<(event: StoreEvent) => void>();
+  /** Everything up to here is forgotten. */
+  #compacted = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#compacted = clock.revision;
+  }
+
+  get revision(): number {
+    return this.#clock.revision;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): ApiObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** Every object, in no particular order. */
+  values(): Iterable<ApiObject> {
+    return this.#objects.values();
+  }
+
+  /** Stores the object under a new resourceVersion and tells the watches. */
+  put(key: string, object: ApiObject): ApiObject {
+    const previous = this.#objects.get(key);
+    const revision = ++this.#clock.revision;
+    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+    this.#objects.set(key, stored);
+    if (previous === undefined) this.#keys.splice(this.#position(key), 0, key);
+    this.#publish({ revision, type: previous === undefined ? 'ADDED' : 'MODIFIED', key, object: stored, previous });
+    return stored;
+  }
+
+  /** Deletes the object; `last` is its final state when the deletion also changed it. */
+  remove(key: string, last?: ApiObject): ApiObject | undefined {
+    const previous = this.#objects.get(key);
+    if (previous === undefined) return undefined;
+    const revision = ++this.#clock.revision;
+    this.#objects.delete(key);
+    this.#keys.splice(this.#position(key), 1);
+    const final = last ?? previous;
+    const object = { ...final, metadata: { ...final.metadata, resourceVersion: String(revision) } };
+    this.#publish({ revision, type: 'DELETED', key, object, previous });
+    return object;
+  }
+
+  /** Objects whose key begins with the prefix, as they were at the revision, from a key on. */
+  *range(prefix: string, after: string, revision: number): Generator<[key: string, object: ApiObject]> {
+    const past = this.#changesSince(revision);
+    const keys = past.size === 0 ? this.#keys : this.#keysWith(past);
+    for (let index = firstAtLeast(keys, after > prefix ? after : prefix); index < keys.length; index++) {
+      const key = keys[index];
+      if (key === undefined || !key.startsWith(prefix)) return;
+      if (key === after) continue;
+      const object = past.has(key) ? past.get(key) : this.#objects.get(key);
+      if (object !== undefined) yield [key, object];
+    }
+  }
+
+  /** Whether history reaches back to the revision. */
+  remembers(revision: number): boolean {
+    return revision >= this.#compacted;
+  }
+
+  /** Events after the revision. */
+  since(revision: number): StoreEvent[] {
+    return this.#history.slice(firstAfter(this.#history, revision));
+  }
+
+  subscribe(subscriber: (event: StoreEvent) => void): () => void {
+    this.#subscribers.add(subscriber);
+    return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Forgets history: older watches and continue tokens are answered 410. */
+  compact(): void {
+    this.#history = [];
+    this.#compacted = this.#clock.revision;
+  }
+
+  #publish(event: StoreEvent): void {
+    this.#history.push(event);
+    if (this.#history.length > historyLimit * 1.1) {
+      const dropped = this.#history.length - historyLimit;
+      this.#compacted = this.#history[dropped - 1]?.revision ?? this.#compacted;
+      this.#history = this.#history.slice(dropped);
+    }
+    for (const subscriber of [...this.#subscribers]) subscriber(event);
+  }
+
+  #position(key: string): number {
+    return firstAtLeast(this.#keys, key);
+  }
+
+  /** What objects that changed after the revision were then; undefined: they did not exist. */
+  #changesSince(revision: number): Map<string, ApiObject | undefined> {
+    const past = new Map<string, ApiObject | undefined>();
+    if (revision >= this.#clock.revision) return past;
+    for (const event of this.since(revision)) if (!past.has(event.key)) past.set(event.key, event.previous);
+    return past;
+  }
+
+  #keysWith(past: Map<string, ApiObject | undefined>): string[] {
+    const gone = [...past].filter(([key, object]) => object !== undefined && !this.#objects.has(key));
+    return gone.length === 0 ? this.#keys : [...this.#keys, ...gone.map(([key]) => key)].sort(compareKeys);
+  }
+}
+
+const compareKeys = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+
+function firstAtLeast(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? '') < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function firstAfter(events: readonly StoreEvent[], revision: number): number {
+  let low = 0;
+  let high = events.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((events[middle]?.revision ?? 0) <= revision) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,96 @@
+import { crdErrors, withCrdDefaults } from './crd.ts';
+import { withBuiltInDefaults } from './defaults.ts';
+import type { Definition } from './definition.ts';
+import { type FieldError, fieldError } from './errors.ts';
+import { type ApiObject, asObject, equal, isObject, type JsonObject, withKey } from './json.ts';
+import { dataKeyErrors, metadataErrors } from './names.ts';
+
+/** Resources that keep the status which they are created with. */
+const keepsStatus = new Set(['nodes']);
+
+/** The object as it is stored when it is new. */
+export function prepareCreate(definition: Definition, object: ApiObject): ApiObject {
+  let result = object;
+  if (definition.status && !(keepsStatus.has(definition.plural) && !definition.custom)) {
+    result = withKey(result, 'status', undefined);
+  }
+  if (!definition.custom) result = prepareBuiltIn(definition, result);
+  const metadata = withKey(result.metadata, 'generation', definition.generation ? 1 : undefined);
+  return { ...result, metadata };
+}
+
+/** The object as it is stored over an old one: what this endpoint may not change comes from the old one. */
+export function prepareUpdate(definition: Definition, subresource: string, old: ApiObject, next: ApiObject): ApiObject {
+  let result = next;
+  if (subresource === 'status') {
+    const metadata = definition.custom
+      ? withKey(old.metadata, 'managedFields', next.metadata.managedFields)
+      : next.metadata;
+    result = withKey({ ...old, apiVersion: next.apiVersion, metadata }, 'status', next.status);
+  } else if (definition.status) {
+    result = withKey(result, 'status', old.status);
+  }
+  if (!definition.custom) result = prepareBuiltIn(definition, result);
+  if (!definition.generation) return result;
+  const generation = old.metadata.generation ?? 1;
+  const bumped = subresource === 'status' || sameSpec(definition, old, result) ? generation : generation + 1;
+  return { ...result, metadata: { ...result.metadata, generation: bumped } };
+}
+
+/** Everything but metadata, and but the status where it has its own endpoint. */
+function sameSpec(definition: Definition, old: ApiObject, next: ApiObject): boolean {
+  const relevant = (object: ApiObject): JsonObject => {
+    const { metadata: _, apiVersion: __, ...rest } = object;
+    return definition.status ? withKey(rest, 'status', undefined) : rest;
+  };
+  return equal(relevant(old), relevant(next));
+}
+
+function prepareBuiltIn(definition: Definition, object: ApiObject): ApiObject {
+  if (definition.plural === 'customresourcedefinitions') return withCrdDefaults(object);
+  if (definition.plural === 'secrets') return withBuiltInDefaults(definition, withStringData(object));
+  return withBuiltInDefaults(definition, object);
+}
+
+/** `stringData` is only another way to write `data`. */
+function withStringData(secret: ApiObject): ApiObject {
+  const { stringData, ...rest } = secret;
+  if (!isObject(stringData)) return secret;
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    Buffer.from(String(value)).toString('base64'),
+  ]);
+  return { ...rest, data: { ...asObject(rest.data), ...Object.fromEntries(encoded) } } as ApiObject;
+}
+
+/** What is wrong with an object beyond its schema. */
+export function strategyErrors(definition: Definition, object: ApiObject, old?: ApiObject): FieldError[] {
+  const errors = metadataErrors(definition.group, definition.plural, object.metadata);
+  if (definition.custom) return errors;
+  if (definition.plural === 'customresourcedefinitions') return [...errors, ...crdErrors(object)];
+  if (definition.group === '' && (definition.plural === 'secrets' || definition.plural === 'configmaps')) {
+    errors.push(...dataKeyErrors(object));
+    if (old !== undefined) errors.push(...immutabilityErrors(definition, object, old));
+  }
+  if (old === undefined) return errors;
+  if (definition.plural.endsWith('rolebindings') && !equal(old.roleRef, object.roleRef)) {
+    errors.push(fieldError.invalid('roleRef', object.roleRef, 'cannot change roleRef'));
+  }
+  const selectors = definition.group === 'apps' && !equal(asObject(old.spec).selector, asObject(object.spec).selector);
+  if (selectors) errors.push(fieldError.invalid('spec.selector', asObject(object.spec).selector, 'field is immutable'));
+  return errors;
+}
+
+function immutabilityErrors(definition: Definition, object: ApiObject, old: ApiObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const text = 'field is immutable when `immutable` is set';
+  if (definition.plural === 'secrets' && old.type !== object.type) {
+    errors.push(fieldError.invalid('type', object.type, 'field is immutable'));
+  }
+  if (old.immutable !== true) return errors;
+  if (object.immutable !== true) errors.push(fieldError.forbidden('immutable', text));
+  for (const field of ['data', 'binaryData']) {
+    if (!equal(old[field], object[field])) errors.push(fieldError.forbidden(field, text));
+  }
+  return errors;
+}

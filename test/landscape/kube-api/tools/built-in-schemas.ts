@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtInResources } from '../built-in-resources.ts';
+
+/**
+ * Makes `built-in-schemas.jsonl` from the OpenAPI v3 files of a Kubernetes source tree (`api/openapi-spec/v3`): what
+ * the embedded API needs to know of built-in types, without descriptions and without types that it does not serve.
+ *
+ *     node test/landscape/kube-api/tools/built-in-schemas.ts <kubernetes>/api/openapi-spec/v3
+ */
+type Node = { [key: string]: unknown };
+
+const kept = new Set([
+  'type',
+  'format',
+  'required',
+  'properties',
+  'items',
+  'additionalProperties',
+  'enum',
+  'x-kubernetes-list-type',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-map-type',
+  'x-kubernetes-patch-strategy',
+  'x-kubernetes-patch-merge-key',
+]);
+
+const short = (reference: string) => reference.replace('#/components/schemas/', '').replace(/^io\.k8s\./, '');
+
+const isObject = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function compact(node: Node): Node {
+  if (typeof node.$ref === 'string') return { $ref: short(node.$ref) };
+  const [only] = Array.isArray(node.allOf) ? node.allOf : [];
+  // Field-level list and map types stand beside the reference.
+  if (isObject(only)) return { ...own({ ...node, allOf: undefined, type: undefined }), ...compact(only) };
+  return own(node);
+}
+
+function own(node: Node): Node {
+  const result: Node = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (value === undefined) continue;
+    // Empty defaults only restate Go's zero values; the others matter as defaults of list keys.
+    if (key === 'default' && value !== '' && value !== 0 && value !== false && !isObject(value)) result[key] = value;
+    if (!kept.has(key)) continue;
+    if (key === 'properties' && isObject(value)) {
+      result[key] = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, compact(child as Node)]));
+    } else if ((key === 'items' || key === 'additionalProperties') && isObject(value)) result[key] = compact(value);
+    else result[key] = value;
+  }
+  return result;
+}
+
+function references(node: unknown, found: Set<string>): Set<string> {
+  if (Array.isArray(node)) for (const item of node) references(item, found);
+  else if (isObject(node)) {
+    if (typeof node.$ref === 'string') found.add(node.$ref);
+    for (const value of Object.values(node)) references(value, found);
+  }
+  return found;
+}
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error('Usage: built-in-schemas.ts <kubernetes>/api/openapi-spec/v3');
+
+const all = new Map<string, Node>();
+const kinds: Record<string, string> = {};
+for (const file of readdirSync(folder).filter((name) => name.endsWith('_openapi.json'))) {
+  const { components } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  for (const [name, schema] of Object.entries<Node>(components?.schemas ?? {})) {
+    all.set(short(name), compact(schema));
+    const names = (schema['x-kubernetes-group-version-kind'] ?? []) as {
+      group: string;
+      version: string;
+      kind: string;
+    }[];
+    if (names.length === 1 && names[0] !== undefined) {
+      kinds[`${names[0].group}/${names[0].version}/${names[0].kind}`] = short(name);
+    }
+  }
+}
+
+const schemas: Record<string, Node> = {};
+const used: Record<string, string> = {};
+const queue: string[] = ['apimachinery.pkg.apis.meta.v1.ObjectMeta'];
+for (const { group, version, kind } of builtInResources) {
+  const id = `${group}/${version}/${kind}`;
+  const name = kinds[id];
+  if (name === undefined) throw new Error(`No schema for ${id}`);
+  used[id] = name;
+  queue.push(name);
+}
+for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+  if (schemas[name] !== undefined) continue;
+  const schema = all.get(name);
+  if (schema === undefined) throw new Error(`No schema ${name}`);
+  schemas[name] = schema;
+  queue.push(...references(schema, new Set()));
+}
+const sorted = Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));
+// One line per type, so that a newer Kubernetes shows in a diff what it changed.
+const lines = [used, ...Object.entries(sorted)].map((line) => JSON.stringify(line));
+writeFileSync(join(import.meta.dirname, '..', 'built-in-schemas.jsonl'), `${lines.join('\n')}\n`);

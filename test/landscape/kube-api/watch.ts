@@ -1,0 +1,131 @@
+import type { ServerResponse } from 'node:http';
+import type { Call } from './call.ts';
+import { apiVersionOf } from './definition.ts';
+import { type ApiError, expired } from './errors.ts';
+import type { ApiObject, JsonObject } from './json.ts';
+import { matcherOf, revisionOf, tooLarge } from './reads.ts';
+import { type Form, render } from './render.ts';
+import type { StoreEvent } from './store.ts';
+
+/** An open watch. */
+export interface OpenWatch {
+  call: Call;
+  /** Ends the answer, as a server does that restarts. */
+  close(): void;
+  /** From now on nothing is sent, and the connection stays. */
+  silence(): void;
+  /** Sends an ERROR event with 410 and ends. */
+  expire(): void;
+}
+
+export interface WatchSettings {
+  form: Form;
+  bookmarkIntervalMs: number;
+  onClose(watch: OpenWatch): void;
+}
+
+/** Bookmarks come this long before a watch ends by its own time limit. */
+const lastBookmarkSeconds = 2;
+
+/** Answers a watch request; the answer goes on until the watch ends. */
+export function watch(call: Call, response: ServerResponse, settings: WatchSettings): OpenWatch {
+  const { definition, query, namespace } = call;
+  const { store } = definition;
+  const matches = matcherOf(call);
+  const asked = revisionOf(query.get('resourceVersion') ?? '');
+  const inNamespace = (object: ApiObject) => namespace === '' || object.metadata.namespace === namespace;
+  const passes = (object: ApiObject) => inNamespace(object) && matches(object);
+  const wantsBookmarks = query.get('allowWatchBookmarks') === 'true';
+  const seconds = Number(query.get('timeoutSeconds') ?? 0) || 1800 + Math.floor(Math.random() * 1800);
+
+  let silent = false;
+  let open = true;
+  let sent = asked ?? 0;
+  const send = (type: string, object: JsonObject) => {
+    if (!silent) response.write(`${JSON.stringify({ type, object })}\n`);
+  };
+  const show = (object: ApiObject) => render(definition, object, settings.form);
+  const deliver = (event: StoreEvent) => {
+    if (!open) return;
+    sent = event.revision;
+    const is = event.type !== 'DELETED' && passes(event.object);
+    const was = event.previous !== undefined && passes(event.previous);
+    if (is) send(was ? 'MODIFIED' : 'ADDED', show(event.object));
+    else if (was && event.previous !== undefined) {
+      // An object that only ceases to match is shown as it was, at the revision of the change.
+      const shown = event.type === 'DELETED' ? event.object : atRevision(event.previous, event.revision);
+      send('DELETED', show(shown));
+    }
+  };
+  const bookmark = () => {
+    sent = Math.max(sent, store.revision);
+    const object: JsonObject = {
+      kind: settings.form === 'metadata' ? 'PartialObjectMetadata' : definition.kind,
+      apiVersion: settings.form === 'metadata' ? 'meta.k8s.io/v1' : apiVersionOf(definition),
+      metadata: { resourceVersion: String(sent) },
+    };
+    send('BOOKMARK', object);
+  };
+
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.flushHeaders();
+
+  const timers: NodeJS.Timeout[] = [];
+  let unsubscribe = () => {};
+  const stop = () => {
+    if (!open) return;
+    open = false;
+    unsubscribe();
+    for (const timer of timers) clearTimeout(timer);
+    settings.onClose(opened);
+  };
+  const close = () => {
+    stop();
+    response.end();
+  };
+  const fail = (error: ApiError) => {
+    send('ERROR', error.status);
+    close();
+  };
+  const opened: OpenWatch = {
+    call,
+    close,
+    silence: () => {
+      silent = true;
+    },
+    expire: () => fail(tooOld(sent, store.revision)),
+  };
+  response.on('close', stop);
+
+  if (asked !== undefined && asked > store.revision) {
+    fail(tooLarge(asked, store.revision));
+    return opened;
+  }
+  if (asked !== undefined && asked !== 0) {
+    if (!store.remembers(asked)) {
+      fail(tooOld(asked, store.revision));
+      return opened;
+    }
+    for (const event of store.since(asked)) deliver(event);
+  } else {
+    const prefix = definition.namespaced && namespace !== '' ? `${namespace}/` : '';
+    for (const [, object] of store.range(prefix, '', store.revision)) if (matches(object)) send('ADDED', show(object));
+    sent = store.revision;
+  }
+  unsubscribe = store.subscribe(deliver);
+  timers.push(setTimeout(close, seconds * 1000));
+  if (wantsBookmarks) {
+    timers.push(setInterval(bookmark, settings.bookmarkIntervalMs));
+    timers.push(setTimeout(bookmark, Math.max(seconds - lastBookmarkSeconds, 0.5) * 1000));
+  }
+  for (const timer of timers) timer.unref();
+  return opened;
+}
+
+function atRevision(object: ApiObject, revision: number): ApiObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}
+
+function tooOld(asked: number, current: number): ApiError {
+  return expired(`too old resource version: ${asked} (${current})`);
+}
