@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { Shoot } from '../../shared/gardener/types.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { causeToPassOn, changesFor } from './decide.ts';
+
+const cause: Cause = {
+  type: 'object',
+  cluster: 'garden',
+  kind: 'ConfigMap',
+  namespace: 'garden-foo',
+  name: 'flux-config',
+  uid: 'u',
+  resourceVersion: '7',
+};
+
+function shoot({ spec = {}, status = {} }: Pick<Shoot, 'spec' | 'status'> = {}): Shoot {
+  return {
+    metadata: { namespace: 'garden-foo', name: 'bar' },
+    spec: { seedName: 'one', ...spec },
+    status: { technicalID: 'shoot--foo--bar', seedName: 'one', ...status },
+  };
+}
+
+const clusters = (of: Shoot, seeds = ['one', 'two']) => changesFor(of, seeds, cause).map(({ key }) => key.cluster);
+
+test('a Shoot gets one change with the cause', () => {
+  expect(changesFor(shoot(), ['one'], cause)).toEqual([
+    { function: 'managed-resources', key: { cluster: 'one', namespace: 'shoot--foo--bar', name: 'shoot-flux' }, cause },
+  ]);
+});
+
+test('a Shoot on its way between seeds gets one for each of them', () => {
+  expect(clusters(shoot({ spec: { seedName: 'two' } }))).toEqual(['one', 'two']);
+});
+
+test('seeds that this deployment does not serve are left out', () => {
+  expect(clusters(shoot({ spec: { seedName: 'two' } }), ['two', 'three'])).toEqual(['two']);
+  expect(clusters(shoot(), [])).toEqual([]);
+});
+
+test('a Shoot without a seed or a control plane gets none', () => {
+  expect(clusters({ metadata: { name: 'bar' } })).toEqual([]);
+  const { status: _, ...fresh } = shoot();
+  expect(clusters(fresh)).toEqual([]);
+});
+
+test.each([
+  [[{ type: 'shoot-flux' }], 1],
+  [[{ type: 'shoot-flux', disabled: false }], 1],
+  [[{ type: 'other', disabled: true }], 1],
+  [[], 1],
+  [[{ type: 'shoot-flux', disabled: true }], 0],
+])('with extensions %j it gets %i', (extensions, count) => {
+  expect(clusters(shoot({ spec: { extensions } }))).toHaveLength(count);
+});
+
+const older: Cause = { ...cause, resourceVersion: '6' };
+const resync: Cause = { type: 'resync', epoch: 3 };
+const redrive: Cause = { type: 'redrive', nonce: 'n' };
+const now = new Date('2026-01-02T03:04:05.678Z');
+
+test.each<[string, Cause[], Cause]>([
+  ['the newest change', [older, cause], cause],
+  ['a change before a later resync', [cause, resync], cause],
+  ['a change before an earlier redrive', [redrive, cause], cause],
+  ['a redrive before a resync', [redrive, resync], redrive],
+  ['a resync alone', [resync], resync],
+  ['its own time without any', [], { type: 'notBefore', notBefore: '2026-01-02T03:04:05.678Z' }],
+])('it passes on %s', (_, causes, expected) => {
+  expect(causeToPassOn(causes, now)).toEqual(expected);
+});

@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest';
+import { hostPattern, sshHost } from '../../shared/ssh/host.ts';
+import { readIdentity } from '../../shared/ssh/identity.ts';
+import { generateIdentity } from '../../shared/ssh/key-pair.ts';
+import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
+import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
+import { publishedHostKeys } from '../../shared/ssh/published-host-keys.ts';
+import { type Decision, decide, type Situation } from './decide.ts';
+import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './names.ts';
+
+const identity = await generateIdentity('ed25519');
+const another = await generateIdentity('ed25519');
+const publicOf = (pem: string) => {
+  const read = readIdentity(pem);
+  if ('problem' in read) throw new Error(read.problem);
+  return read.publicKey;
+};
+const key = publicOf(identity);
+const line = publicLine(key, 'shoot-flux/canary/foo');
+const hostKey = publicOf(another);
+
+const github = 'ssh://git@github.com/org/fleet';
+const own = 'ssh://git@git.example.org:2222/fleet';
+const ownHost = sshHost(own);
+const ownLine = `${hostKeyLine(ownHost, hostKey)}\n`;
+const githubLines = publishedHostKeys(sshHost(github))
+  .map((published) => `${hostKeyLine(sshHost(github), published)}\n`)
+  .join('');
+const trusted = `${hostPattern(ownHost)} ${fingerprint(hostKey)}`;
+
+const complete = { identity, 'identity.pub': `${line}\n`, known_hosts: githubLines };
+const shown = { [PUBLIC_KEY]: line, [FINGERPRINT]: fingerprint(key) };
+
+function situation({
+  url = github,
+  knownHosts,
+  sshKeyType = 'ed25519',
+  ...rest
+}: Partial<Situation['repository']> & Partial<Situation> = {}): Situation {
+  return {
+    namespace: 'garden-foo',
+    landscape: 'canary',
+    repository: { url, type: 'private', knownHosts, sshKeyType },
+    ...rest,
+  };
+}
+
+function secret(data: Record<string, string>, annotations: Record<string, string> = shown, immutable = false) {
+  return { secret: { data, annotations, immutable } };
+}
+
+function decided(of: Situation): Extract<Decision, { type: 'decided' }> {
+  const decision = decide(of);
+  if (decision.type !== 'decided') throw new Error(`needs ${decision.what}`);
+  return decision;
+}
+
+const reasons = (of: Situation) => decided(of).notices.map(({ reason }) => reason);
+
+test('a key is made only when there is none', () => {
+  expect(decide(situation())).toEqual({ type: 'needs', what: 'identity' });
+  expect(decide(situation(secret({ known_hosts: ownLine })))).toEqual({ type: 'needs', what: 'identity' });
+  expect(decide(situation({ ...secret(complete), identity: another })).type).toBe('decided');
+});
+
+test('a new Secret is complete and easy to read for a person', () => {
+  const { change, notices, retry } = decided(situation({ identity }));
+  expect(change).toEqual({ data: complete, annotations: shown });
+  expect(notices).toEqual([
+    {
+      type: 'Normal',
+      reason: 'DeployKey',
+      message: `Add this public key to ${github} as a deploy key: ${line} (${fingerprint(key)})`,
+    },
+  ]);
+  expect(retry).toBe(false);
+});
+
+test('a complete Secret is left alone, whatever new key is at hand', () => {
+  expect(decided(situation({ ...secret(complete), identity: another })).change).toBeUndefined();
+});
+
+test.each([
+  ['identity.pub', { identity, known_hosts: githubLines }, { 'identity.pub': `${line}\n` }],
+  ['known_hosts', { identity, 'identity.pub': `${line}\n` }, { known_hosts: githubLines }],
+  ['both', { identity }, { 'identity.pub': `${line}\n`, known_hosts: githubLines }],
+])('a missing %s is completed from the existing key', (_, data, written) => {
+  expect(decided(situation(secret(data))).change).toEqual({ data: written, annotations: {} });
+});
+
+test('the comment of an existing identity.pub stays, and annotations follow it', () => {
+  const mine = publicLine(key, 'my own comment');
+  expect(decided(situation(secret({ ...complete, 'identity.pub': mine }))).change).toEqual({
+    data: {},
+    annotations: { [PUBLIC_KEY]: mine },
+  });
+});
+
+test.each([
+  [
+    'a private key that is none',
+    { ...complete, identity: 'marked-secret' },
+    /Secret garden-foo\/flux-source: identity: .*; write/,
+  ],
+  [
+    'a public key of another pair',
+    { ...complete, 'identity.pub': publicLine(hostKey) },
+    /identity\.pub: does not belong to identity; remove/,
+  ],
+  [
+    'a public key that is none',
+    { ...complete, 'identity.pub': 'marked-secret' },
+    /identity\.pub: does not belong to identity; remove/,
+  ],
+  ['a public key alone', { 'identity.pub': line }, /has identity\.pub without identity; write/],
+])('%s is reported and nothing is written', (_, data, sentence) => {
+  const { change, notices } = decided(situation({ ...secret(data, {}), identity: another }));
+  expect(change).toBeUndefined();
+  expect(notices).toEqual([{ type: 'Warning', reason: 'InvalidSecret', message: expect.stringMatching(sentence) }]);
+  expect(JSON.stringify(notices)).not.toContain('marked-secret');
+});
+
+test('an immutable Secret is only reported when something is missing', () => {
+  expect(reasons(situation(secret(complete, shown, true)))).toEqual(['DeployKey']);
+  expect(reasons(situation(secret({ identity }, shown, true)))).toEqual(['InvalidSecret']);
+});
+
+test('RSA that is asked for too late is reported', () => {
+  expect(reasons(situation({ ...secret(complete), sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyTypeIgnored']);
+});
+
+test('host keys of the config come first, and follow it', () => {
+  const given = { knownHosts: ownLine.trim(), url: own };
+  const fresh = decided(situation({ ...given, identity }));
+  expect(fresh.change?.data.known_hosts).toBe(ownLine);
+  const old = `${hostKeyLine(ownHost, key)}\n`;
+  const changed = decided(situation({ ...given, ...secret({ ...complete, known_hosts: old }) }));
+  expect(changed.change).toEqual({ data: { known_hosts: ownLine }, annotations: {} });
+  expect(
+    decided(situation({ ...given, ...secret({ ...complete, known_hosts: ownLine.trim() }) })).change,
+  ).toBeUndefined();
+});
+
+test('host keys for another host do not replace what works', () => {
+  const { change, notices } = decided(situation({ knownHosts: ownLine, ...secret(complete) }));
+  expect(change).toBeUndefined();
+  expect(notices.at(-1)).toMatchObject({
+    type: 'Warning',
+    reason: 'HostKeysMissing',
+    message: expect.stringContaining('no key for github.com'),
+  });
+});
+
+test('host keys of the Secret are kept before published ones and before scanning', () => {
+  const mine = `${hostKeyLine(sshHost(github), hostKey)}\n`;
+  expect(
+    decided(situation({ ...secret({ ...complete, known_hosts: mine }), knownHosts: 'scan' })).change,
+  ).toBeUndefined();
+});
+
+test('when the repository moves to another host, its keys are added to those that are there', () => {
+  const moved = decided(situation(secret({ ...complete, known_hosts: ownLine })));
+  expect(moved.change).toEqual({ data: { known_hosts: `${ownLine}${githubLines}` }, annotations: {} });
+});
+
+test('an unknown host without host keys gets its key pair and a sentence that says what to do', () => {
+  const { change, notices, retry } = decided(situation({ url: own, identity }));
+  expect(Object.keys(change?.data ?? {})).toEqual(['identity', 'identity.pub']);
+  expect(notices.map(({ reason }) => reason)).toEqual(['DeployKey', 'HostKeysMissing']);
+  expect(notices[1]?.message).toMatch(
+    /ConfigMap garden-foo\/flux-config: knownHosts: .*ssh-keyscan.*\[git\.example\.org\]:2222.*scan/,
+  );
+  expect(retry).toBe(false);
+});
+
+const scan = { url: own, knownHosts: 'scan' };
+
+test('a host is scanned only when asked for and not known yet', () => {
+  expect(decide(situation({ ...scan, identity }))).toEqual({ type: 'needs', what: 'scanned' });
+  expect(decide(situation({ ...scan, url: github, identity })).type).toBe('decided');
+});
+
+test('a key trusted on first use is written, remembered and said, also by later runs', () => {
+  const first = decided(situation({ ...scan, identity, scanned: hostKey }));
+  expect(first.change).toEqual({
+    data: { ...complete, known_hosts: ownLine },
+    annotations: { ...shown, [TRUSTED_HOST_KEY]: trusted },
+  });
+  expect(first.notices[1]).toMatchObject({
+    type: 'Normal',
+    reason: 'HostKeyTrusted',
+    message: expect.stringContaining(fingerprint(hostKey)),
+  });
+  const later = decided(
+    situation({ ...scan, ...secret({ ...complete, known_hosts: ownLine }, { ...shown, [TRUSTED_HOST_KEY]: trusted }) }),
+  );
+  expect(later.change).toBeUndefined();
+  expect(later.notices).toEqual(first.notices);
+});
+
+test('the note about trust goes when the config gives the host keys', () => {
+  const given = situation({
+    url: own,
+    knownHosts: ownLine,
+    ...secret({ ...complete, known_hosts: ownLine }, { ...shown, [TRUSTED_HOST_KEY]: trusted }),
+  });
+  expect(decided(given).change).toEqual({ data: {}, annotations: { [TRUSTED_HOST_KEY]: null } });
+  expect(reasons(given)).toEqual(['DeployKey']);
+});
+
+test('a host that shows nothing is reported and asked again', () => {
+  const { change, notices, retry } = decided(situation({ ...scan, identity, scanned: 'nothing' }));
+  expect(change?.data.known_hosts).toBeUndefined();
+  expect(notices[1]).toMatchObject({ type: 'Warning', reason: 'HostKeysMissing' });
+  expect(retry).toBe(true);
+});

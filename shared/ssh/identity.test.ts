@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ssh2 from 'ssh2';
+import { expect, test } from 'vitest';
+import { readIdentity } from './identity.ts';
+import { generateIdentity } from './key-pair.ts';
+import { fingerprint, parsePublicLine, publicLine } from './public-key.ts';
+import { openSshPrivateKey } from './testing.ts';
+
+const passphrase = 'correct horse';
+const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
+const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey;
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const legacy = { format: 'pem', cipher: 'aes-256-cbc', passphrase } as const;
+
+const good: Record<string, string> = {
+  'ssh-ed25519': await generateIdentity('ed25519'),
+  'ecdsa-sha2-nistp256': ec('P-256').export(pkcs8).toString(),
+  'ecdsa-sha2-nistp384': ec('P-384').export({ type: 'sec1', format: 'pem' }).toString(),
+  'ecdsa-sha2-nistp521': ec('P-521').export(pkcs8).toString(),
+  'ssh-rsa': rsa.export({ type: 'pkcs1', format: 'pem' }).toString(),
+};
+
+function publicKeyOf(pem: string, password?: string) {
+  const read = readIdentity(pem, password);
+  if ('problem' in read) throw new Error(read.problem);
+  return read.publicKey;
+}
+
+const sshKeygen = spawnSync('ssh-keygen', ['-?']).error === undefined;
+
+/** What OpenSSH makes of a private key, or a printed fact about a public one. */
+function openSsh(content: string, ...args: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'identity-'));
+  const file = join(folder, 'key');
+  writeFileSync(file, content, { mode: 0o600 });
+  const { stdout, stderr, status } = spawnSync('ssh-keygen', [...args, '-f', file], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+test.each(Object.entries(good))('the public half of a %s key is what OpenSSH makes of it', (_, pem) => {
+  if (!sshKeygen) return console.warn('ssh-keygen is not installed: the public line is not compared with its own.');
+  const key = publicKeyOf(pem);
+  const [type, blob] = openSsh(openSshPrivateKey(pem), '-y').trim().split(' ');
+  expect(publicLine(key)).toBe(`${type} ${blob}`);
+  expect(openSsh(publicLine(key, 'comment'), '-l')).toContain(`${fingerprint(key)} comment`);
+});
+
+test.each(Object.entries(good))('a %s key is of that type', (type, pem) => {
+  expect(publicKeyOf(pem).type).toBe(type);
+  expect(parsePublicLine(publicLine(publicKeyOf(pem), 'a comment'))).toEqual(publicKeyOf(pem));
+});
+
+test('a new RSA key has 4096 bits and is PKCS#8', async () => {
+  const pem = await generateIdentity('rsa');
+  expect(pem).toMatch(/^-----BEGIN PRIVATE KEY-----\n[\s\S]+\n-----END PRIVATE KEY-----\n$/);
+  expect(publicKeyOf(pem).blob.length).toBe(4 + 'ssh-rsa'.length + 4 + 3 + 4 + 1 + 512);
+});
+
+test.each(['ed25519', 'ecdsa', 'rsa'] as const)("OpenSSH's own form of an %s key is read", (type) => {
+  const options = { bits: type === 'ecdsa' ? 256 : 2048, comment: 'me' };
+  const pair = ssh2.utils.generateKeyPairSync(type as 'rsa', options);
+  expect(publicLine(publicKeyOf(pair.private), 'me')).toBe(pair.public);
+});
+
+test("OpenSSH's own form needs its passphrase", () => {
+  const { private: pem } = ssh2.utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-ctr', rounds: 4 });
+  expect(readIdentity(pem)).toEqual({ problem: expect.stringContaining('passphrase') });
+  expect(publicKeyOf(pem, passphrase).type).toBe('ssh-ed25519');
+});
+
+test('the older encrypted form needs the right passphrase', () => {
+  const pem = rsa.export({ type: 'pkcs1', ...legacy }).toString();
+  expect(readIdentity(pem)).toEqual({ problem: expect.stringContaining('passphrase') });
+  expect(readIdentity(pem, 'another')).toEqual({ problem: expect.stringContaining('passphrase') });
+  expect(publicKeyOf(pem, passphrase).type).toBe('ssh-rsa');
+});
+
+const openSshKey = ssh2.utils.generateKeyPairSync('ed25519').private;
+const bad: Record<string, string> = {
+  nothing: '',
+  prose: 'my private key',
+  'a public key': publicLine(publicKeyOf(good['ssh-ed25519'] ?? '')),
+  'a certificate': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  'PKCS#8 with a passphrase, which Flux does not read': rsa.export({ type: 'pkcs8', ...legacy }).toString(),
+  'a cut key': (good['ssh-rsa'] ?? '').slice(0, 300),
+  'a cut OpenSSH key': openSshKey.replace(/\n.{64}\n/, '\n'),
+  'an OpenSSH key that is empty': '-----BEGIN OPENSSH PRIVATE KEY-----\n-----END OPENSSH PRIVATE KEY-----\n',
+  'a type that nobody takes': generateKeyPairSync('ed448').privateKey.export(pkcs8).toString(),
+};
+
+test.each(Object.entries(bad))('%s is no identity, and the problem does not quote it', (_, pem) => {
+  const read = readIdentity(pem);
+  expect(read).toEqual({ problem: expect.any(String) });
+  for (const line of pem.split('\n').filter((text) => text.length > 20 && !text.startsWith('-----')))
+    expect(JSON.stringify(read)).not.toContain(line);
+});

@@ -1,0 +1,9 @@
+/** One request for a repository; credentials are never part of it. */
+export interface Access {
+  protocol: 'http' | 'ssh';
+  /** The repository's name without `.git`, as the client asked for it. */
+  repository: string;
+  /** The user name (HTTP) or the key's fingerprint (SSH); absent: nobody logged in. */
+  who?: string | undefined;
+  allowed: boolean;
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Path -> content; `null` removes the file. */
+export type Files = Record<string, string | null>;
+
+/** Bare repositories in a folder of their own. */
+export interface Repositories extends AsyncDisposable {
+  root: string;
+  create(name: string): Promise<void>;
+  has(name: string): boolean;
+  /** Commits on a branch (default `main`) and returns the commit id. */
+  commit(name: string, files: Files, message: string, branch?: string): Promise<string>;
+}
+
+export async function openRepositories(): Promise<Repositories> {
+  const root = await mkdtemp(join(tmpdir(), 'git-server-'));
+  const folder = (name: string) => join(root, `${name}.git`);
+  const has = (name: string) => /^[\w.-]+$/.test(name) && existsSync(folder(name));
+  return {
+    root,
+    has,
+    async create(name) {
+      await git(['init', '--quiet', '--bare', '--initial-branch=main', folder(name)]);
+    },
+    async commit(name, files, message, branch = 'main') {
+      if (!has(name)) throw new Error(`There is no repository ${name}; create it first.`);
+      const ref = `refs/heads/${branch}`;
+      const parent = await git(['-C', folder(name), 'for-each-ref', '--format=%(objectname)', ref]);
+      await git(['-C', folder(name), 'fast-import', '--quiet'], importStream(ref, parent, files, message));
+      return git(['-C', folder(name), 'rev-parse', ref]);
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What `git fast-import` reads: one commit without a work tree. */
+function importStream(ref: string, parent: string, files: Files, message: string): string {
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
+  const seconds = Math.floor(Date.now() / 1000);
+  const changes = Object.entries(files).map(([path, content]) =>
+    content === null ? `D ${path}\n` : `M 100644 inline ${path}\n${data(content)}`,
+  );
+  const header = `commit ${ref}\ncommitter Landscape <landscape@example.org> ${seconds} +0000\n${data(message)}`;
+  return `${header}${parent === '' ? '' : `from ${parent}\n`}${changes.join('')}\n`;
+}
+
+/** Runs git without the configuration of whoever runs the tests; returns its output without the last newline. */
+function git(args: string[], input = ''): Promise<string> {
+  const child = spawn('git', args, { stdio: 'pipe', env: gitEnvironment() });
+  const output: Buffer[] = [];
+  const errors: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
+  child.stdin.on('error', () => {}).end(input);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(Buffer.concat(output).toString('utf8').trim());
+      else reject(new Error(`git ${args.join(' ')}: ${Buffer.concat(errors).toString('utf8').trim()}`));
+    });
+  });
+}
+
+/** Only what git needs to run at all. */
+export function gitEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' };
+}

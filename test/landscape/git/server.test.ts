@@ -1,0 +1,187 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ssh2 from 'ssh2';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sshHost } from '../../../shared/ssh/host.ts';
+import { readIdentity } from '../../../shared/ssh/identity.ts';
+import { generateIdentity } from '../../../shared/ssh/key-pair.ts';
+import { hostKeyLine } from '../../../shared/ssh/known-hosts.ts';
+import { fingerprint, type PublicKey, publicLine } from '../../../shared/ssh/public-key.ts';
+import { scanHostKey } from '../../../shared/ssh/scan-host-key.ts';
+import { openSshPrivateKey } from '../../../shared/ssh/testing.ts';
+import { type GitRepository, type GitServer, startGitServer } from './server.ts';
+
+let git: GitServer;
+let repository: GitRepository;
+let closed: GitRepository;
+let folder: string;
+const files = { 'README.md': '# fleet\n', 'apps/podinfo/deployment.yaml': 'kind: Deployment\n' };
+const credentials = { username: 'reader', password: 'marked-secret-of-http' };
+
+beforeAll(async () => {
+  git = await startGitServer();
+  folder = mkdtempSync(join(tmpdir(), 'clones-'));
+  repository = await git.createRepository('fleet', files);
+  closed = await git.createRepository('closed', files, { credentials });
+});
+afterAll(async () => {
+  await git.stop();
+  rmSync(folder, { recursive: true });
+});
+
+let clones = 0;
+
+/** Clones with the real git; resolves with what is in the README, or what git complained about. */
+async function clone(url: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const target = join(folder, `clone-${clones++}`);
+  const output = await run('git', ['clone', '--quiet', url, target], env);
+  return output === '' ? readFileSync(join(target, 'README.md'), 'utf8') : output;
+}
+
+/** What a program prints. */
+async function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', ...env },
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  await new Promise((resolve) => child.on('close', resolve));
+  return output;
+}
+
+const withCredentials = (url: string, { username, password }: typeof credentials) =>
+  url.replace('://', `://${username}:${password}@`);
+
+test('a public repository is cloned over HTTP', async () => {
+  expect(await clone(repository.httpUrl)).toBe('# fleet\n');
+});
+
+test('a commit arrives, on its branch', async () => {
+  const commit = await repository.commit(
+    { 'README.md': '# second\n', 'apps/podinfo/deployment.yaml': null },
+    'Second',
+    'next',
+  );
+  expect(commit).toMatch(/^[0-9a-f]{40}$/);
+  expect(await run('git', ['ls-remote', repository.httpUrl])).toContain(`${commit}\trefs/heads/next`);
+  const again = await repository.commit({ 'README.md': '# third\n' }, 'Third', 'next');
+  expect(again).not.toBe(commit);
+  expect(await clone(repository.httpUrl)).toBe('# fleet\n');
+});
+
+test('a private repository asks for its credentials', async () => {
+  expect(await clone(closed.httpUrl)).toContain('could not read Username');
+  expect(await clone(withCredentials(closed.httpUrl, { ...credentials, password: 'wrong' }))).toContain(
+    'Authentication failed',
+  );
+  expect(await clone(withCredentials(closed.httpUrl, credentials))).toBe('# fleet\n');
+});
+
+test('an unknown repository is not found', async () => {
+  expect(await clone(repository.httpUrl.replace('fleet', 'other'))).toContain('not found');
+});
+
+interface Pair {
+  identity: string;
+  publicKey: PublicKey;
+}
+
+async function newPair(type: 'ed25519' | 'rsa'): Promise<Pair> {
+  const identity = await generateIdentity(type);
+  const read = readIdentity(identity);
+  if ('problem' in read) throw new Error(read.problem);
+  return { identity, publicKey: read.publicKey };
+}
+
+const hasSsh = spawnSync('ssh', ['-V']).error === undefined;
+
+/** Clones with OpenSSH. */
+function cloneOverSsh(url: string, identity: string, knownHosts = git.knownHosts): Promise<string> {
+  const name = join(folder, `identity-${clones}`);
+  writeFileSync(name, openSshPrivateKey(identity), { mode: 0o600 });
+  writeFileSync(`${name}.known_hosts`, `${knownHosts}\n`);
+  const options = `-F none -i ${name} -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile=${name}.known_hosts`;
+  return clone(url, { GIT_SSH_COMMAND: `ssh ${options}` });
+}
+
+test.each(['ed25519', 'rsa'] as const)(
+  'a deploy key of type %s opens its repository to OpenSSH, and no other',
+  async (type) => {
+    if (!hasSsh) return console.warn('ssh is not installed: cloning over SSH with it is not tried.');
+    const { identity, publicKey } = await newPair(type);
+    expect(await cloneOverSsh(repository.sshUrl, identity)).toContain('Permission denied');
+    git.addDeployKey('fleet', publicLine(publicKey, 'comment'));
+    expect(await cloneOverSsh(repository.sshUrl, identity)).toBe('# fleet\n');
+    expect(await cloneOverSsh(closed.sshUrl, identity)).toContain('may not read it');
+    git.removeDeployKey('fleet', publicLine(publicKey));
+    expect(await cloneOverSsh(repository.sshUrl, identity)).toContain('Permission denied');
+  },
+);
+
+test('OpenSSH refuses a host that shows another key than known_hosts has', async () => {
+  if (!hasSsh) return console.warn('ssh is not installed: a wrong host key is not tried.');
+  const { identity, publicKey } = await newPair('ed25519');
+  const [host = ''] = git.knownHosts.split(' ');
+  expect(await cloneOverSsh(repository.sshUrl, identity, `${host} ${publicLine(publicKey)}`)).toContain(
+    'Host key verification failed',
+  );
+});
+
+/** What `git upload-pack` says first: all references. */
+function references(url: string, identity: string): Promise<string> {
+  const { hostname: host, port, pathname } = new URL(url);
+  const client = new ssh2.Client();
+  return new Promise<string>((resolve, reject) => {
+    client.on('error', reject);
+    client.on('ready', () => {
+      client.exec(`git-upload-pack '${pathname}'`, (error, channel) => {
+        if (error) return reject(error);
+        channel.on('data', (chunk: Buffer) => resolve(chunk.toString('utf8')));
+        channel.stderr.on('data', (chunk: Buffer) => resolve(chunk.toString('utf8')));
+      });
+    });
+    client.connect({ host, port: Number(port), username: 'git', privateKey: openSshPrivateKey(identity) });
+  }).finally(() => client.end());
+}
+
+test('a deploy key opens its repository to another client too', async () => {
+  const { identity, publicKey } = await newPair('ed25519');
+  git.addDeployKey('fleet', publicLine(publicKey));
+  expect(await references(repository.sshUrl, identity)).toContain('refs/heads/main');
+  expect(await references(closed.sshUrl, identity)).toContain('may not read it');
+});
+
+test('the host key that is scanned is the one that the server has', async () => {
+  const { signal } = new AbortController();
+  const key = await scanHostKey(sshHost(repository.sshUrl), signal);
+  expect(fingerprint(key)).toBe(git.hostKeyFingerprint);
+  expect(hostKeyLine(sshHost(repository.sshUrl), key)).toBe(git.knownHosts);
+});
+
+test('a server that does not speak SSH, none at all, and no time left give the same sentence', async () => {
+  const port = Number(new URL(repository.httpUrl).port);
+  const { signal } = new AbortController();
+  const attempts = await Promise.allSettled([
+    scanHostKey({ host: '127.0.0.1', port }, signal),
+    scanHostKey({ host: '127.0.0.1', port: 1 }, signal),
+    scanHostKey(sshHost(repository.sshUrl), AbortSignal.abort()),
+  ]);
+  const sentence = expect.stringMatching(/showed no SSH host key; .* knownHosts/);
+  for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { message: sentence } });
+});
+
+test('the access log names who read what, and has no secrets', async () => {
+  await clone(withCredentials(closed.httpUrl, credentials));
+  expect(git.accesses).toContainEqual({ protocol: 'http', repository: 'closed', who: 'reader', allowed: true });
+  expect(git.accesses).toContainEqual({ protocol: 'http', repository: 'closed', who: undefined, allowed: false });
+  expect(git.accesses).toContainEqual({
+    protocol: 'ssh',
+    repository: 'fleet',
+    who: expect.stringMatching(/^SHA256:/),
+    allowed: true,
+  });
+  expect(JSON.stringify(git.accesses)).not.toContain(credentials.password);
+});

@@ -1,0 +1,109 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostKeyLine } from '../../../shared/ssh/known-hosts.ts';
+import { fingerprint, type PublicKey, parsePublicLine } from '../../../shared/ssh/public-key.ts';
+import type { Access } from './access-log.ts';
+import { type Credentials, createHttpServer } from './http.ts';
+import { type Files, openRepositories } from './repositories.ts';
+import { createSshServer } from './ssh.ts';
+
+export type { Access } from './access-log.ts';
+export type { Credentials } from './http.ts';
+export type { Files } from './repositories.ts';
+
+/** A repository of the landscape's Git server. */
+export interface GitRepository {
+  name: string;
+  /** `http://127.0.0.1:port/name.git` */
+  httpUrl: string;
+  /** `ssh://git@127.0.0.1:port/name.git` */
+  sshUrl: string;
+  /** Commits on a branch (default `main`); `null` removes a file. Returns the commit id. */
+  commit(files: Files, message: string, branch?: string): Promise<string>;
+}
+
+/** A real Git server over smart HTTP and SSH, on 127.0.0.1. */
+export interface GitServer extends AsyncDisposable {
+  /**
+   * @param files the first commit on `main`
+   * @param options.credentials what reading over HTTP needs; absent: nothing. Reading over SSH always needs a deploy key
+   */
+  createRepository(name: string, files: Files, options?: { credentials?: Credentials }): Promise<GitRepository>;
+  /**
+   * Lets a key read one repository over SSH.
+   * @param publicKeyLine as in `identity.pub`
+   */
+  addDeployKey(repository: string, publicKeyLine: string): void;
+  removeDeployKey(repository: string, publicKeyLine: string): void;
+  /** The line of known_hosts for the SSH server. */
+  knownHosts: string;
+  /** `SHA256:…` of the SSH server's host key. */
+  hostKeyFingerprint: string;
+  /** Who asked for what, without credentials. */
+  accesses: Access[];
+  stop(): Promise<void>;
+}
+
+export async function startGitServer(): Promise<GitServer> {
+  const repositories = await openRepositories();
+  const credentials = new Map<string, Credentials>();
+  const deployKeys = new Map<string, Set<string>>();
+  const accesses: Access[] = [];
+  const log = (access: Access) => void accesses.push(access);
+  const id = (key: PublicKey) => key.blob.toString('base64');
+
+  const http = createHttpServer({ repositories, credentials: (name) => credentials.get(name), log });
+  const ssh = createSshServer({
+    repositories,
+    knows: (key) => [...deployKeys.values()].some((keys) => keys.has(id(key))),
+    mayRead: (name, key) => deployKeys.get(name)?.has(id(key)) === true,
+    log,
+  });
+  const httpPort = await listen(http);
+  const sshPort = await ssh.listen();
+
+  const stop = async () => {
+    http.closeAllConnections();
+    await Promise.all([new Promise((resolve) => http.close(resolve)), ssh.stop()]);
+    await repositories[Symbol.asyncDispose]();
+  };
+  return {
+    accesses,
+    knownHosts: hostKeyLine({ host: '127.0.0.1', port: sshPort }, ssh.hostKey),
+    hostKeyFingerprint: fingerprint(ssh.hostKey),
+    async createRepository(name, files, options = {}) {
+      await repositories.create(name);
+      if (options.credentials !== undefined) credentials.set(name, options.credentials);
+      await repositories.commit(name, files, 'First commit');
+      return {
+        name,
+        httpUrl: `http://127.0.0.1:${httpPort}/${name}.git`,
+        sshUrl: `ssh://git@127.0.0.1:${sshPort}/${name}.git`,
+        commit: (changes, message, branch) => repositories.commit(name, changes, message, branch),
+      };
+    },
+    addDeployKey(repository, line) {
+      const keys = deployKeys.get(repository) ?? new Set();
+      deployKeys.set(repository, keys.add(id(keyOf(line))));
+    },
+    removeDeployKey(repository, line) {
+      deployKeys.get(repository)?.delete(id(keyOf(line)));
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function keyOf(line: string): PublicKey {
+  const key = parsePublicLine(line);
+  if (key === undefined) throw new Error('A deploy key is a line with type and key, as in identity.pub.');
+  return key;
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
