@@ -14,6 +14,7 @@ const cause: fc.Arbitrary<Cause> = fc.oneof(
     uid: name,
     resourceVersion: name,
     deleted: fc.boolean(),
+    also: name,
   }),
   fc.record({
     type: fc.constant('notBefore' as const),
@@ -95,6 +96,8 @@ describe('deduplication id', () => {
       causeOf({ resourceVersion: '1' }),
       causeOf({ resourceVersion: '2' }),
       causeOf({ resourceVersion: '2', deleted: true }),
+      causeOf({ resourceVersion: '2', also: 'b2xk' }),
+      causeOf({ resourceVersion: '2', also: 'bmV3' }),
       causeOf({ resourceVersion: '2', uid: 'recreated' }),
       causeOf({ resourceVersion: '2', kind: 'Cluster' }),
       { type: 'notBefore', notBefore: '2026-01-01T00:00:00.000Z' },

@@ -5,6 +5,8 @@ export {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  QueueDoesNotExist,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SQSClient,

@@ -12,7 +12,10 @@ export interface CreateQueuesOptions {
   visibilitySeconds?: number;
 }
 
-/** Makes the queues of functions where a deployment has not: in the embedded SQS and in emulators. Safe to repeat. */
+/**
+ * The queues of functions, made where a deployment has not: in the embedded SQS and in emulators. Queues that are there
+ * stay as they are.
+ */
 export async function createQueues(sqs: Sqs, functions: Queue[], options: CreateQueuesOptions): Promise<QueueUrls> {
   const pairs = await Promise.all(
     functions.map(async (queue) => [queue.name, await createPair(sqs, queue, options)] as const),
@@ -33,25 +36,33 @@ async function createPair(
 ) {
   const names = queueNames(definition, prefix);
   const fifo: Record<string, string> = definition.queue === 'standard' ? {} : { FifoQueue: 'true' };
-  const deadLetterQueue = await create(sqs, names.deadLetterQueue, {
+  const deadLetterQueue = await ensure(sqs, names.deadLetterQueue, async () => ({
     ...fifo,
     MessageRetentionPeriod: String(DEAD_LETTER_RETENTION_SECONDS),
-  });
-  const deadLetterTargetArn = await arnOf(sqs, deadLetterQueue);
-  const queue = await create(sqs, names.queue, {
+  }));
+  const queue = await ensure(sqs, names.queue, async () => ({
     ...fifo,
     VisibilityTimeout: String(visibilitySeconds),
-    RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount: MAX_RECEIVE_COUNT }),
-  });
+    RedrivePolicy: JSON.stringify({
+      deadLetterTargetArn: await arnOf(sqs, deadLetterQueue),
+      maxReceiveCount: MAX_RECEIVE_COUNT,
+    }),
+  }));
   return { queue, deadLetterQueue };
 }
 
-async function create(
+/** The URL of a queue; `attributes` are for the case that it is not there. */
+async function ensure(
   { client, commands }: Sqs,
   QueueName: string,
-  Attributes: Record<string, string>,
+  attributes: () => Promise<Record<string, string>>,
 ): Promise<string> {
-  const { QueueUrl } = await client.send(new commands.CreateQueueCommand({ QueueName, Attributes }));
+  const found = await client.send(new commands.GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
+    if (error instanceof commands.QueueDoesNotExist) return undefined;
+    throw error;
+  });
+  const { QueueUrl } =
+    found ?? (await client.send(new commands.CreateQueueCommand({ QueueName, Attributes: await attributes() })));
   if (QueueUrl === undefined) throw new TypeError(`SQS gave no URL for queue ${QueueName}.`);
   return QueueUrl;
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { bundleAll } from '../bundle.ts';
+import { bundleFolder, bundleFunction } from '../bundle.ts';
 import { findDefinitions } from '../functions.ts';
 
 interface Arn {
@@ -35,7 +36,8 @@ let resources: Record<string, { Type: string; Properties: object }>;
 
 beforeAll(async () => {
   definitions = await findDefinitions();
-  await bundleAll();
+  for (const definition of definitions)
+    if (!existsSync(`${bundleFolder}/${definition.name}/index.mjs`)) await bundleFunction(definition);
   folder = await mkdtemp(join(tmpdir(), 'serverless-'));
   await packageOffline();
   const template = JSON.parse(await readFile(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'));
@@ -66,7 +68,9 @@ const queues = () => ofType<Queue>('AWS::SQS::Queue');
 const queueOf = (name: string) => queues().find(({ QueueName }) => QueueName === name);
 const isFifo = ({ queue }: FunctionDefinition) => queue !== 'standard';
 const idOf = (name: string) =>
-  Object.keys(resources).find((id) => (resources[id]?.Properties as Partial<Queue>).QueueName === name);
+  Object.entries(resources).find(
+    ([, { Properties }]) => 'QueueName' in Properties && Properties.QueueName === name,
+  )?.[0];
 const idIn = (arn: Partial<Arn> | undefined) => arn?.['Fn::GetAtt']?.[0] ?? '';
 const queueName = (definition: FunctionDefinition, kind = '') =>
   `shoot-flux-test-${definition.name}${kind}${isFifo(definition) ? '.fifo' : ''}`;
