@@ -1,0 +1,184 @@
+import { expect, test, vi } from 'vitest';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeApi, type KubeApiOptions, startKubeApi } from '../../test/landscape/kube-api/kube-api.ts';
+import { extension, onExtensions, onManagedResources, watching } from './testing.ts';
+
+const { extensions, managedResources, secrets } = resources;
+
+/** A CRD that lets everything pass, with a status subresource. */
+function crd({ group, version, plural, kind }: Resource) {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
+    },
+  };
+}
+
+/** An API server that behaves like a seed's, with the namespace of one control plane. */
+async function startSeed(options: KubeApiOptions = {}) {
+  const api = await startKubeApi({ objects: [crd(extensions), crd(managedResources)], ...options });
+  api.objects.ensureNamespace('a');
+  const client = createKubeClient({ server: api.url, ca: api.ca, token: api.token });
+  return {
+    api,
+    client,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await api.stop();
+    },
+  };
+}
+
+const object = (resource: Resource, fields: Partial<KubeObject> & Pick<KubeObject, 'metadata'>) => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  ...fields,
+});
+const shootFlux = (fields: object = {}, metadata: object = {}) =>
+  object(extensions, extension('a', { spec: { type: 'shoot-flux' }, ...fields }, metadata));
+const watched = (api: KubeApi, count: number) => vi.waitFor(() => expect(api.watches()).toHaveLength(count));
+
+test("a Shoot's life: only what matters becomes a change", async () => {
+  await using seed = await startSeed();
+  const { objects } = seed.api;
+  await using watcher = watching(seed, [onExtensions(), onManagedResources('readiness')]);
+  await watched(seed.api, 2);
+  const becomes = async (change: () => unknown, ...expected: string[]) => {
+    watcher.sent.length = 0;
+    change();
+    await vi.waitFor(() => expect(watcher.short()).toEqual(expected));
+  };
+  const because = (why: string) => `managed-resources a/shoot-flux because ${why}`;
+
+  await becomes(() => objects.create(shootFlux()), because('Extension shoot-flux'));
+  await becomes(() => {
+    objects.patchStatus(shootFlux(), { lastOperation: { state: 'Processing' } });
+    objects.patch(shootFlux(), { spec: { providerConfig: {} } });
+  }, because('Extension shoot-flux'));
+  const labels = { origin: 'shoot-flux' };
+  const mr = object(managedResources, { metadata: { namespace: 'a', name: 'shoot-flux-crds', labels }, spec: {} });
+  await becomes(() => objects.create(mr), 'readiness a/shoot-flux because ManagedResource shoot-flux-crds');
+  await becomes(
+    () => objects.patch(mr, { metadata: { labels: { origin: 'somebody' } } }),
+    'readiness a/shoot-flux because ManagedResource shoot-flux-crds deleted',
+  );
+  await becomes(() => {
+    objects.patch(shootFlux(), { metadata: { finalizers: ['example.com/hold'] } });
+    objects.delete(shootFlux());
+  }, because('Extension shoot-flux'));
+  await becomes(
+    () => objects.patch(shootFlux(), { metadata: { finalizers: [] } }),
+    because('Extension shoot-flux deleted'),
+  );
+  expect(watcher.sent[0]?.cause).toMatchObject({ uid: expect.stringMatching(/-/), deleted: true });
+});
+
+test('bookmarks keep a quiet watch alive', async () => {
+  await using seed = await startSeed({ bookmarkIntervalMs: 50 });
+  await using watcher = watching(seed, [onExtensions()]);
+  await watched(seed.api, 1);
+  seed.api.objects.create(object(secrets, { metadata: { namespace: 'a', name: 'other' } }));
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  seed.api.breakConnections();
+  await vi.waitFor(() => expect(seed.api.requestsLike({ verb: 'watch' })).toHaveLength(2));
+  const [first, second] = seed.api
+    .requestsLike({ verb: 'watch' })
+    .map(({ query }) => Number(query.get('resourceVersion')));
+  expect(second).toBeGreaterThan(first ?? Number.NaN);
+  expect(seed.api.requestsLike({ verb: 'list' })).toHaveLength(1);
+});
+
+test('a list of several pages that fails at first becomes complete', async () => {
+  await using seed = await startSeed();
+  const { api } = seed;
+  for (let index = 0; index < 1200; index++) {
+    api.objects.create(object(extensions, { metadata: { namespace: 'a', name: `x${index}` }, spec: {} }));
+  }
+  const disarm = api.faults.add({ action: 'status', status: 500, match: { verb: 'list' }, times: 2 });
+  await using watcher = watching(seed, [onExtensions()]);
+  await watched(api, 1);
+  disarm();
+  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  expect(new Set(watcher.sent.map(({ key }) => key.name)).size).toBe(1200);
+  api.objects.delete(object(extensions, { metadata: { namespace: 'a', name: 'x7' } }));
+  await vi.waitFor(() => expect(watcher.short()).toContain('managed-resources a/x7 because Extension x7 deleted'));
+});
+
+test('what happens while connections break and history is lost is found again', async () => {
+  await using seed = await startSeed();
+  const { api } = seed;
+  api.objects.create(shootFlux());
+  api.objects.create(object(extensions, { metadata: { namespace: 'a', name: 'other' }, spec: {} }));
+  await using watcher = watching(seed, [onExtensions()]);
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  await watched(api, 1);
+  watcher.sent.length = 0;
+
+  const disarm = api.faults.add({ action: 'reset', match: {}, times: 1e9 });
+  api.breakConnections();
+  await vi.waitFor(() => expect(watcher.status().selections[0]?.problem).toBeDefined());
+  api.objects.delete(shootFlux());
+  api.objects.create(shootFlux());
+  api.objects.delete(object(extensions, { metadata: { namespace: 'a', name: 'other' } }));
+  api.compact();
+  disarm();
+  await vi.waitFor(() =>
+    expect(watcher.short().sort()).toEqual([
+      'managed-resources a/other because Extension other deleted',
+      'managed-resources a/shoot-flux because Extension shoot-flux',
+    ]),
+  );
+});
+
+test('a request that is never answered is given up', async () => {
+  await using seed = await startSeed();
+  const client = seed.client.with({ timeoutMs: 100 });
+  seed.api.faults.add({ action: 'hang', match: { verb: 'list' } });
+  seed.api.faults.add({ action: 'hang', match: { verb: 'watch' } });
+  await using watcher = watching({ client }, [onExtensions()]);
+  await watched(seed.api, 1);
+  seed.api.objects.create(shootFlux());
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+});
+
+test('a missing right keeps one selection from being ready, and nothing else', async () => {
+  const rules = [{ apiGroups: [extensions.group], resources: ['extensions'], verbs: ['list', 'watch'] }];
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'watcher' } };
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'watcher' };
+  await using seed = await startSeed({
+    authorization: 'RBAC',
+    tokens: { watcher: { name: 'watcher' } },
+    objects: [
+      crd(extensions),
+      crd(managedResources),
+      { ...rbac, kind: 'ClusterRole', rules },
+      {
+        ...rbac,
+        kind: 'ClusterRoleBinding',
+        roleRef,
+        subjects: [{ apiGroup: roleRef.apiGroup, kind: 'User', name: 'watcher' }],
+      },
+    ],
+  });
+  const client = createKubeClient({ server: seed.api.url, ca: seed.api.ca, token: 'watcher' });
+  seed.api.objects.create(shootFlux());
+  await using watcher = watching({ client }, [onExtensions(), onManagedResources('readiness')]);
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  await vi.waitFor(() =>
+    expect(watcher.status().selections).toMatchObject([
+      { resource: 'extensions', synced: true },
+      { resource: 'managedresources', synced: false, problem: expect.stringContaining('403') },
+    ]),
+  );
+  expect(watcher.ready()).toBe(false);
+  client.close();
+});
