@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -81,6 +81,14 @@ describe('bundles', () => {
     const handlers = await Promise.all(bundles.map(({ name }) => handlerOf(name)));
     expect(handlers.every((handler) => typeof handler === 'function')).toBe(true);
   });
+});
+
+/** Chunks that a run may ask for, which otherwise only fail in the middle of it. */
+it('lazy chunks can be imported', async () => {
+  const files = await readdir(folder, { recursive: true });
+  const chunks = files.filter((file) => file.includes('chunks/') && file.endsWith('.mjs'));
+  expect(chunks.length).toBeGreaterThan(0);
+  for (const chunk of chunks) await import(pathToFileURL(join(folder, chunk)).href);
 });
 
 describe('a bundle at work', () => {

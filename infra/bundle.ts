@@ -45,9 +45,12 @@ export async function bundleFunction(
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // The ES builds of dependencies can be shaken; some have only a `main` that require()s Node's own modules.
+    // The ES builds of dependencies can be shaken; some have only a `main` that require()s Node's own modules and asks
+    // where it is (ssh2).
     mainFields: ['module', 'main'],
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    banner: {
+      js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url),__dirname=import.meta.dirname;",
+    },
     // Native add-ons are optional speed-ups of their packages, which go on without. client-node (4 MB) serves only
     // kubeconfigs with commands, and those that a bundle reads come out of secrets, where no command is followed.
     external: ['*.node', '@kubernetes/client-node'],
