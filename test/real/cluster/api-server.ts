@@ -123,8 +123,8 @@ function tokenLine({ token, user, uid, groups = [] }: TokenUser): string {
   return `${token},${user},${uid},"${groups.join(',')}"\n`;
 }
 
-/** Signs tokens of ServiceAccounts; one file serves for both halves. An elliptic curve, because RSA keys take long to make. */
+/** Signs tokens of ServiceAccounts. An elliptic curve, because RSA keys take long to make; SEC1, the only form that kube-apiserver also reads as a public key. */
 function serviceAccountKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return privateKey.export({ type: 'sec1', format: 'pem' }).toString();
 }

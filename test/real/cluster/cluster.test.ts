@@ -9,11 +9,12 @@ import {
   VersionApi,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sharedDataMissing } from '../shared-data.ts';
+import { sharedData, sharedDataMissing } from '../shared-data.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import { kubeConfigOf } from './client.ts';
 import { gardenCrds, installCrds, seedCrds } from './crds.ts';
 import { type Etcd, startEtcd } from './etcd.ts';
+import { startKustomizeController } from './kustomize-controller.ts';
 
 const reader = { token: 'reader-token', user: 'reader', uid: 'reader', groups: ['readers'] };
 
@@ -104,15 +105,58 @@ describe('real kube-apiservers', () => {
     expect(entries[0]).toMatchObject({ verb: 'list', resource: 'configmaps', namespace: 'default', code: 403 });
   });
 
-  it('serve the CRDs of a seed', async (test) => {
+  it('serve the CRDs of a seed as they stand in the files', async (test) => {
     const files = seedCrds();
     if (files === undefined) return test.skip(sharedDataMissing);
     await installCrds(seed, files);
     const extensions = kubeConfigOf(seed).makeApiClient(CustomObjectsApi);
-    const list = { group: 'extensions.gardener.cloud', version: 'v1alpha1', plural: 'extensions' };
-    expect(await extensions.listCustomObjectForAllNamespaces({ ...list, resourcePlural: list.plural })).toMatchObject({
-      items: [],
+    const group = {
+      group: 'extensions.gardener.cloud',
+      version: 'v1alpha1',
+      namespace: 'default',
+      plural: 'extensions',
+    };
+    const extension = (providerConfig: unknown) => ({
+      apiVersion: 'extensions.gardener.cloud/v1alpha1',
+      kind: 'Extension',
+      metadata: { name: 'shoot-flux' },
+      spec: { type: 'shoot-flux', providerConfig },
     });
+    const providerConfig = { kind: 'FluxConfig', source: { template: { any: 'thing' } } };
+    const created = await extensions.createNamespacedCustomObject({ ...group, body: extension(providerConfig) });
+    expect(created).toMatchObject({ spec: { providerConfig } });
+    const refused = extensions.createNamespacedCustomObject({ ...group, body: extension('no object') });
+    await expect(refused).rejects.toMatchObject({ code: 422 });
+    return undefined;
+  });
+
+  it('have a kustomize-controller work on them', async (test) => {
+    const files = ['source-controller.yaml', 'kustomize-controller.yaml'].map((file) =>
+      sharedData('flux', 'v2.9.4', file),
+    );
+    if (!files.every((file) => file !== undefined)) return test.skip(sharedDataMissing);
+    await installCrds(seed, files);
+    await using controller = await startKustomizeController({ kubeconfigFile: await seed.kubeconfigFile() });
+    const flux = kubeConfigOf(seed).makeApiClient(CustomObjectsApi);
+    const group = {
+      group: 'kustomize.toolkit.fluxcd.io',
+      version: 'v1',
+      namespace: 'default',
+      plural: 'kustomizations',
+    };
+    const body = {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { name: 'one' },
+      spec: { interval: '1m', prune: false, sourceRef: { kind: 'GitRepository', name: 'missing' } },
+    };
+    await flux.createNamespacedCustomObject({ ...group, body });
+    const reason = async () => {
+      const { status } = await flux.getNamespacedCustomObject({ ...group, name: 'one' });
+      return status?.conditions?.find(({ type }: { type: string }) => type === 'Ready')?.reason;
+    };
+    await expect.poll(reason, { timeout: 20_000 }).toBe('ArtifactFailed');
+    expect(await controller.output()).toContain('"controller":"kustomization"');
     return undefined;
   });
 });

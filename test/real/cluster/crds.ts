@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubernetesObjectApi, PatchStrategy, type V1CustomResourceDefinition } from '@kubernetes/client-node';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { sharedData } from '../shared-data.ts';
 import type { ApiServer } from './api-server.ts';
-import { kubeConfigOf } from './client.ts';
 import { answersOk } from './ready.ts';
+import { requestJson } from './request.ts';
 
 const pollEveryMilliseconds = 30;
 const timeoutSeconds = 30;
@@ -30,13 +30,15 @@ export function seedCrds(): string[] | undefined {
 
 /** Applies the CRDs in these files and waits until the server serves them. Other objects in the files are passed over, so a file of a Flux release will do. */
 export async function installCrds(server: ApiServer, files: readonly string[]): Promise<void> {
-  const objects = KubernetesObjectApi.makeApiClient(kubeConfigOf(server));
   const crds = (await Promise.all(files.map(readCrds))).flat();
   await Promise.all(
     crds.map(async (crd) => {
-      await objects.patch(crd, undefined, undefined, 'installCrds', true, PatchStrategy.ServerSideApply);
-      await waitUntil(`CustomResourceDefinition ${crd.metadata.name}`, async () => {
-        const { status } = await objects.read<Crd>(crd);
+      const { name } = crd.metadata;
+      // As it stands in the file: client-node would drop x-kubernetes-preserve-unknown-fields, enum and default, which its typed objects spell otherwise.
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+      await requestJson(server, 'PATCH', `${path}?fieldManager=installCrds&force=true`, crd);
+      await waitUntil(`CustomResourceDefinition ${name}`, async () => {
+        const { status } = (await requestJson(server, 'GET', path)) as Crd;
         return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
       });
       // The part of the server that answers for custom resources learns of an established one a moment later.

@@ -74,13 +74,14 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
  * and the shell cleans up. Its own process group keeps it alive through Ctrl-C.
  */
 function guardAgainstOrphans(child: ChildProcess, folder: string): ChildProcess {
-  const script = 'read -r _; kill -9 "$1"; rm -rf "$2"';
+  // A line means that the program has ended: its process id may soon be another's, only the folder is left to remove.
+  const script = 'if read -r _; then cat > /dev/null; else kill -9 "$1"; sleep 0.2; fi; rm -rf "$2"';
   const guard = spawn('sh', ['-c', script, 'sh', String(child.pid), folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   guard.unref();
-  // A child that is gone has no process id any more; the number may soon be another's.
-  child.once('exit', () => guard.kill('SIGKILL'));
+  guard.stdin?.on('error', () => {});
+  child.once('exit', () => guard.stdin?.write('ended\n'));
   return guard;
 }
