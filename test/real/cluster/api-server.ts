@@ -25,7 +25,7 @@ export interface ApiServerOptions {
   tokens?: TokenUser[];
   /** Whether `auditEntries` tells the requests. @default false */
   auditLog?: boolean;
-  /** Further flags; a repeated flag overrides. @default none */
+  /** Further flags; a repeated one overrides, or adds to those that take a list. @default none */
   args?: string[];
 }
 

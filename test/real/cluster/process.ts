@@ -28,7 +28,7 @@ export interface RunningProgram {
 
 /** A fresh folder for one program's files. */
 export function programFolder(name: string): Promise<string> {
-  return mkdtemp(join(tmpdir(), `shoot-flux-${name}-`));
+  return mkdtemp(join(tmpdir(), `shoot-flux-${name.replaceAll(/\W+/g, '-')}-`));
 }
 
 /** Starts a program; its output goes to a file, so that a busy test never makes it wait on a full pipe. */
