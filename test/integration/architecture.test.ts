@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..');
 /** Which rooms each room may import; a function counts as a room of its own. */
 const arrows: Record<string, string[]> = {
   shared: ['shared'],
-  functions: ['shared'],
+  functions: ['functions', 'shared'],
   events: ['events', 'shared'],
   infra: ['infra', 'functions', 'events', 'shared'],
   test: ['test', 'infra', 'functions', 'events', 'shared'],

@@ -1,0 +1,403 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from './stage.ts';
+
+const flux = (group: string, plural: string, kind: string): Resource => ({
+  group: `${group}.toolkit.fluxcd.io`,
+  version: 'v1',
+  plural,
+  kind,
+  namespaced: true,
+});
+export const gitRepositories = flux('source', 'gitrepositories', 'GitRepository');
+export const kustomizations = flux('kustomize', 'kustomizations', 'Kustomization');
+
+const publicRepository = {
+  repositoryUrl: 'https://git.example.com/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'public',
+};
+const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+
+/** The main job on any API servers: embedded ones, or real ones. */
+export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, () => {
+    let apis: Apis;
+    let stage: Stage;
+
+    beforeEach(async () => {
+      apis = await startApis();
+      stage = await startStage(apis, fluxDistribution);
+      await stage.startProduct();
+    });
+
+    afterEach(async () => {
+      await stage[Symbol.asyncDispose]();
+      await apis.stop();
+    });
+
+    const names = async () => Object.keys(await stage.managedResources()).sort();
+    const untilManagedResources = (expected: string[]) =>
+      eventually('the ManagedResources', names, (live) => live.join() === expected.join());
+    const kustomization = (spec: object) => ({
+      template: { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', ...spec },
+    });
+    const syncReady = () => stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+    const untilBootstrapped = () =>
+      eventually(
+        'the first success',
+        stage.extension,
+        ({ status }) => status?.state?.bootstrapped !== undefined,
+        ({ status }) => status,
+      );
+
+    it('brings Flux and the repository into a new Shoot', async () => {
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot({ status: { lastOperation: creating } });
+      const extension = await stage.untilReady();
+
+      expect(extension.metadata.finalizers).toEqual(['extensions.gardener.cloud/shoot-flux']);
+      expect(extension.status?.lastOperation).toMatchObject({ type: 'Create', progress: 100 });
+      expect(await names()).toEqual(all);
+      expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
+        url: 'https://git.example.com/fleet',
+        interval: '30s',
+        ref: { branch: 'main' },
+      });
+      expect((await stage.shoot.find(kustomizations, inFlux('main-ks')))?.spec).toMatchObject({
+        interval: '5m',
+        path: './',
+        prune: true,
+        targetNamespace: 'default',
+        sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' },
+      });
+      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+      expect((await stage.shoot.find(resources.configMaps, inFlux('shoot-info')))?.data).toMatchObject({
+        SHOOT_INFO_NAME: 'bar',
+        SHOOT_INFO_TECHNICAL_ID: CONTROL_PLANE,
+        SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: 'garden',
+      });
+    });
+
+    it('changes nothing in a second reconciliation but what Gardener asks for', async () => {
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await quiet(stage);
+      stage.requests.length = 0;
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await quiet(stage);
+
+      const writes = stage.requests.filter(({ method }) => method !== 'GET');
+      expect(writes.map(({ identity, method, resource }) => `${identity} ${method} ${resource}`)).toEqual([
+        'managed-resources PATCH extensions.extensions.gardener.cloud',
+        'managed-resources PATCH extensions.extensions.gardener.cloud',
+      ]);
+    });
+
+    it('mode Once: after the first success Flux is let go and stays; only Secrets and shoot-info follow', async () => {
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      expect((await untilBootstrapped()).status?.state?.bootstrapped).toMatchObject({
+        fluxVersion: expect.stringMatching(/^v2/),
+      });
+      await untilManagedResources(['shoot-flux-secrets']);
+
+      expect(await stage.shoot.find(kustomizations, inFlux('main-ks'))).toBeDefined();
+      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+      await stage.setFluxConfig({ ...publicRepository, repositoryBranch: 'other' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await quiet(stage);
+      expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
+        ref: { branch: 'main' },
+      });
+      expect(await names()).toEqual(['shoot-flux-secrets']);
+      const secrets = await stage.seed.list(resources.secrets, {
+        namespace: CONTROL_PLANE,
+        labelSelector: 'origin=shoot-flux',
+      });
+      expect(secrets.items).toHaveLength(1);
+    });
+
+    it('mode ManifestsOnly: the controllers are let go, sources follow', async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'ManifestsOnly' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      await untilManagedResources(['shoot-flux-secrets', 'shoot-flux-sync']);
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'ManifestsOnly', repositoryBranch: 'other' });
+      await untilBranch('other');
+    });
+
+    it('mode Reconcile: everything stays managed, and a switch to Once lets go, one back takes over again', async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      await untilBootstrapped();
+      await quiet(stage);
+      expect(await names()).toEqual(all);
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Once' });
+      await untilManagedResources(['shoot-flux-secrets']);
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile', repositoryBranch: 'other' });
+      await untilManagedResources(all);
+      await untilBranch('other');
+    });
+
+    it('follows the config in every mode until the first success, so that a typo can be mended', async () => {
+      await stage.setFluxConfig({ ...publicRepository, repositoryBranch: 'typo' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await untilBranch('typo');
+      await stage.setFluxConfig(publicRepository);
+      await untilBranch('main');
+    });
+
+    it('a bad config is one sentence in lastError with a retryable code, and mending it is enough', async () => {
+      await stage.setFluxConfig({ ...publicRepository, repositoryBranchh: 'main' });
+      await stage.reconcileShoot();
+      const failed = await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+      expect(failed.status?.lastError).toMatchObject({
+        description: expect.stringContaining('repositoryBranch'),
+        codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+      });
+      expect(failed.metadata.annotations).not.toHaveProperty('gardener.cloud/operation');
+      const events = await eventually(
+        'the Event',
+        () => stage.garden.list(resources.events, { namespace: PROJECT }),
+        ({ items }) => items.length > 0,
+      );
+      expect(JSON.stringify(events.items)).toContain('repositoryBranchh');
+      await stage.setFluxConfig(publicRepository);
+      await stage.untilReady();
+    });
+
+    it('makes a key for a private repository and carries it into the shoot', async () => {
+      await stage.setFluxConfig({
+        repositoryUrl: 'ssh://git@github.com/org/fleet',
+        repositoryBranch: 'main',
+        repositoryType: 'private',
+      });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      const source = { namespace: PROJECT, name: 'flux-source' };
+      const inGarden = await stage.garden.find(resources.secrets, source);
+      const inShoot = await stage.shoot.find(resources.secrets, inFlux('flux-source'));
+      expect(Object.keys(inShoot?.data as object).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+      expect(inShoot?.data).toEqual(inGarden?.data);
+
+      await stage.garden.mergePatch(
+        resources.secrets,
+        source,
+        { data: { password: Buffer.from('changed').toString('base64') } },
+        { fieldManager: 'person' },
+      );
+      await eventually(
+        'the rotated Secret',
+        () => stage.shoot.find(resources.secrets, inFlux('flux-source')),
+        (secret) => (secret?.data as Record<string, string>)?.password !== undefined,
+      );
+    });
+
+    it('copies Secrets of the Shoot, with their type, and waits for a copy that lags', async () => {
+      const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
+      const providerConfig = {
+        apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+        kind: 'FluxConfig',
+        additionalSecretResources: [{ name: 'creds', targetName: 'pull' }],
+      };
+      await stage.reconcileShoot({ spec: { resources: [reference] }, providerConfig });
+      await eventually(
+        'the wait',
+        stage.extension,
+        ({ status }) => status?.lastOperation?.description.includes('registry') === true,
+      );
+      const data = { '.dockerconfigjson': Buffer.from('{}').toString('base64') };
+      const copy = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace: CONTROL_PLANE, name: 'ref-registry' },
+        type: 'kubernetes.io/dockerconfigjson',
+        data,
+      };
+      await stage.seed.create(resources.secrets, copy, { fieldManager: 'gardener' });
+      const extension = await stage.untilReady();
+      expect(await stage.shoot.find(resources.secrets, inFlux('pull'))).toMatchObject({
+        type: 'kubernetes.io/dockerconfigjson',
+        data,
+      });
+      expect(extension.status?.resources).toEqual([
+        { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'ref-registry' } },
+      ]);
+    });
+
+    it('a Kustomization that leaves the set is suspended before it is dropped', async () => {
+      const providerConfig = (kustomizationName: string) => ({
+        apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+        kind: 'FluxConfig',
+        syncMode: 'Reconcile',
+        source: {
+          template: {
+            apiVersion: 'source.toolkit.fluxcd.io/v1',
+            kind: 'GitRepository',
+            spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } },
+          },
+        },
+        kustomization: kustomization({ metadata: { name: kustomizationName }, spec: { path: './', prune: true } }),
+      });
+      await stage.reconcileShoot({ providerConfig: providerConfig('old') });
+      await stage.untilReady();
+      const seen = watchSuspend(stage, 'old');
+      await stage.reconcileShoot({ providerConfig: providerConfig('new') });
+      await eventually(
+        'the old one is gone',
+        () => stage.shoot.find(kustomizations, inFlux('old')),
+        (live) => live === undefined,
+      );
+      await stage.untilReady();
+      expect(await seen.stop()).toBe(true);
+      expect(await stage.shoot.find(kustomizations, inFlux('new'))).toBeDefined();
+    });
+
+    it('a ConfigMap that is deleted after the first success is reported, and nothing changes', async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      await untilBootstrapped();
+      await stage.setFluxConfig(undefined);
+      const extension = await eventually(
+        'the report',
+        stage.extension,
+        ({ status }) => status?.conditions?.some(({ type }) => type === 'ConfigurationFollowed') === true,
+        ({ status }) => status,
+      );
+      expect(extension.status?.lastError ?? null).toBeNull();
+      await quiet(stage);
+      expect(await names()).toEqual(all);
+      expect(await stage.shoot.find(kustomizations, inFlux('main-ks'))).toBeDefined();
+    });
+
+    it("takes a Shoot over from stackitcloud's extension: its condition counts as the first success", async () => {
+      await stage.stopProduct();
+      const fluxNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+      await stage.shoot.create(resources.namespaces, fluxNamespace, { fieldManager: 'former' });
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot();
+      await stage.seed.mergePatch(
+        resources.extensions,
+        { namespace: CONTROL_PLANE, name: 'shoot-flux' },
+        { status: { conditions: [formerCondition] } },
+        { fieldManager: 'former', subresource: 'status' },
+      );
+      await stage.startProduct();
+      await stage.untilReady();
+      const { status } = await untilBootstrapped();
+      expect(status?.state?.bootstrapped?.at).toBe(formerCondition.lastTransitionTime);
+      expect(status?.conditions).toContainEqual(formerCondition);
+      expect(await names()).toEqual(['shoot-flux-secrets']);
+    });
+
+    it("releases the ManagedResources of 23technologies' extension before its own are written", async () => {
+      await stage.stopProduct();
+      const secret = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace: CONTROL_PLANE, name: 'former' },
+        data: { 'a.yaml': Buffer.from(JSON.stringify(formerObject)).toString('base64') },
+      };
+      await stage.seed.create(resources.secrets, secret, { fieldManager: 'former' });
+      const former = {
+        apiVersion: 'resources.gardener.cloud/v1alpha1',
+        kind: 'ManagedResource',
+        metadata: { namespace: CONTROL_PLANE, name: 'extension-shoot-flux-flux-config' },
+        spec: { secretRefs: [{ name: 'former' }] },
+      };
+      await stage.seed.create(resources.managedResources, former, { fieldManager: 'former' });
+      await eventually(
+        'the former object',
+        () => stage.shoot.find(resources.configMaps, { namespace: 'kube-system', name: 'former' }),
+        (found) => found !== undefined,
+      );
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot();
+      await stage.startProduct();
+      await stage.untilReady();
+      expect(await names()).toEqual(all);
+      expect(await stage.shoot.find(resources.configMaps, { namespace: 'kube-system', name: 'former' })).toBeDefined();
+    });
+
+    const untilBranch = (branch: string) =>
+      eventually(
+        `branch ${branch}`,
+        () => stage.shoot.find(gitRepositories, inFlux('main-gitrepo')),
+        (live) => (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch === branch,
+      );
+  });
+}
+
+const creating = {
+  type: 'Create',
+  state: 'Processing',
+  progress: 50,
+  description: 'going on',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+} as const;
+
+const formerCondition = {
+  type: 'FluxBootstrapped',
+  status: 'True',
+  reason: 'BootstrapSuccessful',
+  message: 'done',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+};
+
+const formerObject: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'kube-system', name: 'former' },
+  data: {},
+};
+
+/** Waits until the product has made no request for a while (its watches aside). */
+export async function quiet(stage: Stage): Promise<void> {
+  let before = -1;
+  await eventually(
+    'the product is quiet',
+    async () => {
+      const count = stage.requests.length;
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      const isQuiet = count === before && stage.requests.length === count;
+      before = stage.requests.length;
+      return isQuiet;
+    },
+    (isQuiet) => isQuiet,
+  );
+}
+
+/** Watches a Kustomization in the shoot and tells whether it was ever suspended. */
+function watchSuspend(stage: Stage, name: string): { stop(): Promise<boolean> } {
+  const ending = new AbortController();
+  let suspended = false;
+  const watching = (async () => {
+    const { resourceVersion } = await stage.shoot.list(kustomizations, { namespace: 'flux-system' });
+    const options = { namespace: 'flux-system', resourceVersion, timeoutSeconds: 60, signal: ending.signal };
+    for await (const { object } of stage.shoot.watch(kustomizations, options)) {
+      const isSuspended = (object.spec as { suspend?: boolean } | undefined)?.suspend === true;
+      if (object.metadata.name === name && isSuspended) suspended = true;
+    }
+  })().catch(() => undefined);
+  return {
+    async stop() {
+      ending.abort();
+      await watching;
+      return suspended;
+    },
+  };
+}

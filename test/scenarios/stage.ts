@@ -1,0 +1,256 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Product, startProduct } from '../../infra/process/product.ts';
+import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/gardener/types.ts';
+import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { startResourceManager } from '../landscape/resource-manager/start.ts';
+
+/** An API server, embedded or real, with its administrator. */
+export interface Api {
+  url: string;
+  ca: string;
+  token: string;
+  kubeconfig(): string;
+}
+
+/** The three API servers of a stage; the seed has Gardener's CRDs, the garden those of Shoots and Projects. */
+export interface Apis {
+  garden: Api;
+  seed: Api;
+  shoot: Api;
+  stop(): Promise<void>;
+}
+
+/** One request of the product, as it saw the answer. */
+export interface SeenRequest extends RequestInfo {
+  identity: string;
+  cluster: string;
+}
+
+/** One project with one Shoot, a resource-manager, and the product in this process. */
+export interface Stage extends AsyncDisposable {
+  garden: HttpKubeClient;
+  seed: HttpKubeClient;
+  shoot: HttpKubeClient;
+  /** Every log line of the product. */
+  logLines: string[];
+  requests: SeenRequest[];
+  startProduct(): Promise<Product>;
+  stopProduct(): Promise<void>;
+  /** Writes the ConfigMap `flux-config`; undefined deletes it. */
+  setFluxConfig(data: Record<string, string> | undefined): Promise<void>;
+  /** What gardenlet does at each reconciliation of the Shoot: Cluster, Extension, annotation, timestamp. */
+  reconcileShoot(parts?: ShootParts): Promise<void>;
+  extension(): Promise<Extension>;
+  managedResources(): Promise<Record<string, ManagedResource>>;
+  /** Waits by gardenlet's seven readiness rules (facts/gardener.md 1.5). */
+  untilReady(): Promise<Extension>;
+  /** Tells in the shoot that source and root Kustomization are Ready, as Flux would. */
+  markReady(...objects: [Resource, string][]): Promise<void>;
+}
+
+export interface ShootParts {
+  providerConfig?: unknown;
+  spec?: Partial<NonNullable<Shoot['spec']>>;
+  status?: Partial<NonNullable<Shoot['status']>>;
+  metadata?: Partial<Shoot['metadata']>;
+}
+
+export const PROJECT = 'garden-foo';
+export const CONTROL_PLANE = 'shoot--foo--bar';
+export const SEED = 'local';
+
+const fieldManager = 'stage';
+const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+
+export async function startStage(apis: Apis, fluxDistribution: string): Promise<Stage> {
+  const clientOf = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { userAgent: 'stage' });
+  const garden = clientOf(apis.garden);
+  const seed = clientOf(apis.seed);
+  const shoot = clientOf(apis.shoot);
+  const connection = ({ url, ca, token }: Api) => ({ server: url, ca, token });
+  await garden.apply(resources.namespaces, namespace(PROJECT), { fieldManager });
+  await seed.apply(resources.namespaces, namespace(CONTROL_PLANE, { 'gardener.cloud/role': 'shoot' }), {
+    fieldManager,
+  });
+  await seed.apply(resources.secrets, kubeconfigSecret(apis.shoot.kubeconfig()), { fieldManager });
+  const resourceManager = await startResourceManager({
+    source: connection(apis.seed),
+    target: connection(apis.shoot),
+    targetNamespaces: ['kube-system', 'flux-system', 'elsewhere'],
+    pendingMs: 200,
+  });
+
+  const logLines: string[] = [];
+  const requests: SeenRequest[] = [];
+  let product: Product | undefined;
+  const stopProduct = async () => {
+    await product?.stop();
+    product = undefined;
+  };
+  const extension = async () => {
+    const live = await seed.find<Extension>(resources.extensions, extensionName);
+    if (live === undefined) throw new Error('the Extension is not there');
+    return live;
+  };
+
+  return {
+    garden,
+    seed,
+    shoot,
+    logLines,
+    requests,
+    async startProduct() {
+      product = await startProduct({
+        credentials: () => async (cluster) => connection(cluster === 'garden' ? apis.garden : apis.seed),
+        settings: {
+          landscape: 'stage',
+          seeds: [SEED],
+          fluxDistribution,
+          shootHealth: false,
+          shootAccess: 'external',
+        },
+        log: createLog('debug', (line) => logLines.push(line)),
+        port: 0,
+        onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),
+      });
+      return product;
+    },
+    stopProduct,
+    async setFluxConfig(data) {
+      const name = { namespace: PROJECT, name: 'flux-config' };
+      if (data === undefined) await garden.delete(resources.configMaps, name);
+      else
+        await garden.apply(
+          resources.configMaps,
+          { apiVersion: 'v1', kind: 'ConfigMap', metadata: name, data },
+          { fieldManager },
+        );
+    },
+    async reconcileShoot(parts = {}) {
+      const cluster = clusterOf(parts);
+      await garden.apply(resources.shoots, cluster.spec.shoot as unknown as KubeObject, { fieldManager });
+      await seed.apply(resources.clusters, cluster, { fieldManager });
+      const annotations = {
+        'gardener.cloud/operation': 'reconcile',
+        'gardener.cloud/timestamp': new Date().toISOString(),
+      };
+      const { providerConfig } = parts;
+      const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
+      const metadata = { ...extensionName, annotations };
+      const { apiVersion, kind } = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension' };
+      await seed.apply(resources.extensions, { apiVersion, kind, metadata, spec }, { fieldManager });
+    },
+    extension,
+    async managedResources() {
+      const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
+      return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
+    },
+    untilReady: () =>
+      eventually('the Extension is ready for gardenlet', extension, (live) => notReady(live) === undefined, notReady),
+    async markReady(...objects) {
+      for (const [resource, name] of objects) {
+        const object = { namespace: 'flux-system', name };
+        const live = await eventually(
+          `${resource.kind} ${name} is in the shoot`,
+          () => shoot.find(resource, object),
+          (found) => found !== undefined,
+        );
+        const status = readyStatus(live?.metadata.generation ?? 1);
+        await shoot.mergePatch(resource, object, { status }, { fieldManager, subresource: 'status' });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await stopProduct();
+      await resourceManager.stop();
+      for (const client of [garden, seed, shoot]) client.close();
+    },
+  };
+}
+
+/** Polls until the answer is as wanted; the error tells what was seen last. */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+  describe: (answer: T) => unknown = (answer) => answer,
+  seconds = 30,
+): Promise<T> {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    if (Date.now() > end)
+      throw new Error(`${what}: not after ${seconds} s; last seen: ${JSON.stringify(describe(answer), null, 2)}`);
+    await sleep(25);
+  }
+}
+
+/** The first of gardenlet's rules that does not hold. */
+function notReady({ metadata, status }: Extension): string | undefined {
+  const timestamp = metadata.annotations?.['gardener.cloud/timestamp'] ?? '';
+  const last = status?.lastOperation;
+  if (status?.lastError) return `lastError: ${status.lastError.description}`;
+  if (status?.observedGeneration !== metadata.generation) return 'observedGeneration is not the generation';
+  if (metadata.annotations?.['gardener.cloud/operation'] !== undefined)
+    return 'the operation annotation is still there';
+  if (last === undefined) return 'there is no lastOperation';
+  if (last.state !== 'Succeeded') return `lastOperation is ${last.state}: ${last.description}`;
+  if (Math.floor(Date.parse(timestamp) / 1000) > Math.floor(Date.parse(last.lastUpdateTime) / 1000))
+    return 'lastUpdateTime is before the timestamp';
+  return undefined;
+}
+
+function readyStatus(observedGeneration: number): Record<string, unknown> {
+  const lastTransitionTime = '2026-01-02T03:04:05Z';
+  return {
+    observedGeneration,
+    conditions: [
+      { type: 'Ready', status: 'True', reason: 'Succeeded', message: 'stored', lastTransitionTime, observedGeneration },
+    ],
+  };
+}
+
+function namespace(name: string, labels: Record<string, string> = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+}
+
+function kubeconfigSecret(kubeconfig: string): KubeObject {
+  const data = { kubeconfig: Buffer.from(kubeconfig).toString('base64') };
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'gardener', namespace: CONTROL_PLANE },
+    type: 'Opaque',
+    data,
+  };
+}
+
+function clusterOf({ spec, status, metadata }: ShootParts): Cluster {
+  const shoot = {
+    apiVersion: 'core.gardener.cloud/v1beta1',
+    kind: 'Shoot',
+    metadata: { name: 'bar', namespace: PROJECT, ...metadata },
+    spec: {
+      kubernetes: { version: '1.34.2' },
+      region: 'here',
+      provider: { type: 'local' },
+      extensions: [{ type: 'shoot-flux' }],
+      ...spec,
+    },
+    status: {
+      technicalID: CONTROL_PLANE,
+      seedName: SEED,
+      uid: 'u',
+      clusterIdentity: `${CONTROL_PLANE}-u-garden`,
+      ...status,
+    },
+  };
+  return {
+    apiVersion: 'extensions.gardener.cloud/v1alpha1',
+    kind: 'Cluster',
+    metadata: { name: CONTROL_PLANE },
+    spec: { shoot, seed: {}, cloudProfile: {} },
+  } as unknown as Cluster;
+}
