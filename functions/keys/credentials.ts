@@ -1,4 +1,4 @@
-import { FLUX_SOURCE } from './names.ts';
+import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { type Notice, warning } from './notice.ts';
 
 /**

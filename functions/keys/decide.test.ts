@@ -5,8 +5,8 @@ import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
 import { publishedHostKeys } from '../../shared/ssh/published-host-keys.ts';
+import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './annotations.ts';
 import { type Decision, decide, type Situation } from './decide.ts';
-import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './names.ts';
 
 const identity = await generateIdentity('ed25519');
 const another = await generateIdentity('ed25519');

@@ -1,11 +1,12 @@
 import type { Repository } from '../../shared/config/repository.ts';
+import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { hostPattern, type SshHost, sshHost } from '../../shared/ssh/host.ts';
 import { readIdentity } from '../../shared/ssh/identity.ts';
 import { hostKeyLine, hostKeys } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
 import { publishedHostKeys } from '../../shared/ssh/published-host-keys.ts';
+import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './annotations.ts';
 import { keyComment } from './comment.ts';
-import { FINGERPRINT, FLUX_CONFIG, FLUX_SOURCE, PUBLIC_KEY, TRUSTED_HOST_KEY } from './names.ts';
 import { type Notice, normal, warning } from './notice.ts';
 
 /** All that is known about a private repository that is read over SSH. */

@@ -1,5 +1,6 @@
 import { readFluxConfig } from '../../shared/config/flux-config.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
+import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -12,7 +13,6 @@ import { scanHostKey } from '../../shared/ssh/scan-host-key.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide, type SecretChange, type Situation } from './decide.ts';
 import { eventOf } from './event.ts';
-import { FLUX_SOURCE } from './names.ts';
 import { type Notice, warning } from './notice.ts';
 import { contents, encoded, type SourceSecret } from './secret.ts';
 

@@ -1,7 +1,3 @@
-/** The ConfigMap with a project's configuration, and the Secret with the credentials of its repository. */
-export const FLUX_CONFIG = 'flux-config';
-export const FLUX_SOURCE = 'flux-source';
-
 /** The public half of the key pair, as a line for the hosting site. */
 export const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 /** `SHA256:…` of that key. */

@@ -1,0 +1,89 @@
+import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { Context, Handler } from '../../shared/runtime/context.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { type KubeApi, type KubeApiOptions, startKubeApi } from '../landscape/kube-api/kube-api.ts';
+import { gardenCrds } from '../landscape/seed/crds.ts';
+
+/** A garden where one function runs with just the rights that are shipped for it. */
+export interface Garden extends AsyncDisposable {
+  api: KubeApi;
+  /** One run, over TLS; every run has a client of its own, as on AWS. */
+  run(overrides?: Partial<Context>): ReturnType<Handler>;
+  /** Lines of the log. */
+  log: string[];
+  sent: ChangeRequest[];
+  /** Requests that change something, since the last `api.requests.length = 0`. */
+  writes(): string[];
+}
+
+const namespace = 'garden-foo';
+const key: ReconcileKey = { cluster: 'garden', namespace, name: 'flux-config' };
+
+export async function startGarden(
+  definition: FunctionDefinition,
+  handler: Handler,
+  options: KubeApiOptions = {},
+): Promise<Garden> {
+  const token = `${definition.name}-token`;
+  const tokens = { [token]: { name: serviceAccountUser(definition.name) } };
+  const api = await startKubeApi({ tokens, authorization: 'RBAC', ...options });
+  for (const object of [...gardenCrds(), ...rbacObjects([definition], 'garden')]) api.objects.create(object);
+  api.objects.ensureNamespace(namespace);
+  const log: string[] = [];
+  const sent: ChangeRequest[] = [];
+  return {
+    api,
+    log,
+    sent,
+    writes: () => api.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`),
+    async run(overrides = {}) {
+      const client = createKubeClient({ server: api.url, ca: api.ca, token });
+      const context: Context = {
+        kube: async () => client,
+        settings: {
+          landscape: 'canary',
+          seeds: ['local'],
+          fluxDistribution: '',
+          shootHealth: false,
+          shootAccess: 'external',
+        },
+        send: async (changes) => void sent.push(...changes),
+        causes: [{ type: 'redrive', nonce: 'test' }],
+        now: () => new Date('2026-01-02T03:04:05.678Z'),
+        log: createLog('debug', (line) => log.push(line)),
+        metrics: noMetrics,
+        signal: AbortSignal.timeout(20_000),
+        ...overrides,
+      };
+      try {
+        return await handler(key, context);
+      } finally {
+        client.close();
+      }
+    },
+    [Symbol.asyncDispose]: () => api.stop(),
+  };
+}
+
+/** The project's configuration. */
+export function fluxConfig(data: Record<string, string>): KubeObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'flux-config' }, data };
+}
+
+/** The Secret beside it, its values as text. */
+export function fluxSource(values: Record<string, string> = {}): KubeObject {
+  const data = Object.entries(values).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: 'flux-source' },
+    type: 'Opaque',
+    data: Object.fromEntries(data),
+  };
+}

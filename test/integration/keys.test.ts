@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { definition } from '../../functions/keys/function.ts';
+import { handler } from '../../functions/keys/handler.ts';
+import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { readIdentity } from '../../shared/ssh/identity.ts';
+import { generateIdentity } from '../../shared/ssh/key-pair.ts';
+import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
+import type { KubeApiOptions, RequestSummary } from '../landscape/kube-api/kube-api.ts';
+import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
+
+let git: GitServer;
+let repository: GitRepository;
+beforeAll(async () => {
+  git = await startGitServer();
+  repository = await git.createRepository('fleet', { 'README.md': '# fleet\n' });
+});
+afterAll(() => git.stop());
+
+const github = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
+
+/** A garden with this ConfigMap; everything it ever says is searched for secrets at the end. */
+async function gardenWith(data: Record<string, string>, options: KubeApiOptions = {}): Promise<Garden> {
+  const garden = await startGarden(definition, handler, options);
+  garden.api.objects.create(fluxConfig(data));
+  const stop = garden[Symbol.asyncDispose];
+  garden[Symbol.asyncDispose] = async () => {
+    const key =
+      secretOf(garden)
+        ?.identity?.split('\n')
+        .filter((line) => line.length > 20) ?? [];
+    const said = JSON.stringify([garden.log, eventsOf(garden), annotationsOf(garden)]);
+    await stop();
+    for (const secret of ['PRIVATE KEY', 'marked-secret', ...key.filter((line) => !line.startsWith('-----'))])
+      expect(said).not.toContain(secret);
+  };
+  return garden;
+}
+
+function secretOf({ api }: Garden): Record<string, string> | undefined {
+  const data = api.objects.find(fluxSource())?.data as Record<string, string> | undefined;
+  return (
+    data &&
+    Object.fromEntries(
+      Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]),
+    )
+  );
+}
+
+function annotationsOf({ api }: Garden): Record<string, string> {
+  return (api.objects.find(fluxSource())?.metadata.annotations ?? {}) as Record<string, string>;
+}
+
+function eventsOf({ api }: Garden) {
+  const { events } = resources;
+  return api.objects
+    .list(apiVersionOf(events), events.kind, 'garden-foo')
+    .map(({ type, reason, message, involvedObject }) => ({
+      type,
+      reason,
+      message: String(message),
+      uid: (involvedObject as { uid: string }).uid,
+    }));
+}
+
+const reasonsOf = (garden: Garden) =>
+  eventsOf(garden)
+    .map(({ reason }) => reason)
+    .sort();
+
+/** Runs again and expects that nothing is written. */
+async function expectRest(garden: Garden): Promise<void> {
+  garden.api.requests.length = 0;
+  expect(await garden.run()).toEqual(done);
+  expect(garden.api.requests.length).toBeGreaterThan(0);
+  expect(garden.writes()).toEqual([]);
+}
+
+test.each(['ed25519', 'rsa'])('a private repository gets a pair of type %s, once', async (sshKeyType) => {
+  await using garden = await gardenWith({ ...github, sshKeyType });
+  expect(await garden.run()).toEqual(done);
+  const secret = secretOf(garden);
+  const key = parsePublicLine(secret?.['identity.pub'] ?? '');
+  expect(Object.keys(secret ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+  expect(readIdentity(secret?.identity ?? '')).toEqual({ publicKey: key });
+  expect(key?.type).toBe(`ssh-${sshKeyType}`);
+  expect(secret?.['identity.pub']).toMatch(/ shoot-flux\/canary\/foo\n$/);
+  expect(secret?.known_hosts).toMatch(/^github\.com ssh-ed25519 /);
+
+  const shown = key && fingerprint(key);
+  expect(annotationsOf(garden)).toEqual({
+    'flux.extensions.gardener.cloud/public-key': secret?.['identity.pub']?.trim(),
+    'flux.extensions.gardener.cloud/fingerprint': shown,
+  });
+  const { uid } = garden.api.objects.get(fluxConfig({})).metadata;
+  expect(eventsOf(garden)).toEqual([
+    {
+      type: 'Normal',
+      reason: 'DeployKey',
+      message: expect.stringContaining(`${secret?.['identity.pub']?.trim()} (${shown})`),
+      uid,
+    },
+  ]);
+  await expectRest(garden);
+  expect(secretOf(garden)).toEqual(secret);
+});
+
+/** Lets nobody pass before so many have come. */
+function gather(count: number, matches: (request: RequestSummary) => boolean) {
+  let arrived = 0;
+  let open = () => {};
+  const all = new Promise<void>((resolve) => (open = resolve));
+  return (request: RequestSummary) => {
+    if (!matches(request) || arrived >= count) return undefined;
+    if (++arrived === count) open();
+    return all;
+  };
+}
+
+test('two runs at once end with one key', async () => {
+  const creates = ({ verb, path }: RequestSummary) => verb === 'create' && path.endsWith('/secrets');
+  await using garden = await gardenWith(github, { onRequest: gather(2, creates) });
+  expect(await Promise.all([garden.run(), garden.run()])).toEqual([done, done]);
+  expect(
+    garden.api
+      .requestsLike({ verb: 'create', path: /\/secrets$/ })
+      .map(({ status }) => status)
+      .sort(),
+  ).toEqual([201, 409]);
+  const key = parsePublicLine(secretOf(garden)?.['identity.pub'] ?? '');
+  expect(readIdentity(secretOf(garden)?.identity ?? '')).toEqual({ publicKey: key });
+  expect(reasonsOf(garden)).toEqual(['DeployKey']);
+  await expectRest(garden);
+});
+
+test('a Secret that somebody fills at the same moment keeps what they wrote', async () => {
+  const mine = await generateIdentity('ed25519');
+  let interfere = () => {};
+  const onRequest = ({ verb }: RequestSummary) => {
+    if (verb === 'patch') interfere();
+  };
+  await using garden = await gardenWith(github, { onRequest });
+  garden.api.objects.create(fluxSource({ note: 'kept' }));
+  interfere = () => {
+    interfere = () => {};
+    garden.api.objects.patch(fluxSource(), { data: fluxSource({ identity: mine }).data });
+  };
+  expect(await garden.run()).toEqual(done);
+  expect(secretOf(garden)).toMatchObject({
+    identity: mine,
+    note: 'kept',
+    known_hosts: expect.stringContaining('github.com'),
+  });
+  await expectRest(garden);
+});
+
+test.each([
+  ['before the Secret is written', { verb: 'create', path: /secrets$/ }, false],
+  ['after the Secret is written', { verb: 'create', path: /secrets$/ }, true],
+  ['after the Event is written', { verb: 'create', path: /events$/ }, true],
+])('a run that is cut off %s is completed by the next one', async (_, match, after) => {
+  await using garden = await gardenWith(github);
+  garden.api.faults.add({ action: 'reset', after, match });
+  await expect(garden.run()).rejects.toThrow();
+  const before = secretOf(garden)?.identity;
+  expect(await garden.run()).toEqual(done);
+  if (before !== undefined) expect(secretOf(garden)?.identity).toBe(before);
+  expect(reasonsOf(garden)).toEqual(['DeployKey']);
+  await expectRest(garden);
+});
+
+test.each([
+  ['a damaged identity', { identity: 'marked-secret', known_hosts: 'github.com' }],
+  ['a public key alone', { 'identity.pub': 'marked-secret' }],
+])('%s is reported and never touched', async (_, values) => {
+  await using garden = await gardenWith(github);
+  const before = garden.api.objects.create(fluxSource(values));
+  expect(await garden.run()).toEqual(done);
+  expect(garden.api.objects.get(fluxSource())).toEqual(before);
+  expect(reasonsOf(garden)).toEqual(['InvalidSecret']);
+  await expectRest(garden);
+});
+
+test('host keys follow the config, and stay when it no longer names them', async () => {
+  const host = parsePublicLine(git.knownHosts.split(' ').slice(1).join(' '));
+  const other = readIdentity(await generateIdentity('ed25519'));
+  if (host === undefined || 'problem' in other) throw new Error('the test needs keys');
+  const lines = [host, other.publicKey].map((key) => `git.example.org ${publicLine(key)}`);
+  const config = { ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' };
+  await using garden = await gardenWith({ ...config, knownHosts: lines[0] ?? '' });
+  const change = (data: Record<string, string>) => garden.api.objects.replace(fluxConfig(data));
+  await garden.run();
+  const before = secretOf(garden);
+  expect(before?.known_hosts).toBe(`${lines[0]}\n`);
+  change({ ...config, knownHosts: lines.join('\n') });
+  await garden.run();
+  expect(secretOf(garden)).toEqual({ ...before, known_hosts: `${lines.join('\n')}\n` });
+  change(config);
+  await expectRest(garden);
+});
+
+test('a host is trusted on first use when that is asked for, and the fingerprint is said', async () => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
+  expect(await garden.run()).toEqual(done);
+  expect(secretOf(garden)?.known_hosts).toBe(`${git.knownHosts}\n`);
+  expect(eventsOf(garden)).toContainEqual(
+    expect.objectContaining({
+      type: 'Normal',
+      reason: 'HostKeyTrusted',
+      message: expect.stringContaining(git.hostKeyFingerprint),
+    }),
+  );
+  await expectRest(garden);
+});
+
+test('a host that cannot be asked is asked again later; the key pair is there already', async () => {
+  await using garden = await gardenWith({
+    ...github,
+    repositoryUrl: 'ssh://git@127.0.0.1:1/fleet',
+    knownHosts: 'scan',
+  });
+  expect(await garden.run()).toEqual(requeueAfter(60));
+  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub']);
+  expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
+});
+
+test('an unknown host without host keys is said once', async () => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' });
+  expect(await garden.run()).toEqual(done);
+  expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
+  await expectRest(garden);
+});
+
+test.each([
+  ['a typo elsewhere', { ...github, repositoryBrunch: 'main' }, ['DeployKey', 'InvalidConfiguration'], true],
+  ['a wrong URL', { ...github, repositoryUrl: 'github.com/org/fleet' }, ['InvalidConfiguration'], false],
+  ['no URL', { repositoryType: 'private' }, ['InvalidConfiguration'], false],
+  [
+    'a private key in the wrong place',
+    { ...github, knownHosts: '-----BEGIN PRIVATE KEY-----\nmarked-secret' },
+    ['InvalidConfiguration'],
+    false,
+  ],
+])('%s is said on the ConfigMap and not tried again and again', async (_, data, reasons, makesKey) => {
+  await using garden = await gardenWith(data);
+  expect(await garden.run()).toEqual(done);
+  expect(reasonsOf(garden)).toEqual(reasons);
+  expect(secretOf(garden) !== undefined).toBe(makesKey);
+  await expectRest(garden);
+});
+
+test.each([
+  [undefined, ['CredentialsMissing']],
+  [{ username: 'reader' }, ['CredentialsMissing']],
+  [{ username: 'reader', password: 'marked-secret' }, []],
+  [{ bearerToken: 'marked-secret' }, []],
+])('over https the credentials are the user’s own: %j', async (values, reasons) => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: 'https://github.com/org/fleet' });
+  if (values !== undefined) garden.api.objects.create(fluxSource(values));
+  expect(await garden.run()).toEqual(done);
+  expect(reasonsOf(garden)).toEqual(reasons);
+  expect(secretOf(garden)).toEqual(values);
+});
+
+test.each([
+  ['public', { repositoryUrl: 'https://github.com/org/fleet' }],
+  ['not there', undefined],
+  ['empty', {}],
+])('when the configuration is %s, the Secret is left alone', async (_, data) => {
+  await using garden = await gardenWith(data ?? {});
+  if (data === undefined) garden.api.objects.delete(fluxConfig({}));
+  garden.api.objects.create(fluxSource({ identity: 'marked-secret' }));
+  await expectRest(garden);
+  expect(eventsOf(garden)).toEqual([]);
+});
+
+test('absent is not unreachable: a garden that fails makes the run fail', async () => {
+  await using garden = await gardenWith(github);
+  garden.api.faults.add({ action: 'status', status: 403, match: { path: /\/secrets\/flux-source$/ } });
+  await expect(garden.run()).rejects.toThrow('403');
+  expect(garden.writes()).toEqual([]);
+});
