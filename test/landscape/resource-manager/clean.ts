@@ -4,31 +4,56 @@ import { apiMessage, needsForeground, type Target } from './target.ts';
 import { annotations, isTrue, type ObjectReference } from './types.ts';
 
 /**
- * Deletes objects, all at once. Reads live and in every namespace.
+ * Deletes objects: all are read first, and CRDs are deleted after what they define, as happens when all is done at
+ * once. Reads live and in every namespace.
  * @returns what is still pending as one message, or undefined when all is gone or may stay
  */
 export async function clean(target: Target, references: readonly ObjectReference[]): Promise<string | undefined> {
-  const results = await Promise.all(references.map((reference) => remove(target, reference)));
-  const pending = results.filter((result) => result !== undefined);
+  const removals = await Promise.all(references.map((reference) => find(target, reference)));
+  const isCrd = ({ reference }: Removal) => reference.kind === 'CustomResourceDefinition';
+  const remove = (removal: Removal) => removeFound(target, removal);
+  await Promise.all(removals.filter((removal) => !isCrd(removal)).map(remove));
+  await Promise.all(removals.filter(isCrd).map(remove));
+  const pending = removals.map(({ pending }) => pending).filter((text) => text !== undefined);
   if (pending.length === 0) return undefined;
   const count = pending.length === 1 ? '1 error occurred' : `${pending.length} errors occurred`;
   const list = pending.length === 1 ? pending[0] : `[${pending.join(', ')}]`;
   return `Could not clean all old resources: ${count}: ${list}`;
 }
 
-async function remove(target: Target, reference: ObjectReference): Promise<string | undefined> {
-  const pending = `deletion of old resource "${objectText(reference)}" is still pending`;
+interface Removal {
+  reference: ObjectReference;
+  /** Absent when there is nothing to delete. */
+  found?: { resource: Resource; live: KubeObject };
+  /** What is not done yet. */
+  pending?: string;
+}
+
+const pendingText = (reference: ObjectReference) =>
+  `deletion of old resource "${objectText(reference)}" is still pending`;
+
+async function find(target: Target, reference: ObjectReference): Promise<Removal> {
   try {
     const resource = await target.served(reference.apiVersion, reference.kind);
-    if (resource === undefined) return undefined;
-    const live = await target.client.find(resource, reference);
-    if (live === undefined || mayStay(live)) return undefined;
-    const options = needsForeground(reference.apiVersion) ? { propagationPolicy: 'Foreground' as const } : {};
-    if (!(await target.delete(resource, reference, options))) return undefined;
-    await finalizeIfDue(target, resource, live);
-    return pending;
+    const live = resource && (await target.client.find(resource, reference));
+    if (resource === undefined || live === undefined || mayStay(live)) return { reference };
+    return { reference, found: { resource, live } };
   } catch (error) {
-    return `${pending}: ${apiMessage(error)}`;
+    return { reference, pending: `${pendingText(reference)}: ${apiMessage(error)}` };
+  }
+}
+
+async function removeFound(target: Target, removal: Removal): Promise<void> {
+  const { reference, found } = removal;
+  if (found === undefined) return;
+  const { resource, live } = found;
+  try {
+    const options = needsForeground(reference.apiVersion) ? { propagationPolicy: 'Foreground' as const } : {};
+    if (!(await target.delete(resource, reference, options))) return;
+    await finalizeIfDue(target, resource, live);
+    removal.pending = pendingText(reference);
+  } catch (error) {
+    removal.pending = `${pendingText(reference)}: ${apiMessage(error)}`;
   }
 }
 

@@ -43,7 +43,7 @@ export function decodeContent(secrets: readonly ContentSecret[]): Content {
 }
 
 function documents(text: string): string[] {
-  return text.split(/^---(?:\s.*)?$/m).filter((document, index) => index > 0 || document.trim() !== '');
+  return text.split(/^---(?:[ \t].*)?$/m).filter((document, index) => index > 0 || document.trim() !== '');
 }
 
 /** @param afterJson a text that begins with a brace is taken for a stream of JSON alone, without separators */

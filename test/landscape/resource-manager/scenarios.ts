@@ -24,7 +24,10 @@ export interface Scenario {
 const fieldManager = 'test';
 const managedResources = resources.managedResources;
 
-const configMap = (name: string, parts: { namespace?: string; annotations?: Record<string, string>; value?: string } = {}) => ({
+const configMap = (
+  name: string,
+  parts: { namespace?: string; annotations?: Record<string, string>; value?: string } = {},
+) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: {
@@ -128,7 +131,12 @@ const remove =
 
 /** Waits for the object first: a step of the recording begins when the one before has settled. */
 const setFinalizers = async ({ target }: Stage, name: string, finalizers: string[]) =>
-  target.mergePatch(resources.configMaps, { namespace: 'kube-system', name }, { metadata: { finalizers } }, { fieldManager });
+  target.mergePatch(
+    resources.configMaps,
+    { namespace: 'kube-system', name },
+    { metadata: { finalizers } },
+    { fieldManager },
+  );
 
 const FINALIZER = 'lab.example.org/hold';
 
@@ -249,7 +257,11 @@ export const scenarios: Record<string, Scenario> = {
     steps: [
       {
         step: 'created',
-        act: create('k', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lab-k' } }, configMap('k', { namespace: 'lab-k' })),
+        act: create(
+          'k',
+          { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'lab-k' } },
+          configMap('k', { namespace: 'lab-k' }),
+        ),
       },
       { step: 'deleted after the failed pass', act: remove('k') },
     ],

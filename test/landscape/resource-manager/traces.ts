@@ -8,7 +8,7 @@ import { AlreadyExistsError } from '../../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { sleep } from '../controllers/sleep.ts';
-import { scenarios, shownResources, type Stage } from './scenarios.ts';
+import { type Stage, scenarios, shownResources } from './scenarios.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
 
@@ -146,8 +146,7 @@ function versionOf(event: string, { metadata, status = {} }: FullManagedResource
 
 /** Waits until as much has happened as was recorded, and then for a moment whether more comes. */
 async function settled(seen: () => Version[], recorded: Version[]): Promise<Version[]> {
-  const enough = () =>
-    seen().length >= recorded.length && isDeepStrictEqual(essence(seen()), essence(recorded));
+  const enough = () => seen().length >= recorded.length && isDeepStrictEqual(essence(seen()), essence(recorded));
   for (let waited = 0; waited < 12_000 && !enough(); waited += 20) await sleep(20);
   await sleep(200);
   return seen();

@@ -1,0 +1,171 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { objectText } from '../controllers/names.ts';
+import { type Artifact, type ArtifactServer, startArtifactServer } from './artifact-server.ts';
+import { type Controller, type Surroundings, startFluxController } from './flux-controller.ts';
+import { type GitAuth, gitAuth } from './git-auth.ts';
+import { createGitClient, type GitClient, type GitRef } from './git-fetch.ts';
+import {
+  type FluxConditions,
+  FluxFailure,
+  type FluxObject,
+  type FluxSubject,
+  fluxSubject,
+  milliseconds,
+  progressing,
+} from './status.ts';
+
+interface GitRepository extends FluxObject {
+  spec: FluxObject['spec'] & { url: string; ref?: GitRef; secretRef?: { name: string } };
+  status?: NonNullable<FluxObject['status']> & { artifact?: Artifact };
+}
+
+/** What happened with a source, for people who watch. */
+export interface SourceEvent {
+  name: string;
+  revision?: string;
+  error?: string;
+}
+
+export interface SourceControllerOptions {
+  onEvent?(event: SourceEvent): void;
+}
+
+/**
+ * The landscape's source-controller, for GitRepositories: clones with real git, and serves artifacts that also the
+ * real kustomize-controller takes.
+ */
+export async function startSourceController(
+  connection: Connection,
+  options: SourceControllerOptions = {},
+): Promise<Controller> {
+  const folder = await mkdtemp(join(tmpdir(), 'source-controller-'));
+  const storage = await startArtifactServer();
+  const clients = new Map<string, GitClient>();
+  let folders = 0;
+  const clientFor = async (name: ObjectName) => {
+    const key = objectText(name);
+    const known = clients.get(key);
+    if (known !== undefined) return known;
+    const client = createGitClient(await mkdtemp(join(folder, `${folders++}-`)));
+    clients.set(key, client);
+    return client;
+  };
+
+  const controller = await startFluxController(connection, {
+    group: 'source.toolkit.fluxcd.io',
+    kind: 'GitRepository',
+    userAgent: 'source-controller',
+    reconcile: async (name, surroundings) =>
+      reconcile(name, surroundings, { storage, git: await clientFor(name), onEvent: options.onEvent ?? (() => {}) }),
+  });
+  return {
+    async stop() {
+      await controller.stop();
+      await storage.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Tools {
+  storage: ArtifactServer;
+  git: GitClient;
+  onEvent(event: SourceEvent): void;
+}
+
+const fieldManager = 'gotk-source-controller';
+
+async function reconcile(
+  name: ObjectName,
+  { client, resource }: Surroundings,
+  tools: Tools,
+): Promise<number | undefined> {
+  const found = await client.find<GitRepository>(resource, name);
+  if (found === undefined) return undefined;
+  const subject = fluxSubject(client, resource, found, fieldManager);
+  const path = `gitrepository/${found.metadata.namespace}/${found.metadata.name}/`;
+  // The deletion of a suspended source is handled as any other (facts/flux.md 4.3).
+  if (found.metadata.deletionTimestamp !== undefined) {
+    tools.storage.remove(path);
+    await subject.removeFinalizer();
+    return undefined;
+  }
+  if (found.spec.suspend === true) return undefined;
+  await subject.addFinalizer();
+  await subject.setStatus(progressing(found, 'building artifact'));
+  try {
+    const artifact = await fetchArtifact(client, subject.current(), path, tools);
+    await succeed(subject, artifact, tools);
+    return milliseconds(found.spec.interval);
+  } catch (error) {
+    if (!(error instanceof FluxFailure)) throw error;
+    await fail(subject, error, tools);
+    throw error;
+  }
+}
+
+async function fetchArtifact(
+  client: KubeClient,
+  { spec, status }: GitRepository,
+  path: string,
+  { git, storage }: Tools,
+): Promise<Artifact> {
+  if (!/^(https?|ssh):\/\//.test(spec.url)) throw new FluxFailure('URLInvalid', `invalid URL '${spec.url}'`, true);
+  const auth = await authOf(client, spec, path);
+  const { commit, revision } = await git.fetch(spec.url, spec.ref ?? {}, auth);
+  const file = `${path}${commit}.tar.gz`;
+  const known = status?.artifact;
+  if (known?.revision === revision && storage.has(file)) return known;
+  return storage.put(file, revision, await git.archive(commit));
+}
+
+async function authOf(client: KubeClient, { url, secretRef }: GitRepository['spec'], path: string): Promise<GitAuth> {
+  if (secretRef === undefined) return gitAuth(url, undefined);
+  const namespace = path.split('/')[1];
+  const secret = await client.find(resources.secrets, { namespace, name: secretRef.name });
+  if (secret === undefined) {
+    const missing = `secrets "${secretRef.name}" not found`;
+    throw new FluxFailure('AuthenticationFailed', `failed to get secret '${namespace}/${secretRef.name}': ${missing}`);
+  }
+  return gitAuth(url, secret);
+}
+
+async function succeed(subject: FluxSubject<GitRepository>, artifact: Artifact, { onEvent }: Tools): Promise<void> {
+  const message = `stored artifact for revision '${artifact.revision}'`;
+  const { metadata, status } = subject.current();
+  const isNew = status?.artifact?.revision !== artifact.revision;
+  const stored = { status: 'True', reason: 'Succeeded', message } as const;
+  await subject.setStatus(
+    { Ready: stored, ArtifactInStorage: stored },
+    { artifact, observedGeneration: metadata.generation },
+  );
+  if (isNew) onEvent({ name: objectText(metadata), revision: artifact.revision });
+}
+
+async function fail(
+  subject: FluxSubject<GitRepository>,
+  { reason, message, terminal }: FluxFailure,
+  { onEvent }: Tools,
+) {
+  const { metadata, status } = subject.current();
+  const failed = { status: 'False', reason, message } as const;
+  const { artifact } = status ?? {};
+  const inStorage = artifact && {
+    status: 'True' as const,
+    reason: 'Succeeded',
+    message: `stored artifact for revision '${artifact.revision}'`,
+  };
+  const trouble: FluxConditions = terminal
+    ? { Stalled: { status: 'True', reason, message } }
+    : { Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message: 'retrying' } };
+  const conditions = { ...trouble, Ready: failed, FetchFailed: { ...failed, status: 'True' as const } };
+  const told = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
+  const fields = terminal ? { observedGeneration: metadata.generation } : {};
+  await subject.setStatus({ ...conditions, ...(inStorage && { ArtifactInStorage: inStorage }) }, fields);
+  if (!told) onEvent({ name: objectText(metadata), error: message });
+}

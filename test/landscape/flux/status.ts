@@ -1,0 +1,140 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+
+export const FINALIZER = 'finalizers.fluxcd.io';
+export const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
+
+/** A condition of a Flux object. */
+export interface FluxCondition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  observedGeneration?: number;
+}
+
+export interface FluxObject extends KubeObject {
+  spec: { interval?: string; retryInterval?: string; suspend?: boolean; [field: string]: unknown };
+  status?: {
+    observedGeneration?: number;
+    conditions?: FluxCondition[];
+    lastHandledReconcileAt?: string;
+    [field: string]: unknown;
+  };
+}
+
+/** Conditions to be there; what is not named goes. */
+export type FluxConditions = Record<string, Pick<FluxCondition, 'status' | 'reason' | 'message'>>;
+
+/** A failure that ends one attempt, told as `Ready=False`. */
+export class FluxFailure extends Error {
+  readonly reason: string;
+  /** Stalled: nobody tries again before the object changes. */
+  readonly terminal: boolean;
+
+  constructor(reason: string, message: string, terminal = false) {
+    super(message);
+    this.reason = reason;
+    this.terminal = terminal;
+  }
+}
+
+/** One Flux object during one attempt. */
+export interface FluxSubject<T extends FluxObject> {
+  current(): T;
+  /** Sets exactly these conditions, and further fields of the status. */
+  setStatus(conditions: FluxConditions, fields?: Record<string, unknown>): Promise<void>;
+  addFinalizer(): Promise<void>;
+  removeFinalizer(): Promise<void>;
+}
+
+export function fluxSubject<T extends FluxObject>(
+  client: KubeClient,
+  resource: Resource,
+  object: T,
+  fieldManager: string,
+): FluxSubject<T> {
+  let current = object;
+  const patch = async (body: object, subresource?: 'status') => {
+    const options = { fieldManager, ...(subresource && { subresource }) };
+    current = await client.mergePatch<T>(resource, current.metadata, body, options);
+  };
+  const finalizers = () => current.metadata.finalizers ?? [];
+  return {
+    current: () => current,
+    async setStatus(wanted, fields = {}) {
+      const old = current.status?.conditions ?? [];
+      const { generation = 0 } = current.metadata;
+      const conditions = Object.entries(wanted).map(([type, next]) => {
+        const before = old.find((condition) => condition.type === type);
+        const lastTransitionTime = before?.status === next.status ? before.lastTransitionTime : now();
+        return { type, ...next, lastTransitionTime, observedGeneration: generation };
+      });
+      const requestedAt = current.metadata.annotations?.[REQUESTED_AT];
+      const handled = requestedAt === undefined ? {} : { lastHandledReconcileAt: requestedAt };
+      const status = { conditions, ...handled, ...fields };
+      const same = Object.entries(status).every(
+        ([key, value]) => JSON.stringify(sorted(current.status?.[key])) === JSON.stringify(sorted(value)),
+      );
+      if (!same) await patch({ status }, 'status');
+    },
+    async addFinalizer() {
+      if (!finalizers().includes(FINALIZER)) await patch({ metadata: { finalizers: [...finalizers(), FINALIZER] } });
+    },
+    async removeFinalizer() {
+      await patch({ metadata: { finalizers: finalizers().filter((finalizer) => finalizer !== FINALIZER) } });
+    },
+  };
+}
+
+/** The conditions while something is being done; `Ready` stays False when the attempt before failed. */
+export function progressing(object: FluxObject, message: string): FluxConditions {
+  const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
+  const { generation } = object.metadata;
+  if (ready?.status === 'True' && object.status?.observedGeneration === generation) return kept(object);
+  const failed = ready?.status === 'False';
+  return {
+    ...(failed ? kept(object) : {}),
+    Reconciling: { status: 'True', reason: failed ? 'ProgressingWithRetry' : 'Progressing', message },
+    ...(failed ? {} : { Ready: { status: 'Unknown', reason: 'Progressing', message } }),
+  };
+}
+
+function kept(object: FluxObject): FluxConditions {
+  return Object.fromEntries(
+    (object.status?.conditions ?? []).map(({ type, status, reason, message }) => [type, { status, reason, message }]),
+  );
+}
+
+/** Why an object is to be looked at: it is new, its spec changed, it goes, or somebody asked. */
+export function isWoken(object: FluxObject, old: FluxObject | undefined): boolean {
+  return (
+    old === undefined ||
+    old.metadata.generation !== object.metadata.generation ||
+    old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp ||
+    old.metadata.annotations?.[REQUESTED_AT] !== object.metadata.annotations?.[REQUESTED_AT]
+  );
+}
+
+/** Milliseconds of a duration such as `1m30s`. */
+export function milliseconds(duration: string | undefined, otherwise = 60_000): number {
+  if (duration === undefined) return otherwise;
+  const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+  return [...duration.matchAll(/([\d.]+)(ms|[smh])/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0),
+    0,
+  );
+}
+
+export const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, sorted(entry)]),
+  );
+}

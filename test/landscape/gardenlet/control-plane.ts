@@ -1,0 +1,116 @@
+import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+
+/** A Shoot as the garden holds it. */
+export type GardenShoot = Shoot & KubeObject;
+
+/** How to reach a shoot's API, as kubeconfigs. */
+export interface ShootAccess {
+  /** From within the seed; Secret `gardener-internal`. */
+  internal: string;
+  /** From anywhere; Secret `gardener`. */
+  external: string;
+}
+
+/** `shoot--<project>--<shoot>` */
+export function technicalIdOf({ metadata }: Shoot): string {
+  const project = (metadata.namespace ?? '').replace(/^garden-/, '');
+  return `shoot--${project}--${metadata.name}`;
+}
+
+/** Whether the Shoot has the extension: its spec lists the type, not disabled. */
+export function wantsExtension({ spec }: Shoot): boolean {
+  return extensionOf({ spec } as Shoot)?.disabled === false;
+}
+
+export function extensionOf({ spec }: Shoot): { providerConfig?: unknown; disabled: boolean } | undefined {
+  const entry = spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
+  return entry && { ...entry, disabled: entry.disabled === true };
+}
+
+/** The control-plane namespace with the labels that webhooks select by. */
+export function namespaceOf(shoot: GardenShoot): KubeObject {
+  const type = shoot.spec?.provider?.type ?? 'local';
+  const labels: Record<string, string> = {
+    'gardener.cloud/role': 'shoot',
+    'shoot.gardener.cloud/provider': type,
+    'seed.gardener.cloud/provider': type,
+    'networking.shoot.gardener.cloud/provider': 'calico',
+    'backup.gardener.cloud/provider': type,
+    'pod-security.kubernetes.io/enforce': 'privileged',
+  };
+  for (const extension of shoot.spec?.extensions ?? []) {
+    if (extension.disabled !== true) labels[`extensions.gardener.cloud/${extension.type}`] = 'true';
+  }
+  const annotations = { 'shoot.gardener.cloud/uid': shoot.status?.uid ?? '' };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: technicalIdOf(shoot), labels, annotations } };
+}
+
+/** The Cluster: complete objects, without managedFields. */
+export function clusterOf(shoot: GardenShoot, seedName: string): Cluster {
+  const { managedFields: _, ...metadata } = shoot.metadata as Shoot['metadata'] & { managedFields?: unknown };
+  const core = { apiVersion: 'core.gardener.cloud/v1beta1' };
+  return {
+    apiVersion: 'extensions.gardener.cloud/v1alpha1',
+    kind: 'Cluster',
+    metadata: {
+      name: technicalIdOf(shoot),
+      annotations: { 'generic-token-kubeconfig.secret.gardener.cloud/name': 'generic-token-kubeconfig-1' },
+    },
+    spec: {
+      cloudProfile: { ...core, kind: 'CloudProfile', metadata: { name: 'local' } },
+      seed: { ...core, kind: 'Seed', metadata: { name: seedName } },
+      shoot: { ...shoot, ...core, kind: 'Shoot', metadata } as Shoot,
+    },
+  };
+}
+
+/** The Secrets with kubeconfigs for the shoot's API. */
+export function accessSecrets(namespace: string, { internal, external }: ShootAccess): KubeObject[] {
+  const secret = (name: string, kubeconfig: string) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace },
+    type: 'Opaque',
+    data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
+  });
+  return [secret('gardener-internal', internal), secret('gardener', external)];
+}
+
+/** The copy of a referenced object: `ref-` and the object's name; labels and annotations do not come along (trap 32). */
+export function referenceCopy(namespace: string, original: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, data, binaryData, type, immutable } = original;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: `ref-${metadata.name}`,
+      namespace,
+      labels: { 'resources.gardener.cloud/managed-by': 'gardener' },
+      annotations: { 'resources.gardener.cloud/delete-on-invalid-update': 'true' },
+    },
+    ...Object.fromEntries(
+      Object.entries({ data, binaryData, type, immutable }).filter(([, value]) => value !== undefined),
+    ),
+  };
+}
+
+/** The Deployment of the shoot's resource-manager; its arguments say in which namespaces of the shoot it may write. */
+export function resourceManagerDeployment(namespace: string, extraTargetNamespaces: readonly string[]): KubeObject {
+  const name = 'gardener-resource-manager';
+  const args = extraTargetNamespaces.map((target) => `--extra-target-namespace=${target}`);
+  const image = `registry.example.org/gardener/resource-manager:v1.150.0`;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace, labels: { app: name } },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name, image, args: ['--config=/etc/gardener-resource-manager/config.yaml', ...args] }] },
+      },
+    },
+  };
+}

@@ -1,0 +1,294 @@
+import type { LastOperation, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
+import { sleep } from '../controllers/sleep.ts';
+import { type CleanUpTimes, cleanShoot } from './clean-up.ts';
+import {
+  accessSecrets,
+  clusterOf,
+  extensionOf,
+  type GardenShoot,
+  namespaceOf,
+  referenceCopy,
+  resourceManagerDeployment,
+  type ShootAccess,
+  technicalIdOf,
+  wantsExtension,
+} from './control-plane.ts';
+import { createExtensionOperations, type ExtensionState } from './extension.ts';
+import { createWaits, defaultWaitTimes, FlowError, type WaitTimes } from './wait.ts';
+
+/** What gardenlet lets others do: API server, resource-manager and nodes of a shoot. Everything may be repeated. */
+export interface ControlPlanes {
+  /** API server and resource-manager run from now on. */
+  wake(technicalId: string): Promise<{ access: ShootAccess; client: KubeClient }>;
+  /** Neither runs from now on; what the API server holds stays. */
+  sleep(technicalId: string): Promise<void>;
+  /** Nodes are there: Deployments become available, Flux runs. */
+  joinNodes(technicalId: string): Promise<void>;
+  removeNodes(technicalId: string): Promise<void>;
+  /** For good. */
+  remove(technicalId: string): Promise<void>;
+}
+
+export interface GardenletOptions {
+  garden: KubeClient;
+  seed: KubeClient;
+  seedName: string;
+  controlPlanes: ControlPlanes;
+  /** Default `landscape`. */
+  gardenIdentity?: string;
+  /** Arguments of the resource-manager that the webhook would add. Default: none. */
+  extraTargetNamespaces?: readonly string[];
+  times?: Partial<WaitTimes>;
+  cleanUp?: Partial<CleanUpTimes>;
+  /** How long the copies of referenced objects lag behind. Default 0. */
+  referenceLagMs?: number;
+  /** Heard before each step of a flow, for people who watch. */
+  onStep?(shoot: string, step: string): void;
+}
+
+/** gardenlet of one seed, driven Shoot by Shoot; every flow may be repeated after it failed. */
+export interface Gardenlet {
+  /** Creates or reconciles; hibernates, wakes up, adds and removes the extension as the Shoot's spec says. */
+  reconcile(shoot: ObjectName): Promise<void>;
+  /** Deletes the Shoot and its control plane; `force` as with the annotation for force deletion. */
+  delete(shoot: ObjectName, options?: { force?: boolean }): Promise<void>;
+  /** Empties this seed of the Shoot; the answer is what another gardenlet restores from. */
+  migrate(shoot: ObjectName): Promise<ExtensionState>;
+  restore(shoot: ObjectName, state: ExtensionState): Promise<void>;
+}
+
+const fieldManager = 'gardenlet';
+const FINALIZER = 'gardener';
+
+/** Codes that put a Shoot into Failed at once (facts/gardener.md 1.6). */
+const nonRetryable = new Set([
+  'ERR_INFRA_UNAUTHENTICATED',
+  'ERR_INFRA_UNAUTHORIZED',
+  'ERR_INFRA_QUOTA_EXCEEDED',
+  'ERR_INFRA_RATE_LIMITS_EXCEEDED',
+  'ERR_INFRA_DEPENDENCIES',
+  'ERR_CONFIGURATION_PROBLEM',
+  'ERR_PROBLEMATIC_WEBHOOK',
+]);
+
+export function createGardenlet(options: GardenletOptions): Gardenlet {
+  const { garden, seed, seedName, controlPlanes } = options;
+  const times = { ...defaultWaitTimes, ...options.times };
+  const cleanUp = { finalizeMs: 3_600_000, limitMs: 600_000, ...options.cleanUp };
+  const waits = createWaits(seed, times);
+  const extensions = createExtensionOperations(seed);
+
+  const read = async (name: ObjectName) => {
+    const shoot = await garden.find<GardenShoot>(resources.shoots, name);
+    if (shoot === undefined) throw new FlowError(`Shoot ${name.namespace}/${name.name} is not in the garden`);
+    return shoot;
+  };
+  const patchShoot = (name: ObjectName, patch: object) =>
+    garden.mergePatch<GardenShoot>(resources.shoots, name, patch, { fieldManager });
+  const apply = (object: KubeObject) => {
+    const kind = Object.values(resources).find(({ kind }) => kind === object.kind);
+    if (kind === undefined) throw new Error(`gardenlet does not apply ${object.kind}`);
+    return seed.apply(kind, object, { fieldManager });
+  };
+  const syncCluster = async (name: ObjectName) => apply(clusterOf(await read(name), seedName));
+
+  const begin = async (name: ObjectName, type: LastOperation['type']) => {
+    const shoot = await read(name);
+    const technicalID = shoot.status?.technicalID ?? technicalIdOf(shoot);
+    const uid = shoot.status?.uid ?? shoot.metadata.uid ?? '';
+    const clusterIdentity = `${technicalID}-${uid}-${options.gardenIdentity ?? 'landscape'}`;
+    const finalizers = [...new Set([...(shoot.metadata.finalizers ?? []), FINALIZER])];
+    const status = { technicalID, uid, clusterIdentity, seedName, lastOperation: operation(type, 'Processing', 0) };
+    const deleting = shoot.metadata.deletionTimestamp !== undefined;
+    const patch = { ...(deleting ? {} : { metadata: { finalizers } }), spec: { seedName }, status };
+    const begun = await patchShoot(name, patch);
+    await apply(namespaceOf(begun));
+    await syncCluster(name);
+    return { shoot: begun, namespace: technicalID };
+  };
+
+  /** Runs a flow and leaves its end in the Shoot's status and in the Cluster. */
+  const run = async <T>(name: ObjectName, type: LastOperation['type'], flow: Flow<T>): Promise<T> => {
+    try {
+      const begun = await begin(name, type);
+      const step = (text: string) => options.onStep?.(begun.namespace, text);
+      const result = await flow({ ...begun, step });
+      if ((await garden.find(resources.shoots, name)) !== undefined) {
+        await patchShoot(name, { status: { lastOperation: operation(type, 'Succeeded', 100), lastErrors: null } });
+      }
+      return result;
+    } catch (error) {
+      const codes = error instanceof FlowError ? error.codes : [];
+      const state = codes.some((code) => nonRetryable.has(code)) ? 'Failed' : 'Error';
+      const lastErrors = [{ description: errorMessage(error), codes, lastUpdateTime: now() }];
+      await patchShoot(name, { status: { lastOperation: operation(type, state, 50), lastErrors } }).catch(() => {});
+      await syncCluster(name).catch(() => {});
+      throw error;
+    }
+  };
+
+  const deployControlPlane = async (namespace: string) => {
+    await apply(resourceManagerDeployment(namespace, options.extraTargetNamespaces ?? []));
+    const { access, client } = await controlPlanes.wake(namespace);
+    for (const secret of accessSecrets(namespace, access)) await apply(secret);
+    return client;
+  };
+
+  const copyReferences = async (shoot: GardenShoot, namespace: string) => {
+    if (options.referenceLagMs !== undefined) await sleep(options.referenceLagMs);
+    for (const { resourceRef } of shoot.spec?.resources ?? []) {
+      const kind = { Secret: resources.secrets, ConfigMap: resources.configMaps }[resourceRef.kind];
+      const name = { namespace: shoot.metadata.namespace, name: resourceRef.name };
+      const original = kind && (await garden.find(kind, name));
+      if (original !== undefined) await apply(referenceCopy(namespace, original));
+    }
+  };
+
+  const nilClassLeft = async (namespace: string) => {
+    const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace });
+    return items.filter(({ spec }) => !spec.class).map(({ metadata }) => metadata.name);
+  };
+
+  /** What is in the namespace goes with it; a namespace controller need not run. */
+  const removeNamespace = async (namespace: string) => {
+    const kinds = [resources.secrets, resources.configMaps, resources.deployments];
+    for (const kind of kinds) {
+      const { items } = await seed.list(kind, { namespace, metadataOnly: true });
+      for (const { metadata } of items) await seed.delete(kind, metadata);
+    }
+    await seed.delete(resources.clusters, { name: namespace });
+    await seed.delete(resources.namespaces, { name: namespace });
+  };
+
+  const destroyExtension = async (namespace: string) => {
+    await extensions.destroy(namespace);
+    await waits.untilGone(namespace);
+  };
+
+  const reconcile: Flow<void> = async ({ shoot, namespace, step }) => {
+    const name = nameOfShoot(shoot);
+    const hibernated = shoot.status?.hibernated === true;
+    const hibernate = shoot.spec?.hibernation?.enabled === true;
+    const isNew = !(await seed.find(resources.secrets, { namespace, name: 'gardener' }, { metadataOnly: true }));
+    if (!hibernate || !hibernated) {
+      step('API server and resource-manager run');
+      await deployControlPlane(namespace);
+    }
+    if (!isNew && hibernated && !hibernate) await controlPlanes.joinNodes(namespace);
+    const copied = copyReferences(shoot, namespace);
+    if (wantsExtension(shoot)) {
+      step('Extension reconciled');
+      const timestamp = await extensions.deploy(namespace, extensionOf(shoot)?.providerConfig);
+      await waits.untilReady(namespace, timestamp);
+    } else {
+      await destroyExtension(namespace);
+    }
+    await copied;
+    if (hibernate && !hibernated) {
+      step('hibernated');
+      await controlPlanes.removeNodes(namespace);
+      await controlPlanes.sleep(namespace);
+    } else if (isNew && !hibernate) {
+      // At a Shoot's creation the workers come after the extensions (trap 15).
+      step('nodes join');
+      await controlPlanes.joinNodes(namespace);
+    }
+    await patchShoot(name, { status: { hibernated: hibernate } });
+  };
+
+  return {
+    async reconcile(name) {
+      const known = await read(name);
+      const created = known.status?.lastOperation;
+      const type =
+        created === undefined || (created.type === 'Create' && created.state !== 'Succeeded') ? 'Create' : 'Reconcile';
+      await run(name, type, reconcile);
+      await syncCluster(name);
+    },
+
+    async delete(name, { force = false } = {}) {
+      if (force) {
+        const annotations = { 'confirmation.gardener.cloud/force-deletion': 'true' };
+        await patchShoot(name, { metadata: { annotations } });
+      }
+      await patchShoot(name, { metadata: { annotations: { 'confirmation.gardener.cloud/deletion': 'true' } } });
+      await garden.delete(resources.shoots, name);
+      await run(name, 'Delete', async ({ shoot, namespace, step }) => {
+        if (force) {
+          step('Extension deleted by force');
+          await destroyExtension(namespace);
+          await stripManagedResources(seed, namespace);
+        } else {
+          const client = await deployControlPlane(namespace);
+          step('CRDs and workloads cleaned');
+          await cleanShoot(client, waits, cleanUp);
+          await controlPlanes.removeNodes(namespace);
+          step('Extension deleted');
+          await destroyExtension(namespace);
+          await waits.untilNone('ManagedResources', () => nilClassLeft(namespace));
+        }
+        await controlPlanes.remove(namespace);
+        await removeNamespace(namespace);
+        const finalizers = shoot.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER);
+        await patchShoot(name, { metadata: { finalizers: finalizers ?? [] } });
+      });
+    },
+
+    migrate: (name) =>
+      run(name, 'Migrate', async ({ namespace, step }) => {
+        if ((await read(name)).status?.hibernated !== true) await deployControlPlane(namespace);
+        step('Extension migrated');
+        await extensions.migrate(namespace);
+        await waits.untilMigrated(namespace);
+        const state = await extensions.state(namespace);
+        await destroyExtension(namespace);
+        await waits.untilNone('ManagedResources', () => nilClassLeft(namespace));
+        await controlPlanes.sleep(namespace);
+        await removeNamespace(namespace);
+        return state;
+      }),
+
+    async restore(name, state) {
+      await run(name, 'Restore', async ({ shoot, namespace, step }) => {
+        if (shoot.status?.hibernated !== true) await deployControlPlane(namespace);
+        const copied = copyReferences(shoot, namespace);
+        step('Extension restored');
+        const timestamp = await extensions.restore(namespace, extensionOf(shoot)?.providerConfig, state);
+        await waits.untilReady(namespace, timestamp);
+        await copied;
+        if (shoot.status?.hibernated !== true) await controlPlanes.joinNodes(namespace);
+      });
+      await syncCluster(name);
+    },
+  };
+}
+
+interface Run {
+  shoot: GardenShoot;
+  namespace: string;
+  step(text: string): void;
+}
+
+type Flow<T> = (run: Run) => Promise<T>;
+
+const nameOfShoot = ({ metadata }: GardenShoot): ObjectName => ({ namespace: metadata.namespace, name: metadata.name });
+
+const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+
+function operation(type: LastOperation['type'], state: LastOperation['state'], progress: number): LastOperation {
+  return { type, state, progress, description: `${type} of the Shoot: ${state}`, lastUpdateTime: now() };
+}
+
+/** Force deletion: what is managed may go or stay, nobody waits for it. */
+async function stripManagedResources(seed: KubeClient, namespace: string): Promise<void> {
+  const { items } = await seed.list(resources.managedResources, { namespace });
+  for (const { metadata } of items) {
+    const patch = { metadata: { finalizers: null }, spec: { keepObjects: false } };
+    await seed.delete(resources.managedResources, metadata);
+    const left = await seed.find(resources.managedResources, metadata);
+    if (left !== undefined) await seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
+  }
+}

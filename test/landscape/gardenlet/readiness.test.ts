@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { extensionFactory, lastOperationFactory } from '../../../shared/gardener/testing.ts';
+import type { ExtensionStatus } from '../../../shared/gardener/types.ts';
+import { notReady } from './readiness.ts';
+
+const timestamp = '2026-01-02T03:04:05.678Z';
+
+const extension = (status: ExtensionStatus = {}, annotations: Record<string, string> = {}) =>
+  extensionFactory({
+    metadata: { generation: 2, annotations: { 'gardener.cloud/timestamp': timestamp, ...annotations } },
+    status: {
+      observedGeneration: 2,
+      lastOperation: lastOperationFactory({ lastUpdateTime: '2026-01-02T03:04:05Z' }),
+      ...status,
+    },
+  });
+
+describe('an Extension counts as done', () => {
+  it('when all seven rules hold; the time counts in seconds', () => {
+    expect(notReady(extension(), timestamp)).toBeUndefined();
+  });
+
+  it.each([
+    ['another timestamp', extension({}, { 'gardener.cloud/timestamp': 'old' }), /timestamp/],
+    ['a last error', extension({ lastError: { description: 'no' } }), /error.*no/],
+    ['an old generation', extension({ observedGeneration: 1 }), /outdated \(1\/2\)/],
+    [
+      'an operation annotation of any value',
+      extension({}, { 'gardener.cloud/operation': 'wait-for-state' }),
+      /picked up/,
+    ],
+    ['another state', extension({ lastOperation: lastOperationFactory({ state: 'Processing' }) }), /Processing/],
+    [
+      'a last update before the run',
+      extension({ lastOperation: lastOperationFactory({ lastUpdateTime: '2026-01-02T03:04:04Z' }) }),
+      /before/,
+    ],
+  ])('but not with %s', (_, object, reason) => {
+    expect(notReady(object, timestamp)?.reason).toMatch(reason);
+  });
+
+  it('and the first rule that fails is told', () => {
+    const object = extension({ observedGeneration: 1, lastError: { description: 'no', codes: ['ERR_X'] } });
+    expect(notReady(object, timestamp)?.error).toEqual({ description: 'no', codes: ['ERR_X'] });
+  });
+});

@@ -1,0 +1,100 @@
+import { EXTENSION_TYPE, type Extension } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { sleep } from '../controllers/sleep.ts';
+import { type NotReady, notReady } from './readiness.ts';
+
+/** gardenlet's intervals and limits, in ms; tests shorten the first. */
+export interface WaitTimes {
+  /** Default 5 s. */
+  pollMs: number;
+  /** How long a last error is tolerated. Default 30 s: six polls. */
+  severeMs: number;
+  /** `reconcileTimeout` of the registration. Default 3 min. */
+  reconcileMs: number;
+  /** Of deletion and migration: fixed at 3 min in gardenlet. */
+  fixedMs: number;
+}
+
+export const defaultWaitTimes: WaitTimes = { pollMs: 5000, severeMs: 30_000, reconcileMs: 180_000, fixedMs: 180_000 };
+
+/** A step of a Shoot flow that failed, with what the Shoot's status gets. */
+export class FlowError extends Error {
+  override name = 'FlowError';
+  /** Codes of facts/gardener.md 1.6. */
+  readonly codes: string[];
+
+  constructor(message: string, codes: string[] = []) {
+    super(message);
+    this.codes = codes;
+  }
+}
+
+export interface Waits {
+  untilReady(namespace: string, timestamp: string): Promise<void>;
+  untilGone(namespace: string): Promise<void>;
+  untilMigrated(namespace: string): Promise<void>;
+  /** Nothing of the given names is left; the names of what is. */
+  untilNone(what: string, left: () => Promise<string[]>, limitMs?: number): Promise<void>;
+}
+
+export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
+  const find = (namespace: string) => seed.find<Extension>(resources.extensions, { namespace, name: EXTENSION_TYPE });
+
+  /** @param check undefined: done; it may throw to end the wait at once */
+  const poll = async (what: string, limitMs: number, check: () => Promise<NotReady | undefined>) => {
+    const deadline = Date.now() + limitMs;
+    for (;;) {
+      const state = await check();
+      if (state === undefined) return;
+      if (Date.now() >= deadline) {
+        throw new FlowError(`${what} after ${limitMs / 1000} s: ${state.reason}`, state.error?.codes);
+      }
+      await sleep(times.pollMs);
+    }
+  };
+
+  return {
+    async untilReady(namespace, timestamp) {
+      const tolerated = Math.max(1, Math.round(times.severeMs / times.pollMs));
+      let errors = 0;
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not ready`, times.reconcileMs, async () => {
+        const extension = await find(namespace);
+        if (extension === undefined) throw new FlowError(`Extension ${namespace}/${EXTENSION_TYPE} does not exist`);
+        const state = notReady(extension, timestamp);
+        errors = state?.error === undefined ? 0 : errors + 1;
+        if (state?.error !== undefined && errors > tolerated) {
+          throw new FlowError(state.error.description, state.error.codes);
+        }
+        return state;
+      });
+    },
+
+    async untilGone(namespace) {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, times.fixedMs, async () => {
+        const extension = await find(namespace);
+        if (extension === undefined) return undefined;
+        const { description, codes = [] } = extension.status?.lastError ?? {};
+        return description === undefined
+          ? { reason: `last operation ${extension.status?.lastOperation?.state ?? 'unknown'}` }
+          : { reason: description, error: { description, codes } };
+      });
+    },
+
+    async untilMigrated(namespace) {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, times.fixedMs, async () => {
+        const operation = (await find(namespace))?.status?.lastOperation;
+        if (operation === undefined || (operation.type === 'Migrate' && operation.state === 'Succeeded'))
+          return undefined;
+        return { reason: `last operation is ${operation.type} ${operation.state}` };
+      });
+    },
+
+    async untilNone(what, left, limitMs = times.fixedMs) {
+      await poll(`${what} are left`, limitMs, async () => {
+        const names = await left();
+        return names.length === 0 ? undefined : { reason: names.join(', ') };
+      });
+    },
+  };
+}
