@@ -1,0 +1,104 @@
+import { desired } from '../../../functions/managed-resources/desired.ts';
+import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import { distributionAt } from '../../../shared/flux/distribution.ts';
+import { objectGroups } from '../../../shared/flux/groups.ts';
+import { managedResourceManifest } from '../../../shared/gardener/managed-resource.ts';
+import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
+import type { Applied, Condition, Extension, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { fluxDistribution } from './flux-distribution.ts';
+import { cluster, controlPlane, extension, fluxConfig, PROJECT_NAMESPACE } from './objects.ts';
+
+const time = '2026-01-02T03:04:05Z';
+
+/** Objects of Shoots whose Flux has come up, in the size that they have in a seed. */
+export interface Reconciled {
+  extension(namespace: string): Extension;
+  managedResources(namespace: string): ManagedResource[];
+}
+
+/** Computes what one Shoot gets; the others differ in their names only. */
+export async function reconciledShoots(): Promise<Reconciled> {
+  const config = effectiveConfig({
+    fluxConfig: { namespace: PROJECT_NAMESPACE, data: fluxConfig('Reconcile').data as Record<string, string> },
+  });
+  const distribution = distributionAt(fluxDistribution);
+  const [version = ''] = await distribution.versions();
+  const release = await distribution.release(version);
+  const shoot = shootFacts(cluster(controlPlane(1)), {});
+  const groups = objectGroups({ config, release, shoot, secrets: [], ownsNamespace: true, shootHealth: false });
+  const { applied, contents } = desired({
+    config,
+    release,
+    groups,
+    sync: { objects: groups.sync, leaving: [] },
+    follow: { install: true, sync: true },
+    ownsNamespace: true,
+    previous: undefined,
+  });
+  return {
+    extension: (namespace) => reconciledExtension(namespace, applied),
+    managedResources: (namespace) =>
+      [...contents].map(([name, objects]) => {
+        const manifest = managedResourceManifest(namespace, name, applied.managedResources[name] ?? '');
+        return appliedManagedResource(manifest as ManagedResource, objects);
+      }),
+  };
+}
+
+function reconciledExtension(namespace: string, applied: Applied): Extension {
+  const { spec, ...rest } = extension(namespace);
+  const { configHash, fluxVersion } = applied;
+  return {
+    ...rest,
+    metadata: { name: 'shoot-flux', namespace, finalizers: ['extensions.gardener.cloud/shoot-flux'] },
+    spec,
+    status: {
+      observedGeneration: 1,
+      lastOperation: {
+        type: 'Create',
+        state: 'Succeeded',
+        progress: 100,
+        description: `Flux ${fluxVersion} and its configuration are applied.`,
+        lastUpdateTime: time,
+      },
+      conditions: ['FluxReady', 'SourceReady', 'KustomizationReady'].map((type) =>
+        condition(
+          type,
+          'Ready',
+          `Everything is Ready at main@sha1:9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c (config ${configHash})`,
+        ),
+      ),
+      providerStatus: {
+        flux: { configHash, ready: true, appliedRevision: 'main@sha1:9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c' },
+      },
+      state: { applied, bootstrapped: { at: time, fluxVersion, configHash } },
+    },
+  };
+}
+
+/** As the resource-manager leaves it. */
+function appliedManagedResource(manifest: ManagedResource, objects: readonly KubeObject[]): ManagedResource {
+  return {
+    ...manifest,
+    metadata: { ...manifest.metadata, finalizers: ['resources.gardener.cloud/gardener-resource-manager'] },
+    status: {
+      observedGeneration: 1,
+      conditions: [
+        condition('ResourcesApplied', 'ApplySucceeded', 'All resources are applied.'),
+        condition('ResourcesHealthy', 'ResourcesHealthy', 'All resources are healthy.'),
+        condition('ResourcesProgressing', 'ResourcesRolledOut', 'All resources are fully rolled out.'),
+      ],
+      resources: objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => ({
+        apiVersion,
+        kind,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+      })),
+    },
+  };
+}
+
+function condition(type: string, reason: string, message: string): Condition {
+  return { type, status: 'True', reason, message, lastTransitionTime: time, lastUpdateTime: time };
+}

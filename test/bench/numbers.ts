@@ -1,0 +1,20 @@
+/** The middle one; of an even number the lower of both. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (middle === undefined) throw new Error('There is no median of nothing.');
+  return middle;
+}
+
+/** Calls `work` for every item, so many at a time. */
+export async function inParallel<Item>(
+  items: Iterable<Item>,
+  width: number,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = iterator.next(); next.done !== true; next = iterator.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
