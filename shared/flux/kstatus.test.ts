@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../kube/resource.ts';
+import { readiness } from './kstatus.ts';
+
+const condition = (type: string, status: string, message = 'told') => ({ type, status, reason: 'Any', message });
+const object = (parts: {
+  generation?: number;
+  deletionTimestamp?: string;
+  suspend?: boolean;
+  status?: object;
+}): KubeObject => ({
+  apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+  kind: 'Kustomization',
+  metadata: {
+    name: 'a',
+    generation: parts.generation ?? 1,
+    ...(parts.deletionTimestamp ? { deletionTimestamp: parts.deletionTimestamp } : {}),
+  },
+  spec: parts.suspend === undefined ? {} : { suspend: parts.suspend },
+  ...(parts.status === undefined ? {} : { status: parts.status }),
+});
+const ready = { observedGeneration: 1, conditions: [condition('Ready', 'True')] };
+
+describe('readiness', () => {
+  it.each<[string, Parameters<typeof object>[0], string]>([
+    ['Ready=True for the current generation', { status: ready }, 'current'],
+    ['Ready=True of a former generation', { generation: 2, status: ready }, 'in progress'],
+    ['no status yet', {}, 'in progress'],
+    ['the default observedGeneration of a fresh object', { status: { observedGeneration: -1 } }, 'in progress'],
+    [
+      'Ready=False, which is usually transient',
+      { status: { ...ready, conditions: [condition('Ready', 'False')] } },
+      'in progress',
+    ],
+    [
+      'Reconciling',
+      { status: { ...ready, conditions: [condition('Ready', 'True'), condition('Reconciling', 'True')] } },
+      'in progress',
+    ],
+    [
+      'Stalled',
+      { status: { ...ready, conditions: [condition('Ready', 'True'), condition('Stalled', 'True')] } },
+      'failed',
+    ],
+    ['a deletion', { deletionTimestamp: '2026-01-02T03:04:05Z', status: ready }, 'terminating'],
+    ['a suspended object, whose conditions are stale', { suspend: true, status: ready }, 'suspended'],
+  ])('%s', (_, parts, state) => {
+    expect(readiness(object(parts)).state).toBe(state);
+  });
+
+  it('passes on what Flux says of a failure', () => {
+    const failed = { observedGeneration: 1, conditions: [condition('Ready', 'False', 'authentication failed')] };
+    expect(readiness(object({ status: failed }))).toEqual({ state: 'in progress', message: 'authentication failed' });
+  });
+
+  it('tells the revision that was applied', () => {
+    expect(readiness(object({ status: { ...ready, lastAppliedRevision: 'main@sha1:abc' } }))).toEqual({
+      state: 'current',
+      revision: 'main@sha1:abc',
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { gate } from './gate.ts';
+import { clusterFactory, extensionFactory, lastOperationFactory } from './testing.ts';
+import type { Extension } from './types.ts';
+
+const annotated = (operation: string, parts: Partial<Extension['metadata']> = {}) => ({
+  metadata: { ...parts, annotations: { 'gardener.cloud/operation': operation } },
+});
+
+describe('gate', () => {
+  it('trap 6: leaves an Extension alone that waits for its state', () => {
+    expect(gate(extensionFactory(annotated('wait-for-state')), clusterFactory())).toMatchObject({ open: false });
+  });
+
+  it.each(['reconcile', 'migrate', 'restore'])(
+    'trap 7: leaves the Extension of a Failed Shoot alone, also for %s',
+    (operation) => {
+      const failed = clusterFactory({ status: { lastOperation: lastOperationFactory({ state: 'Failed' }) } });
+      expect(gate(extensionFactory(annotated(operation)), failed)).toMatchObject({ open: false });
+    },
+  );
+
+  it.each([
+    ['nothing', {}],
+    ['a deletion', { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }],
+    ['reconcile', annotated('reconcile')],
+  ])('trap 7: after Migrate/Succeeded %s changes nothing', (_, parts) => {
+    const migrated = { status: { lastOperation: lastOperationFactory({ type: 'Migrate' }) } };
+    expect(gate(extensionFactory({ ...parts, ...migrated }), clusterFactory())).toMatchObject({ open: false });
+  });
+
+  it('opens after Migrate/Succeeded for a restore', () => {
+    const migrated = { status: { lastOperation: lastOperationFactory({ type: 'Migrate' }) } };
+    const extension = extensionFactory({ ...annotated('restore'), ...migrated });
+    expect(gate(extension, clusterFactory())).toEqual({ open: true, operation: 'Restore' });
+  });
+
+  it.each(['garden', 'seed'])('trap 12: class %s is not ours', (extensionClass) => {
+    const extension = extensionFactory({ spec: { type: 'shoot-flux', class: extensionClass } });
+    expect(gate(extension, clusterFactory())).toMatchObject({ open: false });
+  });
+
+  it('another type is not ours', () => {
+    expect(gate(extensionFactory({ spec: { type: 'shoot-dns' } }), clusterFactory())).toMatchObject({ open: false });
+  });
+
+  const deleting = { deletionTimestamp: '2026-01-02T03:04:05Z' };
+  it.each<[string, Parameters<typeof extensionFactory>[0], string]>([
+    ['trap 8: migrate beats a deletion', annotated('migrate', deleting), 'Migrate'],
+    ['trap 8: restore does not', annotated('restore', deleting), 'Delete'],
+    ['a new object is created', {}, 'Create'],
+    [
+      'an unfinished creation goes on',
+      { status: { lastOperation: lastOperationFactory({ state: 'Error' }) } },
+      'Create',
+    ],
+    [
+      'an unfinished restore goes on',
+      { status: { lastOperation: lastOperationFactory({ type: 'Restore', state: 'Processing' }) } },
+      'Restore',
+    ],
+    [
+      'an unfinished migration goes on',
+      { status: { lastOperation: lastOperationFactory({ type: 'Migrate', state: 'Error' }) } },
+      'Migrate',
+    ],
+    [
+      'a finished creation is followed by reconciliations',
+      { status: { lastOperation: lastOperationFactory() } },
+      'Reconcile',
+    ],
+    [
+      'so is a failed reconciliation',
+      { status: { lastOperation: lastOperationFactory({ type: 'Reconcile', state: 'Error' }) } },
+      'Reconcile',
+    ],
+  ])('%s', (_, parts, operation) => {
+    expect(
+      gate(extensionFactory({ spec: { type: 'shoot-flux', class: 'shoot' }, ...parts }), clusterFactory()),
+    ).toEqual({ open: true, operation });
+  });
+});

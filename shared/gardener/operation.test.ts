@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { operationStatus } from './operation.ts';
+import { extensionFactory, lastOperationFactory } from './testing.ts';
+
+const now = new Date('2026-03-04T05:06:07.890Z');
+const succeeded = { type: 'Reconcile', state: 'Succeeded', description: 'applied' } as const;
+
+describe('operationStatus', () => {
+  it('trap 1: always writes all five fields', () => {
+    const status = operationStatus(extensionFactory(), { ...succeeded, state: 'Processing' }, now);
+    expect(status?.lastOperation).toEqual({
+      type: 'Reconcile',
+      state: 'Processing',
+      progress: 1,
+      description: 'applied',
+      lastUpdateTime: '2026-03-04T05:06:07Z',
+    });
+  });
+
+  it('trap 3: Processing clears the error of a former run', () => {
+    const failed = extensionFactory({
+      status: { lastError: { description: 'boom' }, lastOperation: lastOperationFactory() },
+    });
+    expect(operationStatus(failed, { ...succeeded, state: 'Processing' }, now)?.lastError).toBeNull();
+  });
+
+  it('trap 4: Processing leaves observedGeneration alone, Succeeded and Error report the generation that was read', () => {
+    const extension = extensionFactory({ metadata: { generation: 3 } });
+    expect(operationStatus(extension, { ...succeeded, state: 'Processing' }, now)).not.toHaveProperty(
+      'observedGeneration',
+    );
+    expect(operationStatus(extension, succeeded, now)).toMatchObject({ observedGeneration: 3 });
+    const error = { ...succeeded, state: 'Error', error: { description: 'boom' } } as const;
+    expect(operationStatus(extension, error, now)).toMatchObject({
+      observedGeneration: 3,
+      lastError: { description: 'boom' },
+    });
+  });
+
+  it("trap 5: lastUpdateTime is never before gardenlet's timestamp", () => {
+    const annotations = { 'gardener.cloud/timestamp': '2026-03-04T05:06:09.123456789Z' };
+    const status = operationStatus(extensionFactory({ metadata: { annotations } }), succeeded, now);
+    expect(status?.lastOperation).toMatchObject({ lastUpdateTime: '2026-03-04T05:06:09Z' });
+  });
+
+  it('says nothing when everything is said', () => {
+    const lastOperation = lastOperationFactory({ type: 'Reconcile' });
+    const extension = extensionFactory({ status: { lastOperation, observedGeneration: 1 } });
+    expect(operationStatus(extension, succeeded, now)).toBeUndefined();
+  });
+
+  it('answers a newer timestamp although everything is said', () => {
+    const lastOperation = lastOperationFactory({ type: 'Reconcile' });
+    const annotations = { 'gardener.cloud/timestamp': '2026-03-04T05:00:00Z' };
+    const extension = extensionFactory({ metadata: { annotations }, status: { lastOperation, observedGeneration: 1 } });
+    expect(operationStatus(extension, succeeded, now)).toBeDefined();
+  });
+});

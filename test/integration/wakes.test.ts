@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { findDefinitions } from '../../infra/functions.ts';
+import {
+  appliedFactory,
+  conditionFactory,
+  extensionFactory,
+  lastOperationFactory,
+  managedResourceFactory,
+} from '../../shared/gardener/testing.ts';
+import type { Extension, ManagedResource } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+
+const definitions = await findDefinitions();
+
+/** The functions that a change of an object wakes, as the watcher finds out: by the fields of their subscriptions. */
+function woken(kind: string, before: KubeObject | undefined, after: KubeObject): string[] {
+  const awake = definitions.filter(({ subscriptions }) =>
+    subscriptions.some((subscription) => {
+      if (subscription.resource.kind !== kind) return false;
+      const fingerprint = (object: KubeObject | undefined) =>
+        object === undefined || subscription.matches?.(object) === false
+          ? 'absent'
+          : JSON.stringify(subscription.wakes(object));
+      return fingerprint(before) !== fingerprint(after);
+    }),
+  );
+  return awake.map(({ name }) => name).sort();
+}
+
+const extension = (parts: Parameters<typeof extensionFactory>[0]): Extension => extensionFactory(parts);
+const processing = { lastOperation: lastOperationFactory({ state: 'Processing' }) };
+const annotated = (timestamp: string) => ({
+  annotations: { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp },
+});
+
+describe('a write wakes only the functions that read what was written', () => {
+  it.each<[string, Parameters<typeof extensionFactory>[0], Parameters<typeof extensionFactory>[0], string[]]>([
+    ['gardenlet annotates', {}, { metadata: annotated('2026-01-02T03:04:05Z') }, ['managed-resources']],
+    [
+      'gardenlet annotates once more',
+      { metadata: annotated('2026-01-02T03:04:05Z') },
+      { metadata: annotated('2026-01-02T03:04:06Z') },
+      ['managed-resources'],
+    ],
+    ['managed-resources reports Processing', {}, { status: processing }, []],
+    [
+      'managed-resources reports Succeeded',
+      { status: processing },
+      { status: { lastOperation: lastOperationFactory() } },
+      [],
+    ],
+    [
+      'managed-resources records what it applies',
+      { status: processing },
+      { status: { ...processing, state: { applied: appliedFactory() } } },
+      ['readiness', 'sync-mode'],
+    ],
+    [
+      'sync-mode records the first success',
+      { status: { state: { applied: appliedFactory() } } },
+      {
+        status: {
+          state: {
+            applied: appliedFactory(),
+            bootstrapped: { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' },
+          },
+        },
+      },
+      ['managed-resources', 'readiness', 'sync-mode'],
+    ],
+    ['readiness writes a condition', {}, { status: { conditions: [conditionFactory({ type: 'FluxReady' })] } }, []],
+    [
+      'readiness finds everything Ready',
+      {},
+      { status: { providerStatus: { flux: { configHash: 'a', ready: true } } } },
+      ['sync-mode'],
+    ],
+  ])('%s', (_, before, after, expected) => {
+    expect(woken('Extension', extension(before), extension(after))).toEqual(expected);
+  });
+
+  const resource = (status: ManagedResource['status'], generation = 1) =>
+    managedResourceFactory('shoot-flux-crds', 's', { metadata: { generation }, status });
+  const applied = (observedGeneration: number) => ({ observedGeneration, conditions: [conditionFactory()] });
+  const applying = { conditions: [conditionFactory({ status: 'Progressing', reason: 'ApplyProgressing' })] };
+  const health = [conditionFactory(), conditionFactory({ type: 'ResourcesHealthy', status: 'False' })];
+
+  it.each<[string, KubeObject | undefined, KubeObject, string[]]>([
+    ['we create a ManagedResource', undefined, resource({}), []],
+    ['it is applied', resource(applying), resource(applied(1)), ['managed-resources', 'readiness', 'sync-mode']],
+    ['its health changes', resource(applied(1)), resource({ observedGeneration: 1, conditions: health }), []],
+    [
+      'somebody changes it',
+      resource(applied(1)),
+      resource(applied(1), 2),
+      ['managed-resources', 'readiness', 'sync-mode'],
+    ],
+  ])('%s', (_, before, after, expected) => {
+    expect(woken('ManagedResource', before, after)).toEqual(expected);
+  });
+});
