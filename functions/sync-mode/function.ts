@@ -21,9 +21,9 @@ export const definition: FunctionDefinition = {
       matches: (object) => isOurs(object as Extension),
       wakes: (object) => {
         const { status } = object as Extension;
-        const took = status?.conditions?.some(
-          ({ type, status: value }) => type === 'FluxBootstrapped' && value === 'True',
-        );
+        const took =
+          status?.conditions?.some(({ type, status: value }) => type === 'FluxBootstrapped' && value === 'True') ===
+          true;
         const { configHash, ready } = status?.providerStatus?.flux ?? {};
         return [status?.state?.applied, status?.state?.bootstrapped === undefined, configHash, ready, took];
       },
