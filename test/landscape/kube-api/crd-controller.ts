@@ -1,14 +1,24 @@
-import { cleanupFinalizer, establishedStatus } from './crd.ts';
-import { type ApiObject, asObject, asString, equal, withKey } from './json.ts';
+import { cleanupFinalizer, establishedStatus, terminatingStatus } from './crd.ts';
+import { decodeManagers, encodeManagers, own } from './fields/managed-fields.ts';
+import { type ApiObject, asObject, asString, equal, type JsonObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
 import { now } from './time.ts';
 
 /** Establishes CRDs, and deletes the objects of those that are being deleted. */
 export function startCrdController(registry: Registry): void {
-  const crds = registry.get('apiextensions.k8s.io', 'v1', 'customresourcedefinitions').store;
+  const definition = registry.get('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  const crds = definition.store;
   const instancesOf = (crd: ApiObject) => {
     const spec = asObject(crd.spec);
     return registry.store(asString(spec.group), asString(asObject(spec.names).plural));
+  };
+  const withStatus = (crd: ApiObject, status: JsonObject): ApiObject => {
+    const writer = { manager: 'kube-apiserver', apiVersion: crd.apiVersion, subresource: 'status' };
+    const { managedFields, ...metadata } = crd.metadata;
+    const old = { ...crd, metadata };
+    const change = { old, now: { ...old, status }, ignored: undefined, time: now() };
+    const managers = own(decodeManagers(managedFields), writer, definition.schema, change);
+    return { ...crd, status, metadata: { ...crd.metadata, managedFields: encodeManagers(managers) } };
   };
   const settle = (name: string) => {
     const crd = crds.get(name);
@@ -18,11 +28,16 @@ export function startCrdController(registry: Registry): void {
       return;
     }
     const status = establishedStatus(crd);
-    if (!equal(crd.status, status)) crds.put(name, { ...crd, status });
+    if (!equal(crd.status, status)) crds.put(name, withStatus(crd, status));
   };
   const watched = new Set<string>();
   const cleanUp = (crd: ApiObject) => {
     const { name } = crd.metadata;
+    const progress = terminatingStatus(crd, 'InstanceDeletionInProgress', 'CustomResource deletion is in progress');
+    if (!JSON.stringify(crd.status).includes('InstanceDeletionInProgress')) {
+      crds.put(name, withStatus(crd, progress));
+      return;
+    }
     const instances = instancesOf(crd);
     for (const object of [...instances.values()]) {
       const { namespace, finalizers = [], deletionTimestamp } = object.metadata;

@@ -31,6 +31,8 @@ export function customDefinitions(crd: ApiObject, store: ResourceStore): Definit
       status: isObject(asObject(version.subresources).status),
       generation: true,
       custom: true,
+      storedAs: `${asString(spec.group)}/${storageVersion(crd)}`,
+      terminating: crd.metadata.deletionTimestamp !== undefined,
       schema: schemaOf(asObject(version.schema).openAPIV3Schema as JsonObject | undefined),
       store,
     }));
@@ -51,6 +53,10 @@ function schemaOf(declared: JsonObject | undefined): Schema {
 
 function versions(crd: ApiObject): JsonObject[] {
   return asArray(asObject(crd.spec).versions).filter(isObject);
+}
+
+function storageVersion(crd: ApiObject): string {
+  return asString(versions(crd).find(({ storage }) => storage === true)?.name);
 }
 
 /** GA before beta before alpha, then the higher number. */
@@ -103,11 +109,24 @@ export function crdErrors(crd: ApiObject): FieldError[] {
   return errors;
 }
 
+/** The status that a CRD is created with. */
+export function initialStatus(crd: ApiObject): JsonObject {
+  return { acceptedNames: { kind: '', plural: '' }, conditions: [], storedVersions: [storageVersion(crd)] };
+}
+
+/** The status of a CRD that is being deleted. */
+export function terminatingStatus(crd: ApiObject, reason: string, message: string): JsonObject {
+  const status = asObject(crd.status);
+  const others = asArray(status.conditions).filter((other) => isObject(other) && other.type !== 'Terminating');
+  const condition: JsonObject = { lastTransitionTime: now(), message, reason, status: 'True', type: 'Terminating' };
+  return { ...status, conditions: [...others, condition] };
+}
+
 /** The status of a CRD whose names are accepted and whose objects are served. */
 export function establishedStatus(crd: ApiObject): JsonObject {
   const status = asObject(crd.status);
   const stored = strings(status.storedVersions);
-  const storage = versions(crd).find(({ storage }) => storage === true)?.name;
+  const storage = storageVersion(crd);
   const condition = (type: string, reason: string, message: string): JsonObject => {
     const known = asArray(status.conditions).find((other) => isObject(other) && other.type === type);
     return isObject(known) && known.status === 'True'
@@ -124,6 +143,6 @@ export function establishedStatus(crd: ApiObject): JsonObject {
       condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
       ...others,
     ],
-    storedVersions: typeof storage === 'string' && !stored.includes(storage) ? [...stored, storage] : stored,
+    storedVersions: stored.includes(storage) ? stored : [...stored, storage],
   };
 }

@@ -1,7 +1,9 @@
 import type { Call } from './call.ts';
+import { withBuiltInDefaults } from './defaults.ts';
 import { apiVersionOf } from './definition.ts';
-import { badRequest, fieldError, invalid } from './errors.ts';
+import { badRequest, type FieldError, fieldError, invalid } from './errors.ts';
 import { type ApiObject, isObject, type Json, type JsonObject, type Meta, withKey } from './json.ts';
+import { childSchema, hasRules, type Schema } from './schema.ts';
 import { prune, schemaErrors, withDefaults, withoutNulls } from './validate.ts';
 
 /** The body of a write as an object of the resource: right kind, right place, nothing unknown, defaults filled in. */
@@ -11,7 +13,15 @@ export function decode(call: Call, body: Json | undefined): ApiObject {
   const expected = apiVersionOf(definition);
   const apiVersion = body.apiVersion ?? (definition.custom ? undefined : expected);
   const kind = body.kind ?? (definition.custom ? undefined : definition.kind);
-  if (kind === undefined || kind === '') throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+  if (kind === undefined || kind === '')
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${definition.kind}): Object 'Kind' is missing`,
+    );
+  if (definition.custom && apiVersion === expected && kind !== definition.kind) {
+    const name = isObject(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
+    const error = fieldError.invalid('kind', kind, `must be ${definition.kind}`);
+    throw invalid({ ...definition, kind: String(kind) }, name, [error]);
+  }
   if (apiVersion !== expected || kind !== definition.kind) {
     throw badRequest(
       apiVersion !== expected
@@ -40,57 +50,82 @@ export function clean(call: Call, object: ApiObject): ApiObject {
   const { definition } = call;
   const unknown: string[] = [];
   const builtIn = !definition.custom;
-  const whole = builtIn ? (dropNulls(object) as ApiObject) : object;
+  const whole = builtIn ? (dropEmpty(definition.schema, object) as ApiObject) : object;
   if (builtIn) {
     const [wrong] = schemaErrors(definition.schema, whole, '').filter(
       ({ reason }) => reason === 'FieldValueTypeInvalid',
     );
     if (wrong !== undefined) {
       throw badRequest(
-        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal: ${wrong.field}: ${wrong.message}`,
+        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal ${wrong.field}: ${wrong.message}`,
       );
     }
   }
-  const pruned = prune(definition.schema, whole, { builtIn, onUnknown: (path) => unknown.push(path) }) as ApiObject;
+  const pruned = prune(definition.schema, whole, (path) => unknown.push(path)) as ApiObject;
   report(call, unknown);
-  if (builtIn) return pruned;
+  if (builtIn) return withBuiltInDefaults(definition, pruned);
   const filled = withDefaults(definition.schema, withoutNulls(definition.schema, pruned));
   return filled as ApiObject;
 }
 
 function report(call: Call, unknown: readonly string[]): void {
   if (unknown.length === 0) return;
-  const texts = unknown.map((path) => `unknown field "${path}"`);
+  const texts = [...unknown].sort().map((path) => `unknown field "${path}"`);
   const wish = call.query.get('fieldValidation') ?? 'Warn';
   if (wish === 'Strict') {
     const { definition } = call;
     throw badRequest(
-      definition.custom
-        ? `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: strict decoding error: ${texts.join(', ')}`
-        : `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: strict decoding error: ${texts.join(', ')}`,
+      `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: strict decoding error: ${texts.join(', ')}`,
     );
   }
   if (wish === 'Warn') call.warnings.push(...texts);
 }
 
-/** In built-in types null means absent. */
-function dropNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(dropNulls);
+/** In built-in types null means absent, and so do empty lists and maps. */
+function dropEmpty(schema: Schema | undefined, value: Json): Json {
+  if (Array.isArray(value)) return value.map((item) => dropEmpty(schema?.items, item));
   if (!isObject(value)) return value;
   const result: JsonObject = {};
   for (const [key, child] of Object.entries(value)) {
     if (child === null || child === undefined) continue;
-    result[key] = key === 'managedFields' ? child : dropNulls(child);
+    const known = childSchema(schema, key);
+    if (isEmptyCollection(known, child) && schema?.required?.includes(key) !== true && key !== 'managedFields')
+      continue;
+    result[key] = key === 'managedFields' ? child : dropEmpty(known, child);
   }
   return result;
+}
+
+function isEmptyCollection(schema: Schema | undefined, value: Json): boolean {
+  if (Array.isArray(value)) return value.length === 0 && schema?.type === 'array';
+  return isObject(value) && schema?.additionalProperties !== undefined && Object.keys(value).length === 0;
 }
 
 /** Refuses an object that its schema does not allow. */
 export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
   const { definition } = call;
   const errors = schemaErrors(definition.schema, object, '', old).filter(({ field }) => !field.startsWith('metadata'));
-  if (errors.length > 0) throw invalid(definition, object.metadata.name, errors);
+  if (errors.length === 0) return;
+  if (definition.custom && hasRules(definition.schema) && errors.some(({ reason }) => hindersRules.has(reason))) {
+    errors.push(rulesUnchecked);
+  }
+  throw invalid(definition, object.metadata.name, errors);
 }
+
+const hindersRules = new Set([
+  'FieldValueRequired',
+  'FieldValueTypeInvalid',
+  'FieldValueNotSupported',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+]);
+
+const rulesUnchecked: FieldError = {
+  field: '<nil>',
+  reason: 'FieldValueInvalid',
+  message:
+    'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+};
 
 /** Refuses a body that names another object than the path. */
 export function checkIdentity(call: Call, object: ApiObject): void {

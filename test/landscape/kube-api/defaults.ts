@@ -1,11 +1,15 @@
+import { withCrdDefaults } from './crd.ts';
 import type { Definition } from './definition.ts';
+import { badRequest } from './errors.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
 
 /** The few defaults of built-in types that somebody in this landscape reads. */
 export function withBuiltInDefaults(definition: Definition, object: ApiObject): ApiObject {
   switch (`${definition.group}/${definition.plural}`) {
     case '/secrets':
-      return { ...object, type: asString(object.type) || 'Opaque' };
+      return { ...withStringData(object), type: asString(object.type) || 'Opaque' };
+    case 'apiextensions.k8s.io/customresourcedefinitions':
+      return withCrdDefaults(object);
     case '/namespaces':
       return {
         ...object,
@@ -13,8 +17,6 @@ export function withBuiltInDefaults(definition: Definition, object: ApiObject): 
           ...object.metadata,
           labels: { ...asObject(object.metadata.labels), 'kubernetes.io/metadata.name': object.metadata.name },
         },
-        spec: { ...asObject(object.spec), finalizers: asObject(object.spec).finalizers ?? ['kubernetes'] },
-        status: { phase: 'Active', ...asObject(object.status) },
       };
     case '/services':
       return { ...object, spec: serviceSpec(asObject(object.spec)) };
@@ -25,6 +27,21 @@ export function withBuiltInDefaults(definition: Definition, object: ApiObject): 
     default:
       return object;
   }
+}
+
+/** `stringData` is only another way to write `data`. */
+function withStringData(secret: ApiObject): ApiObject {
+  for (const [key, value] of Object.entries(asObject(secret.data))) {
+    if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(asString(value))) continue;
+    throw badRequest(`Secret in version "v1" cannot be handled as a Secret: illegal base64 data in ${key}`);
+  }
+  const { stringData, ...rest } = secret;
+  if (!isObject(stringData)) return secret;
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    Buffer.from(String(value)).toString('base64'),
+  ]);
+  return { ...rest, data: { ...asObject(rest.data), ...Object.fromEntries(encoded) } } as ApiObject;
 }
 
 function serviceSpec(spec: JsonObject): JsonObject {

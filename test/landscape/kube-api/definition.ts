@@ -17,6 +17,10 @@ export interface Definition {
   generation: boolean;
   /** From a CRD. */
   custom: boolean;
+  /** The apiVersion that objects are stored in. */
+  storedAs: string;
+  /** The CRD is being deleted: nothing can be created any more. */
+  terminating: boolean;
   schema: Schema;
   /** Shared by all versions. */
   store: ResourceStore;

@@ -1,5 +1,5 @@
 import { type Answer, type Call, isDryRun } from './call.ts';
-import { cleanupFinalizer } from './crd.ts';
+import { cleanupFinalizer, terminatingStatus } from './crd.ts';
 import { keyOf } from './definition.ts';
 import { conflict, notFound } from './errors.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
@@ -55,15 +55,17 @@ export function removeCollection(call: Call): ApiObject[] {
 
 function checkPreconditions(call: Call, live: ApiObject, preconditions: JsonObject): void {
   const { uid, resourceVersion } = preconditions;
-  const failed = (what: string, wanted: unknown, found: unknown) =>
-    conflict(
-      call.definition,
-      call.name,
-      `Precondition failed: ${what} in precondition: ${String(wanted)}, ${what} in object meta: ${String(found)}`,
+  const { kind, group } = call.definition;
+  const failed = (why: string) => conflict({ kind, group, plural: kind }, call.name, why);
+  if (typeof uid === 'string' && uid !== live.metadata.uid) {
+    throw failed(
+      `the UID in the precondition (${uid}) does not match the UID in record (${live.metadata.uid}). The object might have been deleted and then recreated`,
     );
-  if (typeof uid === 'string' && uid !== live.metadata.uid) throw failed('UID', uid, live.metadata.uid);
+  }
   if (typeof resourceVersion === 'string' && resourceVersion !== live.metadata.resourceVersion) {
-    throw failed('ResourceVersion', resourceVersion, live.metadata.resourceVersion);
+    throw failed(
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.metadata.resourceVersion}). The object might have been modified`,
+    );
   }
 }
 
@@ -94,10 +96,8 @@ function deleteObject(call: Call, live: ApiObject, options: JsonObject): { objec
   if (metadata.deletionTimestamp !== undefined && finalizers.length === (metadata.finalizers ?? []).length) {
     return { object: live, gone: false };
   }
-  const generation =
-    definition.generation && metadata.deletionTimestamp === undefined
-      ? { generation: (metadata.generation ?? 1) + 1 }
-      : {};
+  const bumps = definition.generation && !isCrd && metadata.deletionTimestamp === undefined;
+  const generation = bumps ? { generation: (metadata.generation ?? 1) + 1 } : {};
   const object: ApiObject = {
     ...live,
     metadata: {
@@ -105,9 +105,13 @@ function deleteObject(call: Call, live: ApiObject, options: JsonObject): { objec
       ...generation,
       ...(finalizers.length > 0 && { finalizers }),
       deletionTimestamp: metadata.deletionTimestamp ?? now(),
-      deletionGracePeriodSeconds: 0,
+      ...(!isNamespace && !isCrd && { deletionGracePeriodSeconds: 0 }),
     },
   };
+  if (isCrd) {
+    const text = 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon';
+    object.status = terminatingStatus(live, 'InstanceDeletionPending', text);
+  }
   const marked = isNamespace ? { ...object, status: { ...asObject(object.status), phase: 'Terminating' } } : object;
   return { object: isDryRun(call) ? marked : definition.store.put(key, marked), gone: false };
 }

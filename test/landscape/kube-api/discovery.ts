@@ -8,6 +8,10 @@ const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 export const version = {
   major: '1',
   minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
   gitVersion: 'v1.36.3',
   gitCommit: '',
   gitTreeState: 'clean',
@@ -60,6 +64,11 @@ export function resources(registry: Registry, group: string, version: string): J
   };
 }
 
+function verbsOf({ custom, plural }: Definition): string[] {
+  if (custom) return ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+  return plural === 'namespaces' ? verbs.filter((verb) => verb !== 'deletecollection') : verbs;
+}
+
 function describe(definition: Definition): JsonObject[] {
   const { plural, singular, namespaced, kind, shortNames, categories } = definition;
   const main: JsonObject = {
@@ -67,7 +76,7 @@ function describe(definition: Definition): JsonObject[] {
     singularName: singular,
     namespaced,
     kind,
-    verbs: definition.plural === 'namespaces' ? verbs.filter((verb) => verb !== 'deletecollection') : verbs,
+    verbs: verbsOf(definition),
     ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
     ...(categories.length > 0 && { categories: [...categories] }),
   };

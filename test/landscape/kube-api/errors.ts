@@ -40,7 +40,7 @@ export class ApiError extends Error {
       metadata: this.metadata,
       status: 'Failure',
       message: this.message,
-      reason: this.reason,
+      ...(this.reason !== '' && { reason: this.reason }),
       ...(this.details && { details: this.details as unknown as Json }),
       code: this.code,
     };
@@ -67,8 +67,7 @@ export const notFound = (subject: Subject, name: string) =>
   new ApiError(404, 'NotFound', `${qualified(subject)} "${name}" not found`, details(subject, name));
 
 /** What is answered for a path that nothing serves. */
-export const noSuchPath = () =>
-  new ApiError(404, 'NotFound', 'the server could not find the requested resource', { causes: [] });
+export const noSuchPath = () => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export const alreadyExists = (subject: Subject, name: string) =>
   new ApiError(409, 'AlreadyExists', `${qualified(subject)} "${name}" already exists`, details(subject, name));
@@ -149,6 +148,11 @@ export const fieldError = {
     reason: 'FieldValueDuplicate',
     message: `Duplicate value: ${show(value)}`,
   }),
+  tooMany: (field: string, count: number, limit: number): FieldError => ({
+    field,
+    reason: 'FieldValueTooMany',
+    message: `Too many: ${count}: must have at most ${limit} item${limit === 1 ? '' : 's'}`,
+  }),
   tooLong: (field: string, limit: number): FieldError => ({
     field,
     reason: 'FieldValueTooLong',
@@ -159,17 +163,14 @@ export const fieldError = {
 export const expired = (message: string, metadata: JsonObject = {}) =>
   new ApiError(410, 'Expired', message, undefined, metadata);
 
-export const unsupportedMediaType = (type: string, allowed: readonly string[]) =>
+export const unsupportedMediaType = (allowed: readonly string[]) =>
   new ApiError(
     415,
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${allowed.join(', ')}`,
-    type === '' ? undefined : {},
   );
 
-export const methodNotAllowed = (method: string) =>
-  new ApiError(405, 'MethodNotAllowed', `the server does not allow this method on the requested resource`, {
-    causes: [{ reason: 'UnexpectedServerResponse', message: method }],
-  });
+export const methodNotAllowed = () =>
+  new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
 export const unauthorized = () => new ApiError(401, 'Unauthorized', 'Unauthorized');

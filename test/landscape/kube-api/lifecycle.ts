@@ -1,9 +1,15 @@
 import type { Definition } from './definition.ts';
-import { ApiError, forbidden, notFound } from './errors.ts';
+import { forbidden, notFound } from './errors.ts';
 import { asObject } from './json.ts';
 import type { Registry } from './registry.ts';
 
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
+
+/** Nothing is created of a kind that goes away. */
+export function checkServed(definition: Definition, name: string): void {
+  if (!definition.terminating) return;
+  throw forbidden(definition, name, 'create not allowed while custom resource definition is terminating');
+}
 
 /** Objects are created only in namespaces that exist and stay. */
 export function checkNamespaceOpen(registry: Registry, definition: Definition, namespace: string, name: string): void {
@@ -28,6 +34,5 @@ export function checkNamespaceOpen(registry: Registry, definition: Definition, n
 /** Some namespaces cannot be deleted. */
 export function checkMortal(definition: Definition, name: string): void {
   if (definition.custom || definition.plural !== 'namespaces' || !immortal.has(name)) return;
-  const error = forbidden(definition, name, 'this namespace may not be deleted');
-  throw new ApiError(error.code, error.reason, error.message, error.details);
+  throw forbidden(definition, name, 'this namespace may not be deleted');
 }

@@ -20,7 +20,7 @@ export function getObject(call: Call): ApiObject {
 export function matcherOf(call: Call): Matcher {
   const { definition, query, name } = call;
   const labels = labelMatcher(query.get('labelSelector') ?? '');
-  const fields = fieldMatcher(query.get('fieldSelector') ?? '', definition.plural, definition.custom, definition.group);
+  const fields = fieldMatcher(query.get('fieldSelector') ?? '', definition.plural, definition.custom);
   const named: Matcher = name === '' ? everything : (object) => object.metadata.name === name;
   const matchers = [labels, fields, named].filter((matcher) => matcher !== everything);
   return matchers.length === 0 ? everything : (object) => matchers.every((matches) => matches(object));
@@ -101,7 +101,7 @@ function continuation(token: string): Continuation {
     // A token of an expired list goes on with the present.
     return value.rv < 0 ? { ...value, rv: -1 } : value;
   } catch {
-    throw badRequest('continue key is not valid: illegal base64 data');
+    throw badRequest('invalid continue token: continue key is not valid');
   }
 }
 
@@ -110,11 +110,13 @@ export function revisionOf(text: string): number | undefined {
   if (text === '') return undefined;
   const revision = Number(text);
   if (Number.isInteger(revision) && revision >= 0) return revision;
-  throw badRequest(`Invalid value: "${text}": resourceVersion must be a number`);
+  throw badRequest(
+    `invalid resource version: resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+  );
 }
 
 export const tooLarge = (asked: number, current: number) =>
-  new ApiError(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+  new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   });

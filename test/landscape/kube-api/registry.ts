@@ -1,6 +1,6 @@
 import { builtInResources } from './built-in-resources.ts';
 import { customDefinitions } from './crd.ts';
-import type { Definition } from './definition.ts';
+import { apiVersionOf, type Definition } from './definition.ts';
 import { type ApiObject, asObject, asString } from './json.ts';
 import { builtInSchema } from './schema.ts';
 import { Clock, ResourceStore } from './store.ts';
@@ -22,6 +22,8 @@ export class Registry {
         listKind: `${kind}List`,
         categories: resource.categories ?? [],
         custom: false,
+        storedAs: apiVersionOf(resource),
+        terminating: false,
         schema: builtInSchema(group, version, kind),
         store: this.store(group, plural),
       });
@@ -46,6 +48,10 @@ export class Registry {
   /** The newest served version of a resource. */
   any(group: string, plural: string): Definition | undefined {
     return [...this.#definitions.values()].find((known) => known.group === group && known.plural === plural);
+  }
+
+  serves(group: string, version: string): boolean {
+    return this.all().some((definition) => definition.group === group && definition.version === version);
   }
 
   all(): Definition[] {

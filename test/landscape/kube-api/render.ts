@@ -33,5 +33,7 @@ export function renderList(definition: Definition, items: ApiObject[], metadata:
     const { apiVersion: _, kind: __, ...rest } = item;
     return rest;
   };
-  return { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata, items: items.map(show) };
+  // Lists of custom resources always say whether they go on.
+  const shown = definition.custom ? { continue: '', ...metadata } : metadata;
+  return { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata: shown, items: items.map(show) };
 }

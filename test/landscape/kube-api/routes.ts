@@ -1,6 +1,6 @@
 import type { Answer, Call, User } from './call.ts';
 import { remove, removeCollection } from './deletes.ts';
-import { methodNotAllowed, noSuchPath } from './errors.ts';
+import { methodNotAllowed, noSuchPath, notFound } from './errors.ts';
 import type { ApiObject, Json } from './json.ts';
 import { get, list } from './reads.ts';
 import type { Registry } from './registry.ts';
@@ -15,7 +15,9 @@ export function route(registry: Registry, call: Call, method: string, form: Form
     return createToken(call, users);
   }
   const finalize = subresource === 'finalize' && definition.plural === 'namespaces' && !definition.custom;
-  if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) throw noSuchPath();
+  if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) {
+    throw definition.custom ? notFound(definition, name) : noSuchPath();
+  }
   if (name === '') {
     if (method === 'GET') {
       const page = list(call);
@@ -27,13 +29,13 @@ export function route(registry: Registry, call: Call, method: string, form: Form
       const metadata = { resourceVersion: String(definition.store.revision) };
       return { code: 200, body: renderList(definition, deleted, metadata, form) };
     }
-    throw methodNotAllowed(method);
+    throw methodNotAllowed();
   }
   if (method === 'GET') return shown(get(call));
   if (method === 'PUT') return shown(update(call));
   if (method === 'PATCH') return shown(patch(registry, call));
   if (method === 'DELETE' && subresource === '') return shown(remove(call));
-  throw methodNotAllowed(method);
+  throw methodNotAllowed();
 
   function shown({ code, body }: Answer): Answer {
     const isStatus = (body as { kind?: Json }).kind === 'Status';

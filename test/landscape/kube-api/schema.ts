@@ -55,6 +55,12 @@ function load(): Loaded {
   const [first = '{}', ...rest] = lines;
   const schemas: Record<string, Schema> = Object.fromEntries(rest.map((line) => JSON.parse(line)));
   for (const schema of Object.values(schemas)) resolve(schema, schemas);
+  // An object without declared fields may hold anything.
+  for (const schema of Object.values(schemas)) {
+    if (schema.properties === undefined && schema.additionalProperties === undefined) {
+      schema['x-kubernetes-preserve-unknown-fields'] = true;
+    }
+  }
   return { kinds: JSON.parse(first), schemas };
 }
 
@@ -89,6 +95,16 @@ function builtInType(name: string): Schema {
   return loaded.schemas[name] ?? {};
 }
 
+/** What an object of a built-in kind is before anybody sets a field: its empty structs. */
+export function emptyValue(schema: Schema): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, child] of Object.entries(schema.properties ?? {})) {
+    if (child.default === undefined || child.properties === undefined) continue;
+    result[key] = emptyValue(child);
+  }
+  return result;
+}
+
 /** The schema of a custom resource: the CRD's own with the fields that every object has. */
 export function customSchema(declared: JsonObject | undefined): Schema {
   const schema = (declared ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }) as unknown as Schema;
@@ -101,6 +117,20 @@ export function customSchema(declared: JsonObject | undefined): Schema {
       metadata: builtInType('apimachinery.pkg.apis.meta.v1.ObjectMeta'),
     },
   };
+}
+
+const withRules = new WeakMap<Schema, boolean>();
+
+/** Whether a schema has CEL rules anywhere. */
+export function hasRules(schema: Schema): boolean {
+  let known = withRules.get(schema);
+  if (known === undefined) {
+    // Built-in metadata is cyclic in parts and has none.
+    const { metadata: _, ...properties } = schema.properties ?? {};
+    known = JSON.stringify({ ...schema, properties }).includes('x-kubernetes-validations');
+    withRules.set(schema, known);
+  }
+  return known;
 }
 
 /** The schema of a field of an object; undefined for what nothing is known of. */

@@ -66,7 +66,7 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A field selector, for example `metadata.name=a`. */
-export function fieldMatcher(selector: string, plural: string, custom: boolean, group: string): Matcher {
+export function fieldMatcher(selector: string, plural: string, custom: boolean): Matcher {
   if (selector.trim() === '') return everything;
   const terms = selector.split(',').map((term) => {
     const parsed = /^([^=!]+)(==|=|!=)(.*)$/.exec(term.trim());
@@ -74,8 +74,11 @@ export function fieldMatcher(selector: string, plural: string, custom: boolean, 
     const [, path = '', operator, value = ''] = parsed;
     const known = path === 'metadata.name' || path === 'metadata.namespace';
     if (!known && (custom || !(selectable[plural] ?? []).includes(path))) {
+      const supported = custom || plural in selectable;
       throw badRequest(
-        group === '' || custom ? `field label not supported: ${path}` : `"${path}" is not a known field selector`,
+        supported
+          ? `field label not supported: ${path}`
+          : `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
       );
     }
     return { path: path.split('.'), equals: operator !== '!=', value };

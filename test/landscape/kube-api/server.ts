@@ -3,7 +3,7 @@ import type { Call, User } from './call.ts';
 import * as discovery from './discovery.ts';
 import { ApiError, forbidden, methodNotAllowed, noSuchPath, unauthorized } from './errors.ts';
 import { type Fault, Faults, type RequestSummary } from './faults.ts';
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
 import type { Registry } from './registry.ts';
 import { formOf } from './render.ts';
@@ -104,12 +104,19 @@ export class Handler {
     fault: Fault | undefined,
   ): void {
     if (info === undefined) {
-      send(response, 200, this.#informational(url.pathname, request.headers.host ?? ''));
+      const body = this.#informational(url.pathname, request.headers.host ?? '');
+      if (typeof body === 'object') send(response, 200, body);
+      else sendText(response, body === undefined ? 404 : 200, body ?? pageNotFound);
       return;
     }
     const known: User = user ?? { name: 'system:anonymous', groups: [] };
     const definition = this.#options.registry.find(info.group, info.version, info.plural);
     this.#authorize(known, summary.verb, info);
+    const unknown = definition === undefined && !this.#options.registry.serves(info.group, info.version);
+    if (unknown || (definition?.custom && info.namespace !== '' && !definition.namespaced)) {
+      sendText(response, 404, pageNotFound);
+      return;
+    }
     if (definition === undefined || (info.namespace !== '' && !definition.namespaced)) throw noSuchPath();
     const contentType = (request.headers['content-type'] ?? '').split(';')[0] ?? '';
     const call: Call = {
@@ -134,8 +141,7 @@ export class Handler {
       if (!response.writableEnded) this.watches.add(opened);
       return;
     }
-    if (definition.namespaced && info.namespace === '' && summary.method !== 'GET')
-      throw methodNotAllowed(summary.method);
+    if (definition.namespaced && info.namespace === '' && summary.method !== 'GET') throw methodNotAllowed();
     const { code, body } = route(this.#options.registry, call, summary.method, form, this.#options.users);
     if (fault?.action === 'hang') return;
     if (fault?.action === 'reset') {
@@ -159,11 +165,11 @@ export class Handler {
   }
 
   /** What is served besides resources. */
-  #informational(path: string, host: string): Json {
+  #informational(path: string, host: string): JsonObject | string | undefined {
     const { registry } = this.#options;
     const parts = path.split('/').filter((part) => part !== '');
     const [root, second = '', third = ''] = parts;
-    let body: Json | undefined;
+    let body: JsonObject | undefined;
     if (root === 'healthz' || root === 'readyz' || root === 'livez') return 'ok';
     if (path === '/version') body = discovery.version;
     else if (root === 'api' && parts.length === 1) body = discovery.coreVersions(host);
@@ -174,7 +180,6 @@ export class Handler {
     else if (path === '/openapi/v3') body = discovery.openApiIndex(registry);
     else if (path.startsWith('/openapi/v3/api/')) body = discovery.openApi(registry, '', parts[3] ?? '');
     else if (path.startsWith('/openapi/v3/apis/')) body = discovery.openApi(registry, parts[3] ?? '', parts[4] ?? '');
-    if (body === undefined) throw noSuchPath();
     return body;
   }
 }
@@ -209,11 +214,15 @@ function sendError(response: ServerResponse, error: unknown): void {
   send(response, known.code, known.status);
 }
 
+const pageNotFound = '404 page not found\n';
+
 function send(response: ServerResponse, code: number, body: Json): void {
-  const plain = typeof body === 'string';
-  const text = plain ? body : `${JSON.stringify(body)}\n`;
+  sendText(response, code, `${JSON.stringify(body)}\n`, 'application/json');
+}
+
+function sendText(response: ServerResponse, code: number, text: string, type = 'text/plain; charset=utf-8'): void {
   response.writeHead(code, {
-    'content-type': plain ? 'text/plain; charset=utf-8' : 'application/json',
+    'content-type': type,
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-cache, private',
   });

@@ -1,8 +1,7 @@
-import { crdErrors, withCrdDefaults } from './crd.ts';
-import { withBuiltInDefaults } from './defaults.ts';
+import { crdErrors, initialStatus } from './crd.ts';
 import type { Definition } from './definition.ts';
 import { type FieldError, fieldError } from './errors.ts';
-import { type ApiObject, asObject, equal, isObject, type JsonObject, withKey } from './json.ts';
+import { type ApiObject, asObject, equal, type JsonObject, withKey } from './json.ts';
 import { dataKeyErrors, metadataErrors } from './names.ts';
 
 /** Resources that keep the status which they are created with. */
@@ -14,7 +13,17 @@ export function prepareCreate(definition: Definition, object: ApiObject): ApiObj
   if (definition.status && !(keepsStatus.has(definition.plural) && !definition.custom)) {
     result = withKey(result, 'status', undefined);
   }
-  if (!definition.custom) result = prepareBuiltIn(definition, result);
+  if (definition.plural === 'namespaces' && !definition.custom) {
+    const spec = asObject(result.spec);
+    result = {
+      ...result,
+      spec: { ...spec, finalizers: spec.finalizers ?? ['kubernetes'] },
+      status: { phase: 'Active' },
+    };
+  }
+  if (definition.plural === 'customresourcedefinitions' && !definition.custom) {
+    result = { ...result, status: initialStatus(result) };
+  }
   const metadata = withKey(result.metadata, 'generation', definition.generation ? 1 : undefined);
   return { ...result, metadata };
 }
@@ -30,7 +39,11 @@ export function prepareUpdate(definition: Definition, subresource: string, old: 
   } else if (definition.status) {
     result = withKey(result, 'status', old.status);
   }
-  if (!definition.custom) result = prepareBuiltIn(definition, result);
+  if (definition.plural === 'namespaces' && !definition.custom) {
+    // Only the finalize endpoint lets go of a namespace.
+    const spec = subresource === 'finalize' ? asObject(next.spec) : { ...asObject(next.spec), ...asObject(old.spec) };
+    result = { ...result, spec };
+  }
   if (!definition.generation) return result;
   const generation = old.metadata.generation ?? 1;
   const bumped = subresource === 'status' || sameSpec(definition, old, result) ? generation : generation + 1;
@@ -44,23 +57,6 @@ function sameSpec(definition: Definition, old: ApiObject, next: ApiObject): bool
     return definition.status ? withKey(rest, 'status', undefined) : rest;
   };
   return equal(relevant(old), relevant(next));
-}
-
-function prepareBuiltIn(definition: Definition, object: ApiObject): ApiObject {
-  if (definition.plural === 'customresourcedefinitions') return withCrdDefaults(object);
-  if (definition.plural === 'secrets') return withBuiltInDefaults(definition, withStringData(object));
-  return withBuiltInDefaults(definition, object);
-}
-
-/** `stringData` is only another way to write `data`. */
-function withStringData(secret: ApiObject): ApiObject {
-  const { stringData, ...rest } = secret;
-  if (!isObject(stringData)) return secret;
-  const encoded = Object.entries(stringData).map(([key, value]) => [
-    key,
-    Buffer.from(String(value)).toString('base64'),
-  ]);
-  return { ...rest, data: { ...asObject(rest.data), ...Object.fromEntries(encoded) } } as ApiObject;
 }
 
 /** What is wrong with an object beyond its schema. */

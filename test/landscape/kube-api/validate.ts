@@ -6,31 +6,21 @@ const preserves = (schema: Schema) => schema['x-kubernetes-preserve-unknown-fiel
 const intOrString = (schema: Schema) =>
   schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string';
 
-export interface PruneOptions {
-  /** Built-in types: an object without declared fields may hold anything. */
-  builtIn: boolean;
-  /** Called for every field that is dropped. */
-  onUnknown(path: string): void;
-}
-
-/** The value without fields that the schema does not know. */
-export function prune(schema: Schema, value: Json, options: PruneOptions, path = ''): Json {
+/** The value without fields that the schema does not know; each is told to `onUnknown`. */
+export function prune(schema: Schema, value: Json, onUnknown: (path: string) => void, path = ''): Json {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return value;
     let changed = false;
     const result = value.map((item, index) => {
-      const kept = prune(items, item, options, `${path}[${index}]`);
+      const kept = prune(items, item, onUnknown, `${path}[${index}]`);
       changed ||= kept !== item;
       return kept;
     });
     return changed ? result : value;
   }
   if (!isObject(value)) return value;
-  const open =
-    preserves(schema) ||
-    schema.additionalProperties === true ||
-    (options.builtIn && schema.properties === undefined && schema.additionalProperties === undefined);
+  const open = preserves(schema) || schema.additionalProperties === true;
   let result: JsonObject | undefined;
   for (const key in value) {
     const child = value[key];
@@ -39,10 +29,10 @@ export function prune(schema: Schema, value: Json, options: PruneOptions, path =
       childSchema(schema, key) ?? (schema['x-kubernetes-embedded-resource'] === true ? embeddedFields[key] : undefined);
     const at = path === '' ? key : `${path}.${key}`;
     if (known !== undefined) {
-      const kept = prune(known, child, options, at);
+      const kept = prune(known, child, onUnknown, at);
       if (kept !== child) result = { ...(result ?? value), [key]: kept };
     } else if (!open) {
-      options.onUnknown(at);
+      onUnknown(at);
       result = result ?? { ...value };
       delete result[key];
     }
@@ -89,7 +79,7 @@ export function withDefaults(schema: Schema, value: Json): Json {
   return result;
 }
 
-/** Nulls that the schema neither allows nor defaults are dropped, as for every custom resource. */
+/** Nulls that the schema does not allow are dropped, as for every custom resource. */
 export function withoutNulls(schema: Schema, value: Json): Json {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -101,7 +91,7 @@ export function withoutNulls(schema: Schema, value: Json): Json {
     const known = childSchema(schema, key);
     if (known === undefined || child === undefined) continue;
     if (child === null) {
-      if (known.nullable === true || known.default === undefined) continue;
+      if (known.nullable === true) continue;
       const { [key]: _, ...rest } = result;
       result = rest;
     } else {
@@ -164,7 +154,7 @@ function check(schema: Schema, value: Json, path: string, old: Json | undefined,
     return;
   }
   if (!hasType(schema, value)) {
-    errors.push(fieldError.type(path, typeName(value), schema.type ?? 'integer or string'));
+    errors.push(fieldError.type(path, typeName(value), schema.type ?? 'integer,string'));
     return;
   }
   if (schema.enum && !schema.enum.some((allowed) => equal(allowed, value))) {
@@ -196,7 +186,11 @@ function checkString(schema: Schema, value: string, path: string, errors: FieldE
     errors.push(fieldError.invalid(path, value, `${path} in body should match '${schema.pattern}'`));
   }
   if (schema.format === 'date-time' && Number.isNaN(Date.parse(value))) {
-    errors.push(fieldError.invalid(path, value, `${path} in body must be of type date-time: ${JSON.stringify(value)}`));
+    errors.push({
+      field: path,
+      reason: 'FieldValueTypeInvalid',
+      message: `Invalid value: ${JSON.stringify(value)}: ${path} in body must be of type date-time: ${JSON.stringify(value)}`,
+    });
   }
 }
 
@@ -221,11 +215,7 @@ function checkArray(schema: Schema, value: Json[], path: string, old: Json | und
     errors.push(fieldError.invalid(path, value.length, `${path} in body should have at least ${minItems} items`));
   }
   if (maxItems !== undefined && value.length > maxItems) {
-    errors.push({
-      field: path,
-      reason: 'FieldValueTooMany',
-      message: `Too many: ${value.length}: must have at most ${maxItems} items`,
-    });
+    errors.push(fieldError.tooMany(path, value.length, maxItems));
   }
   checkDuplicates(schema, value, path, errors);
   if (items === undefined) return;
@@ -275,9 +265,7 @@ function checkObject(
     if (known !== undefined) check(known, child, at(key), before?.[key], errors);
   }
   if (schema.maxProperties !== undefined && size > schema.maxProperties) {
-    errors.push(
-      fieldError.invalid(path, size, `${path} in body should have at most ${schema.maxProperties} properties`),
-    );
+    errors.push(fieldError.tooMany(path, size, schema.maxProperties));
   }
   if (schema.minProperties !== undefined && size < schema.minProperties) {
     errors.push(

@@ -17,13 +17,15 @@ import {
 import { applyObject } from './fields/apply.ts';
 import { type FieldSet, fromFieldsV1, toFieldsV1 } from './fields/field-set.ts';
 import { decodeManagers, encodeManagers, type Managers, own, type Writer } from './fields/managed-fields.ts';
+import { checkTyped } from './fields/typed.ts';
 import { type ApiObject, asArray, equal, isObject, type Json, type JsonObject, withKey } from './json.ts';
-import { checkNamespaceOpen } from './lifecycle.ts';
+import { checkNamespaceOpen, checkServed } from './lifecycle.ts';
 import { generatedName } from './names.ts';
 import { JsonPatchError, jsonPatch } from './patch/json-patch.ts';
 import { mergePatch } from './patch/merge-patch.ts';
 import { strategicMergePatch } from './patch/strategic-merge-patch.ts';
 import type { Registry } from './registry.ts';
+import { emptyValue } from './schema.ts';
 import { prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
 import { now } from './time.ts';
 
@@ -38,11 +40,12 @@ export function create(registry: Registry, call: Call): Answer {
 function store(registry: Registry, call: Call, decoded: ApiObject, managers: Managers | undefined): ApiObject {
   const { definition, namespace } = call;
   if (definition.namespaced) checkNamespaceOpen(registry, definition, namespace, decoded.metadata.name);
+  checkServed(definition, decoded.metadata.name);
   const generateName = String(decoded.metadata.generateName ?? '');
   const name = decoded.metadata.name || (generateName === '' ? '' : generatedName(generateName));
   if (name === '') throw invalid(definition, '', [nameRequired]);
   if (decoded.metadata.resourceVersion !== undefined && decoded.metadata.resourceVersion !== '0') {
-    throw new ApiError(500, 'InternalError', 'resourceVersion should not be set on objects to be created');
+    throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
   }
   const key = keyOf(definition, namespace, name);
   const {
@@ -63,10 +66,8 @@ function store(registry: Registry, call: Call, decoded: ApiObject, managers: Man
   if (errors.length > 0) throw invalid(definition, name, errors);
   if (definition.store.get(key) !== undefined) throw alreadyExists(definition, name);
 
-  const owners =
-    managers ??
-    trackUpdate(call, { apiVersion: '', kind: '', metadata: { name: '' } }, prepared, decodeManagers(managedFields));
-  const object = withManagers(prepared, owners);
+  const owners = managers ?? trackUpdate(call, emptyObject(call), prepared, decodeManagers(managedFields));
+  const object = withManagers({ ...prepared, apiVersion: definition.storedAs }, owners);
   return isDryRun(call) ? object : definition.store.put(key, object);
 }
 
@@ -77,7 +78,8 @@ export function update(call: Call): Answer {
   const live = find(call);
   if (live === undefined) throw notFound(call.definition, call.name);
   if (call.definition.custom && object.metadata.resourceVersion === undefined) {
-    throw invalid(call.definition, call.name, [
+    const { group, plural } = call.definition;
+    throw invalid({ group, plural, kind: plural }, call.name, [
       fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ]);
   }
@@ -88,40 +90,49 @@ export function update(call: Call): Answer {
 export function patch(registry: Registry, call: Call): Answer {
   const { definition } = call;
   if (call.contentType === 'application/apply-patch+yaml') return apply(registry, call);
-  const live = find(call);
-  if (live === undefined) throw notFound(definition, call.name);
+  const stored = find(call);
+  if (stored === undefined) throw notFound(definition, call.name);
+  // A patch is written against the version of its path.
+  const live = { ...stored, apiVersion: apiVersionOf(definition) };
   const patched = patchedBody(call, live);
   if (!isObject(patched) || !isObject(patched.metadata)) throw badRequest('the patch leaves no object');
   // The patch says what it says relative to the live object; only what it sets itself can be a precondition.
   const object = decode(call, patched);
   checkIdentity(call, object);
+  checkUid(call, live, object);
   return { code: 200, body: replace(call, live, object) };
+}
+
+function checkUid({ definition, name }: Call, live: ApiObject, { metadata: { uid } }: ApiObject): void {
+  if (uid === undefined || uid === live.metadata.uid) return;
+  throw invalid(definition, name, [fieldError.invalid('metadata.uid', uid, 'field is immutable')]);
 }
 
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 
 function patchedBody(call: Call, live: ApiObject): Json {
   const body = call.body ?? null;
-  const { definition, name } = call;
+  const { definition } = call;
   switch (call.contentType) {
     case 'application/merge-patch+json':
       return mergePatch(live, body);
     case 'application/json-patch+json':
+      if (!Array.isArray(body)) {
+        throw badRequest(
+          'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+        );
+      }
       try {
         return jsonPatch(live, body);
       } catch (error) {
         if (!(error instanceof JsonPatchError)) throw error;
-        throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {
-          name,
-          kind: definition.plural,
-          causes: [{ reason: 'Invalid', message: error.message }],
-        });
+        throw new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
       }
     case 'application/strategic-merge-patch+json':
       if (!definition.custom) return strategicMergePatch(definition.schema, live, body);
-      throw unsupportedMediaType(call.contentType, patchTypes);
+      throw unsupportedMediaType(patchTypes);
     default:
-      throw unsupportedMediaType(call.contentType, patchTypes);
+      throw unsupportedMediaType(patchTypes);
   }
 }
 
@@ -150,6 +161,7 @@ function apply(registry: Registry, call: Call): Answer {
     throw badRequest('metadata.managedFields must be nil');
   }
   const applied = decodeApplied(call, body);
+  checkTyped(definition.schema, applied);
   const found = find(call);
   if (found === undefined && call.subresource !== '') throw notFound(definition, call.name);
   if (found === undefined && applied.metadata.uid !== undefined) {
@@ -159,24 +171,40 @@ function apply(registry: Registry, call: Call): Answer {
       `uid mismatch: the provided object specified uid ${applied.metadata.uid}, and no existing object was found`,
     );
   }
-  const empty: ApiObject = { apiVersion: applied.apiVersion, kind: applied.kind, metadata: { name: '' } };
-  const live = found ?? empty;
+  const live = found ?? emptyObject(call);
   const { object, managers } = applyObject({
     schema: definition.schema,
     live: bare(live),
     applied: bare(applied),
-    managers: decodeManagers(live.metadata.managedFields),
+    managers: managersBefore(call, found),
     writer: writerOf(call),
     force: query.get('force') === 'true',
     ignored: resetFields(call),
     time: now(),
   });
+  checkIdentity(call, applied);
   const next = clean(call, {
     ...object,
     metadata: { ...(object.metadata as JsonObject), name: call.name },
   } as ApiObject);
-  if (found === undefined) return { code: 201, body: store(registry, call, next, managers) };
+  if (found === undefined) {
+    const created = { ...next, metadata: withKey(next.metadata, 'resourceVersion', undefined) };
+    return { code: 201, body: store(registry, call, created, managers) };
+  }
+  checkUid(call, found, next);
   return { code: 200, body: replace(call, found, next, managers) };
+}
+
+/** Managers of the live object; one that has none is taken to be its updaters' as a whole. */
+function managersBefore(call: Call, live: ApiObject | undefined): Managers {
+  const managers = decodeManagers(live?.metadata.managedFields);
+  if (live === undefined || managers.size > 0) return managers;
+  return own(managers, { ...writerOf(call), manager: 'before-first-apply', subresource: '' }, call.definition.schema, {
+    old: bare(emptyObject(call)),
+    now: bare(live),
+    ignored: resetFields(call),
+    time: now(),
+  });
 }
 
 function decodeApplied(call: Call, body: Json | undefined): ApiObject {
@@ -191,7 +219,6 @@ function decodeApplied(call: Call, body: Json | undefined): ApiObject {
   const metadata = isObject(body.metadata) ? body.metadata : {};
   const named = { ...metadata, name: typeof metadata.name === 'string' ? metadata.name : call.name };
   const object = { ...body, metadata: named } as ApiObject;
-  checkIdentity(call, object);
   return object;
 }
 
@@ -217,13 +244,14 @@ function replace(call: Call, live: ApiObject, next: ApiObject, managers?: Manage
   const merged = { ...next, metadata: systemMetadata(live, next) };
   const prepared = prepareUpdate(definition, call.subresource, live, merged);
   const owners = managers ?? trackUpdate(call, live, prepared, sentManagers(live, next));
-  const object = withManagers(prepared, owners);
+  const object = withManagers({ ...prepared, apiVersion: definition.storedAs }, owners);
   checkFinalizers(call, live, object);
   validate(call, object, live);
   const errors = strategyErrors(definition, object, live);
   if (errors.length > 0) throw invalid(definition, name, errors);
 
-  if (equal(comparable(live), comparable(object))) return live;
+  const same = { ...live, apiVersion: object.apiVersion };
+  if (equal(comparable(same), comparable(object))) return same;
   if (isDryRun(call)) return object;
   const key = keyOf(definition, call.namespace, name);
   const finished = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
@@ -296,11 +324,14 @@ function writerOf(call: Call): Writer {
 }
 
 const statusOnly = fromFieldsV1({ 'f:status': {} });
+const statusAndSpec = fromFieldsV1({ 'f:status': {}, 'f:spec': {} });
 const allButStatus = fromFieldsV1({ 'f:metadata': {}, 'f:spec': {} });
 
 /** What this endpoint never changes, so that nobody owns it through it. */
 function resetFields({ definition, subresource }: Call): FieldSet | undefined {
   if (subresource === 'status') return allButStatus;
+  // A namespace's finalizers are the server's doing.
+  if (definition.plural === 'namespaces' && !definition.custom) return statusAndSpec;
   return definition.status ? statusOnly : undefined;
 }
 
@@ -319,6 +350,13 @@ function comparable(object: ApiObject): JsonObject {
     ...object,
     metadata: { ...object.metadata, managedFields: managers.map(([id, fields]) => ({ id, fields }) as JsonObject) },
   };
+}
+
+/** What an object is before its creation. */
+function emptyObject({ definition }: Call): ApiObject {
+  const { kind } = definition;
+  const empty = definition.custom ? {} : emptyValue(definition.schema);
+  return { ...empty, apiVersion: apiVersionOf(definition), kind, metadata: { name: '' } };
 }
 
 function find(call: Call): ApiObject | undefined {

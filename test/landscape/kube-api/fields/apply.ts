@@ -40,7 +40,7 @@ export function applyObject(application: Application): { object: JsonObject; man
   const fields = strip(ignore(fieldsOf(schema, applied), application.ignored));
   const before = application.managers.get(self);
   const managers: Managers = new Map(application.managers);
-  managers.set(self, { ...writer, operation: 'Apply', time: application.time, fields });
+  managers.set(self, { ...writer, operation: 'Apply', time: before?.time ?? '', fields });
 
   const merged = merge(schema, live, applied) as JsonObject;
   const object = before === undefined ? merged : prune(schema, merged, managers, before.fields);
@@ -56,6 +56,8 @@ export function applyObject(application: Application): { object: JsonObject; man
   const result = lose(managers, taken, comparison, self);
   const kept = result.get(self);
   if (kept !== undefined && isEmpty(kept.fields)) result.delete(self);
+  // An application that changes nothing but ownership has no time of its own.
+  else if (kept !== undefined && !isSame(comparison)) result.set(self, { ...kept, time: application.time });
   return { object, managers: result };
 }
 
@@ -97,10 +99,8 @@ function conflictError(refused: Map<Manager, FieldSet>): ApiError {
   return new ApiError(409, 'Conflict', message, { causes });
 }
 
-function managerText({ manager, operation, apiVersion, subresource, time }: Manager): string {
+function managerText({ manager, operation, apiVersion, subresource }: Manager): string {
   const quoted = JSON.stringify(manager);
   const part = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
-  if (operation === 'Apply') return `${quoted}${part}`;
-  const at = time === '' ? '' : ` at ${time}`;
-  return `${quoted}${part} using ${apiVersion}${at}`;
+  return operation === 'Apply' ? `${quoted}${part}` : `${quoted}${part} using ${apiVersion}`;
 }

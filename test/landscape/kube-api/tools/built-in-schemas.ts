@@ -42,8 +42,8 @@ function own(node: Node): Node {
   const result: Node = {};
   for (const [key, value] of Object.entries(node)) {
     if (value === undefined) continue;
-    // Empty defaults only restate Go's zero values; the others matter as defaults of list keys.
-    if (key === 'default' && value !== '' && value !== 0 && value !== false && !isObject(value)) result[key] = value;
+    // `{}` marks structs that are there even when nobody sets them; other zero values say nothing.
+    if (key === 'default' && value !== '' && value !== 0 && value !== false) result[key] = value;
     if (!kept.has(key)) continue;
     if (key === 'properties' && isObject(value)) {
       result[key] = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, compact(child as Node)]));
