@@ -1,3 +1,6 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
@@ -6,6 +9,7 @@ import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { readIdentity } from '../../shared/ssh/identity.ts';
 import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { createGitClient } from '../landscape/flux/git-fetch.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
 import type { KubeApiOptions, RequestSummary } from '../landscape/kube-api/kube-api.ts';
 import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
@@ -214,6 +218,22 @@ test('a host is trusted on first use when that is asked for, and the fingerprint
     }),
   );
   await expectRest(garden);
+});
+
+test('what is in the Secret opens the repository to which its public key was added', async () => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
+  await garden.run();
+  const { identity = '', known_hosts = '' } = secretOf(garden) ?? {};
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'keys-'));
+  const fetch = () =>
+    createGitClient(folder.path).fetch(
+      repository.sshUrl,
+      { branch: 'main' },
+      { type: 'ssh', identity, knownHosts: known_hosts },
+    );
+  await expect(fetch()).rejects.toThrow('unable to authenticate');
+  git.addDeployKey('fleet', annotationsOf(garden)['flux.extensions.gardener.cloud/public-key'] ?? '');
+  expect((await fetch()).revision).toMatch(/^main@sha1:[0-9a-f]{40}$/);
 });
 
 test('a host that cannot be asked is asked again later; the key pair is there already', async () => {
