@@ -1,16 +1,13 @@
 import type { Connection } from '../../../shared/kube/connection.ts';
 import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import type { Controller } from '../controllers/controller.ts';
 import { createDiscovery, type Discovery } from '../controllers/discovery.ts';
 import { type Informer, startInformer } from '../controllers/informer.ts';
 import { nameOf, objectText } from '../controllers/names.ts';
 import { sleep } from '../controllers/sleep.ts';
 import { createWorkQueue } from '../controllers/work-queue.ts';
 import { type FluxObject, isWoken } from './status.ts';
-
-export interface Controller {
-  stop(): Promise<void>;
-}
 
 /** What one attempt may use. */
 export interface Surroundings {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Connection } from '../../../shared/kube/connection.ts';
 import { type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import type { Controller } from '../controllers/controller.ts';
 import { objectText } from '../controllers/names.ts';
 import { type Artifact, type ArtifactServer, startArtifactServer } from './artifact-server.ts';
-import { type Controller, type Surroundings, startFluxController } from './flux-controller.ts';
+import { type Surroundings, startFluxController } from './flux-controller.ts';
 import { type GitAuth, gitAuth } from './git-auth.ts';
 import { createGitClient, type GitClient, type GitRef } from './git-fetch.ts';
 import {

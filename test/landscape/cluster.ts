@@ -1,0 +1,35 @@
+import type { Connection } from '../../shared/kube/connection.ts';
+import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type KubeApi, type KubeApiOptions, startKubeApi } from './kube-api/kube-api.ts';
+
+/** An embedded API server with what reaches it. */
+export interface Cluster {
+  api: KubeApi;
+  connection: Connection;
+  /** As the administrator. */
+  client: HttpKubeClient;
+  /** For kubectl, as YAML. */
+  kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+/** @param objects what is there from the start, for example CRDs */
+export async function startCluster(
+  objects: readonly KubeObject[] = [],
+  options: Omit<KubeApiOptions, 'objects'> = {},
+): Promise<Cluster> {
+  const api = await startKubeApi({ ...options, objects: objects as unknown as NonNullable<KubeApiOptions['objects']> });
+  const connection = { server: api.url, ca: api.ca, token: api.token };
+  const client = createKubeClient(connection, { userAgent: 'landscape' });
+  return {
+    api,
+    connection,
+    client,
+    kubeconfig: api.kubeconfig(),
+    async stop() {
+      client.close();
+      await api.stop();
+    },
+  };
+}

@@ -1,0 +1,334 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { errorMessage } from '../../../shared/runtime/errors.ts';
+import type { Controller } from '../controllers/controller.ts';
+import type { Discovery } from '../controllers/discovery.ts';
+import { objectText } from '../controllers/names.ts';
+import { inInstallOrder } from '../resource-manager/install-order.ts';
+import { groupOf } from '../resource-manager/references.ts';
+import { apiMessage } from '../resource-manager/target.ts';
+import type { Artifact } from './artifact-server.ts';
+import { type Surroundings, startFluxController } from './flux-controller.ts';
+import { buildFolder, inNamespace, substitute } from './kustomize-build.ts';
+import { FluxFailure, type FluxObject, type FluxSubject, fluxSubject, milliseconds, progressing } from './status.ts';
+
+interface Entry {
+  /** `namespace_name_group_kind` */
+  id: string;
+  v: string;
+}
+
+interface Kustomization extends FluxObject {
+  spec: FluxObject['spec'] & {
+    sourceRef: { kind: string; name: string; namespace?: string };
+    path?: string;
+    prune?: boolean;
+    targetNamespace?: string;
+    deletionPolicy?: string;
+    dependsOn?: { name: string; namespace?: string }[];
+    postBuild?: {
+      substitute?: Record<string, string>;
+      substituteFrom?: { kind: string; name: string; optional?: boolean }[];
+    };
+  };
+  status?: NonNullable<FluxObject['status']> & {
+    inventory?: { entries: Entry[] };
+    lastAppliedRevision?: string;
+    lastAttemptedRevision?: string;
+  };
+}
+
+/** What happened with a Kustomization, for people who watch. */
+export interface KustomizeEvent {
+  name: string;
+  revision?: string;
+  /** Objects that were applied for the first time or changed, as `Kind namespace/name`. */
+  applied?: string[];
+  pruned?: string[];
+  error?: string;
+}
+
+export interface KustomizeControllerOptions {
+  onEvent?(event: KustomizeEvent): void;
+}
+
+const fieldManager = 'kustomize-controller';
+const group = 'kustomize.toolkit.fluxcd.io';
+
+/**
+ * Stands in where the real kustomize-controller is not built: applies plain YAML, with the conditions, inventory,
+ * pruning, suspension and finalizer of the real one. Health checks, decryption, patches and impersonation are not its.
+ */
+export async function startKustomizeController(
+  connection: Connection,
+  { onEvent = () => {} }: KustomizeControllerOptions = {},
+): Promise<Controller> {
+  const source = 'source.toolkit.fluxcd.io';
+  return startFluxController(connection, {
+    group,
+    kind: 'Kustomization',
+    userAgent: fieldManager,
+    reconcile: (name, surroundings) => reconcile(name, surroundings, onEvent),
+    also: {
+      group: source,
+      kind: 'GitRepository',
+      *wakes({ metadata, status }, ours) {
+        const revision = (status as { artifact?: Artifact } | undefined)?.artifact?.revision;
+        for (const object of ours as Iterable<Kustomization>) {
+          const { name, namespace = object.metadata.namespace } = object.spec.sourceRef;
+          const isSource = name === metadata.name && namespace === metadata.namespace;
+          if (isSource && revision !== object.status?.lastAppliedRevision) yield object;
+        }
+      },
+    },
+  });
+}
+
+async function reconcile(
+  name: ObjectName,
+  { client, discovery, resource }: Surroundings,
+  onEvent: (event: KustomizeEvent) => void,
+): Promise<number | undefined> {
+  const found = await client.find<Kustomization>(resource, name);
+  if (found === undefined) return undefined;
+  const subject = fluxSubject(client, resource, found, fieldManager);
+  const cluster = createCluster(client, discovery);
+  if (found.metadata.deletionTimestamp !== undefined) {
+    const pruned = deletesObjects(found) ? await cluster.prune(found.status?.inventory?.entries ?? [], found) : [];
+    if (pruned.length > 0) onEvent({ name: objectText(found.metadata), pruned });
+    await subject.removeFinalizer();
+    return undefined;
+  }
+  if (found.spec.suspend === true) return undefined;
+  await subject.addFinalizer();
+  const { spec } = found;
+  const retryMs = milliseconds(spec.retryInterval ?? spec.interval);
+  try {
+    const artifact = await artifactOf(client, discovery, found);
+    await requireDependencies(client, resource, found);
+    const fresh = found.status?.lastAppliedRevision !== artifact.revision;
+    if (fresh)
+      await subject.setStatus(progressing(found, `Building manifests for revision ${artifact.revision}`), {
+        lastAttemptedRevision: artifact.revision,
+      });
+    const objects = await build(client, found, artifact);
+    const { entries, changed } = await cluster.apply(objects, found);
+    const old = found.status?.inventory?.entries ?? [];
+    const left = old.filter(({ id }) => !entries.some((entry) => entry.id === id));
+    const pruned = spec.prune === true ? await cluster.prune(left, found) : [];
+    await succeed(subject, artifact.revision, entries);
+    if (changed.length + pruned.length > 0) {
+      onEvent({ name: objectText(found.metadata), revision: artifact.revision, applied: changed, pruned });
+    }
+    return milliseconds(spec.interval);
+  } catch (error) {
+    const failure = error instanceof FluxFailure ? error : new FluxFailure('ReconciliationFailed', errorMessage(error));
+    await fail(subject, failure, onEvent);
+    return failure.reason === 'DependencyNotReady' || failure.reason === 'ArtifactFailed'
+      ? Math.min(retryMs, 30_000)
+      : retryMs;
+  }
+}
+
+/** On deletion objects go only with it, and only while it is not suspended (facts/flux.md 4.3). */
+function deletesObjects({ spec }: Kustomization): boolean {
+  if (spec.suspend === true) return false;
+  const policy = spec.deletionPolicy ?? 'MirrorPrune';
+  return policy === 'MirrorPrune' ? spec.prune === true : policy !== 'Orphan';
+}
+
+async function artifactOf(
+  client: KubeClient,
+  discovery: Discovery,
+  { metadata, spec }: Kustomization,
+): Promise<Artifact> {
+  const { kind, name, namespace = metadata.namespace } = spec.sourceRef;
+  const resource = await discovery.preferred('source.toolkit.fluxcd.io', kind);
+  const source = resource && (await client.find(resource, { namespace, name }));
+  if (source === undefined) {
+    throw new FluxFailure('ArtifactFailed', `${kind.toLowerCase()}s.source.toolkit.fluxcd.io "${name}" not found`);
+  }
+  const { artifact } = (source.status ?? {}) as { artifact?: Artifact };
+  if (artifact === undefined) throw new FluxFailure('ArtifactFailed', 'Source artifact not found, retrying in 30s');
+  return artifact;
+}
+
+async function requireDependencies(
+  client: KubeClient,
+  resource: Surroundings['resource'],
+  { metadata, spec }: Kustomization,
+) {
+  for (const { name, namespace = metadata.namespace } of spec.dependsOn ?? []) {
+    const dependency = await client.find<Kustomization>(resource, { namespace, name });
+    const ready = dependency?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+    const current = dependency?.status?.observedGeneration === dependency?.metadata.generation;
+    if (ready !== true || !current) {
+      throw new FluxFailure('DependencyNotReady', `dependency '${namespace}/${name}' is not ready`);
+    }
+  }
+}
+
+async function build(client: KubeClient, kustomization: Kustomization, artifact: Artifact): Promise<KubeObject[]> {
+  const { spec } = kustomization;
+  const folder = await mkdtemp(join(tmpdir(), 'kustomization-'));
+  try {
+    await unpack(await download(artifact), folder);
+    const objects = buildFolder(folder, spec.path);
+    if (spec.postBuild === undefined) return objects;
+    const variables = await variablesOf(client, kustomization);
+    return objects.map((object) => substitute(object, variables));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function download({ url, digest }: Artifact): Promise<Buffer> {
+  const failed = (why: string) => new FluxFailure('ArtifactFailed', `failed to download artifact from ${url}: ${why}`);
+  const response = await fetch(url).catch((error: unknown) => {
+    throw failed(errorMessage(error));
+  });
+  if (!response.ok) throw failed(`status: ${response.status}`);
+  const content = Buffer.from(await response.arrayBuffer());
+  const computed = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+  if (computed !== digest) throw failed(`computed digest doesn't match '${digest}'`);
+  return content;
+}
+
+function unpack(archive: Buffer, folder: string): Promise<void> {
+  const child = spawn('tar', ['-xzf', '-', '-C', folder], { stdio: ['pipe', 'ignore', 'ignore'] });
+  child.stdin.on('error', () => {}).end(archive);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error('the artifact is no tar.gz'))));
+  });
+}
+
+async function variablesOf(client: KubeClient, { metadata, spec }: Kustomization): Promise<Record<string, string>> {
+  const variables: Record<string, string> = {};
+  for (const { kind, name, optional } of spec.postBuild?.substituteFrom ?? []) {
+    const resource = kind === 'Secret' ? resources.secrets : resources.configMaps;
+    const found = await client.find(resource, { namespace: metadata.namespace, name });
+    if (found === undefined && optional !== true) {
+      throw new FluxFailure(
+        'BuildFailed',
+        `post build failed for '${metadata.name}': substitute from '${kind}/${name}' error: ${resource.plural} "${name}" not found`,
+      );
+    }
+    for (const [key, value] of Object.entries((found?.data ?? {}) as Record<string, string>)) {
+      variables[key] = kind === 'Secret' ? Buffer.from(value, 'base64').toString('utf8') : value;
+    }
+  }
+  return { ...variables, ...spec.postBuild?.substitute };
+}
+
+/** Applying and pruning. */
+function createCluster(client: KubeClient, discovery: Discovery) {
+  const owner = ({ metadata }: Kustomization) => ({
+    [`${group}/name`]: metadata.name,
+    [`${group}/namespace`]: metadata.namespace ?? '',
+  });
+  return {
+    async apply(objects: KubeObject[], kustomization: Kustomization) {
+      const entries: Entry[] = [];
+      const changed: string[] = [];
+      for (const { object } of inInstallOrder(objects.map((object) => ({ object })))) {
+        const resource = await discovery.find(object.apiVersion, object.kind);
+        if (resource === undefined) {
+          throw new FluxFailure(
+            'ReconciliationFailed',
+            `${object.kind}/${object.metadata.name} dry-run failed: no matches for kind "${object.kind}" in version "${object.apiVersion}"`,
+          );
+        }
+        const { targetNamespace } = kustomization.spec;
+        const placed = place(object, resource.namespaced, targetNamespace);
+        const labels = { ...placed.metadata.labels, ...owner(kustomization) };
+        const wanted = { ...placed, metadata: { ...placed.metadata, labels } };
+        const before = await client.find(resource, wanted.metadata, { metadataOnly: true });
+        try {
+          const after = await client.apply(resource, wanted, { fieldManager });
+          if (after.metadata.resourceVersion !== before?.metadata.resourceVersion) {
+            changed.push(`${object.kind} ${objectText(wanted.metadata)}`);
+          }
+        } catch (error) {
+          throw new FluxFailure(
+            'ReconciliationFailed',
+            `${object.kind}/${objectText(wanted.metadata)} dry-run failed: ${apiMessage(error)}`,
+          );
+        }
+        entries.push(entryOf(wanted));
+      }
+      return { entries, changed };
+    },
+
+    async prune(entries: readonly Entry[], kustomization: Kustomization): Promise<string[]> {
+      const pruned: string[] = [];
+      for (const { id, v } of entries.toReversed()) {
+        const [namespace = '', name = '', group = '', kind = ''] = id.split('_');
+        const resource = await discovery.find(group === '' ? v : `${group}/${v}`, kind);
+        const object = { name, ...(namespace === '' ? {} : { namespace }) };
+        const live = resource && (await client.find(resource, object, { metadataOnly: true }));
+        if (resource === undefined || live === undefined || !mayPrune(live, owner(kustomization))) continue;
+        await client.delete(resource, object, { propagationPolicy: 'Background' });
+        pruned.push(`${kind} ${objectText(object)}`);
+      }
+      return pruned;
+    },
+  };
+}
+
+function place(object: KubeObject, namespaced: boolean, targetNamespace: string | undefined): KubeObject {
+  if (targetNamespace !== undefined && namespaced) return inNamespace(object, targetNamespace);
+  if (!namespaced) {
+    const { namespace: _, ...metadata } = object.metadata;
+    // A Namespace in the source is renamed (facts/flux.md 2.7).
+    const renamed = object.kind === 'Namespace' && targetNamespace !== undefined ? { name: targetNamespace } : {};
+    return { ...object, metadata: { ...metadata, ...renamed } };
+  }
+  return object.metadata.namespace === undefined ? inNamespace(object, 'default') : object;
+}
+
+function mayPrune({ metadata }: KubeObject, owner: Record<string, string>): boolean {
+  const marks = { ...metadata.labels, ...metadata.annotations };
+  if (marks[`${group}/prune`]?.toLowerCase() === 'disabled') return false;
+  if (marks[`${group}/reconcile`]?.toLowerCase() === 'disabled') return false;
+  if (marks[`${group}/ssa`]?.toLowerCase() === 'ignore') return false;
+  return Object.entries(owner).every(([key, value]) => metadata.labels?.[key] === value);
+}
+
+function entryOf({ apiVersion, kind, metadata }: KubeObject): Entry {
+  const id = [metadata.namespace ?? '', metadata.name, groupOf(apiVersion), kind].join('_');
+  return { id, v: apiVersion.split('/').at(-1) ?? '' };
+}
+
+async function succeed(subject: FluxSubject<Kustomization>, revision: string, entries: Entry[]): Promise<void> {
+  const message = `Applied revision: ${revision}`;
+  await subject.setStatus(
+    { Ready: { status: 'True', reason: 'ReconciliationSucceeded', message } },
+    {
+      inventory: { entries },
+      lastAppliedRevision: revision,
+      lastAttemptedRevision: revision,
+      observedGeneration: subject.current().metadata.generation,
+    },
+  );
+}
+
+async function fail(
+  subject: FluxSubject<Kustomization>,
+  { reason, message }: FluxFailure,
+  onEvent: (event: KustomizeEvent) => void,
+): Promise<void> {
+  const { metadata, status } = subject.current();
+  const told = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
+  await subject.setStatus({
+    Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message },
+    Ready: { status: 'False', reason, message },
+  });
+  if (!told) onEvent({ name: objectText(metadata), error: message });
+}

@@ -1,0 +1,164 @@
+import type { Shoot } from '../../shared/gardener/types.ts';
+import type { Connection } from '../../shared/kube/connection.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import type { Controller } from './controllers/controller.ts';
+import { startKustomizeController } from './flux/kustomize-controller.ts';
+import { startSourceController } from './flux/source-controller.ts';
+import { type GardenShoot, technicalIdOf } from './gardenlet/control-plane.ts';
+import { createGardenlet, type Gardenlet, type GardenletOptions } from './gardenlet/gardenlet.ts';
+import { gardenCrds, seedCrds } from './seed/crds.ts';
+import { createControlPlanes, createShoots } from './shoot/control-planes.ts';
+
+/** What happens in the landscape without the product's doing, for people who watch. */
+export type LandscapeEvent =
+  | { type: 'step'; shoot: string; step: string }
+  | { type: 'available'; shoot: string; deployment: string }
+  | { type: 'source'; shoot: string; name: string; revision?: string; error?: string }
+  | {
+      type: 'kustomization';
+      shoot: string;
+      name: string;
+      revision?: string;
+      applied?: string[];
+      pruned?: string[];
+      error?: string;
+    };
+
+export interface LandscapeOptions {
+  /** Names of the seeds. Default one: `local`. */
+  seeds?: readonly string[];
+  /** Of the gardenlets; polls are quicker than real ones by default. */
+  gardenlet?: Pick<GardenletOptions, 'times' | 'cleanUp' | 'referenceLagMs' | 'extraTargetNamespaces'>;
+  /** The real kustomize-controller, where it is built. Default: the stand-in. */
+  kustomizeController?: (connection: Connection, kubeconfig: string) => Promise<Controller>;
+  /** The resource-manager's pause while objects are terminating. Default 5 s, as in the real one. */
+  pendingMs?: number;
+  onEvent?(event: LandscapeEvent): void;
+}
+
+export interface Seed extends Cluster {
+  gardenlet: Gardenlet;
+}
+
+/** A Gardener landscape in this process. */
+export interface Landscape {
+  garden: Cluster;
+  seeds: ReadonlyMap<string, Seed>;
+  /** The only seed. @throws when there are several */
+  seed: Seed;
+  /** The API of a shoot, by its technical id; undefined before gardenlet has made it. */
+  shoot(technicalId: string): Cluster | undefined;
+  /** Creates Project and namespace; returns the namespace. */
+  createProject(name: string): Promise<string>;
+  /** Puts a Shoot into the garden, with the extension unless `spec` says otherwise; gardenlet does not start by itself. */
+  createShoot(namespace: string, name: string, spec?: Shoot['spec']): Promise<GardenShoot>;
+  stop(): Promise<void>;
+}
+
+/** Starts garden and seeds on loopback; gardenlets are driven by `seed.gardenlet`. */
+export async function startLandscape(options: LandscapeOptions = {}): Promise<Landscape> {
+  const { seeds: names = ['local'], onEvent = () => {} } = options;
+  const garden = await startCluster(gardenCrds());
+  const shoots = createShoots();
+
+  const nodes = (shoot: string) => ({
+    programs: {
+      'source-controller': (connection: Connection) =>
+        startSourceController(connection, { onEvent: (event) => onEvent({ type: 'source', shoot, ...event }) }),
+      'kustomize-controller': (connection: Connection) =>
+        options.kustomizeController?.(connection, shoots.get(shoot)?.kubeconfig ?? '') ??
+        startKustomizeController(connection, {
+          onEvent: (event) => onEvent({ type: 'kustomization', shoot, ...event }),
+        }),
+    },
+    onAvailable: (deployment: string) => onEvent({ type: 'available', shoot, deployment }),
+  });
+
+  const startSeed = async (seedName: string) => {
+    const cluster = await startCluster(seedCrds(), { namespaceController: true });
+    const controlPlanes = createControlPlanes({
+      seed: cluster.connection,
+      seedClient: cluster.client,
+      shoots,
+      nodes,
+      ...(options.pendingMs === undefined ? {} : { pendingMs: options.pendingMs }),
+    });
+    const gardenlet = createGardenlet({
+      garden: garden.client,
+      seed: cluster.client,
+      seedName,
+      controlPlanes,
+      extraTargetNamespaces: ['flux-system'],
+      ...options.gardenlet,
+      times: { pollMs: 100, ...options.gardenlet?.times },
+      onStep: (shoot, step) => onEvent({ type: 'step', shoot, step }),
+    });
+    const stop = async () => {
+      await controlPlanes.stop();
+      await cluster.stop();
+    };
+    return [seedName, { ...cluster, gardenlet, stop }] as const;
+  };
+  const seeds = new Map(await Promise.all(names.map(startSeed)));
+
+  return {
+    garden,
+    seeds,
+    get seed() {
+      const [only, ...others] = seeds.values();
+      if (only === undefined || others.length > 0) throw new Error('This landscape has several seeds; name one.');
+      return only;
+    },
+    shoot: (technicalId) => shoots.get(technicalId),
+    async createProject(name) {
+      const namespace = `garden-${name}`;
+      const labels = { 'gardener.cloud/role': 'project', 'project.gardener.cloud/name': name };
+      const fieldManager = 'landscape';
+      await garden.client.apply(
+        resources.namespaces,
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+        { fieldManager },
+      );
+      const project: KubeObject = {
+        apiVersion: 'core.gardener.cloud/v1beta1',
+        kind: 'Project',
+        metadata: { name },
+        spec: { namespace },
+        status: { phase: 'Ready' },
+      };
+      await garden.client.apply(resources.projects, project, { fieldManager });
+      return namespace;
+    },
+    createShoot: (namespace, name, spec = {}) =>
+      garden.client.create<GardenShoot>(resources.shoots, shootOf(namespace, name, spec, names[0]), {
+        fieldManager: 'landscape',
+      }),
+    async stop() {
+      await Promise.all([...seeds.values()].map((seed) => seed.stop()));
+      await Promise.all([garden.stop(), shoots.stop()]);
+    },
+  };
+}
+
+export { technicalIdOf };
+
+function shootOf(namespace: string, name: string, spec: Shoot['spec'], seedName: string | undefined): GardenShoot {
+  return {
+    apiVersion: 'core.gardener.cloud/v1beta1',
+    kind: 'Shoot',
+    metadata: { name, namespace },
+    spec: {
+      cloudProfile: { name: 'local' },
+      region: 'local',
+      purpose: 'evaluation',
+      kubernetes: { version: '1.35.2' },
+      provider: { type: 'local', workers: [{ name: 'worker' }] },
+      networking: { pods: '100.64.0.0/12', services: '100.104.0.0/13', nodes: '10.0.0.0/16' },
+      dns: { domain: `${name}.example.org` },
+      extensions: [{ type: 'shoot-flux' }],
+      ...(seedName === undefined ? {} : { seedName }),
+      ...spec,
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { createKubeClient } from '../../../shared/kube/http-client.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import type { Controller } from '../controllers/controller.ts';
+import { startInformer } from '../controllers/informer.ts';
+import { nameOf, objectText } from '../controllers/names.ts';
+import { createWorkQueue } from '../controllers/work-queue.ts';
+
+interface Deployment extends KubeObject {
+  spec: { replicas?: number };
+}
+
+export interface NodesOptions {
+  /** What runs while a Deployment of this name exists and has replicas. */
+  programs: Record<string, (connection: Connection) => Promise<Controller>>;
+  /** A Deployment has become available. */
+  onAvailable?(deployment: string): void;
+}
+
+/**
+ * What nodes, kubelet and the deployment controller are to the outside: a Deployment becomes available, and what it
+ * stands for runs until it is deleted. There are no Pods.
+ */
+export async function startNodes(connection: Connection, options: NodesOptions): Promise<Controller> {
+  const stopping = new AbortController();
+  const client = createKubeClient(connection, { userAgent: 'nodes', timeoutMs: 30_000 });
+  const running = new Map<string, Controller>();
+  const available = new Set<string>();
+
+  const queue = createWorkQueue({
+    async reconcile(key) {
+      const name = nameOf(key);
+      const deployment = await client.find<Deployment>(resources.deployments, name);
+      const alive = deployment !== undefined && deployment.metadata.deletionTimestamp === undefined;
+      const replicas = alive ? (deployment.spec.replicas ?? 1) : 0;
+      await runProgram(key, name.name, replicas > 0);
+      if (alive) await writeStatus(deployment, replicas);
+      if (replicas === 0) available.delete(key);
+      else if (!available.has(key)) {
+        available.add(key);
+        options.onAvailable?.(key);
+      }
+      return undefined;
+    },
+  });
+
+  const runProgram = async (key: string, name: string, wanted: boolean) => {
+    const program = running.get(key);
+    if (wanted && program === undefined) {
+      const start = options.programs[name];
+      if (start !== undefined) running.set(key, await start(connection));
+    } else if (!wanted && program !== undefined) {
+      running.delete(key);
+      await program.stop();
+    }
+  };
+
+  const writeStatus = async ({ metadata, status }: Deployment, replicas: number) => {
+    const { generation = 0 } = metadata;
+    if ((status as { observedGeneration?: number } | undefined)?.observedGeneration === generation) return;
+    const time = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+    const condition = (type: string, reason: string, message: string) => ({
+      type,
+      status: 'True',
+      reason,
+      message,
+      lastTransitionTime: time,
+      lastUpdateTime: time,
+    });
+    const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
+    const conditions = [
+      condition('Available', 'MinimumReplicasAvailable', 'Deployment has minimum availability.'),
+      condition('Progressing', 'NewReplicaSetAvailable', 'ReplicaSet has successfully progressed.'),
+    ];
+    const patch = { status: { observedGeneration: generation, ...counts, conditions } };
+    const write = { fieldManager: 'kube-controller-manager', subresource: 'status' as const };
+    await client.mergePatch(resources.deployments, metadata, patch, write);
+  };
+
+  const add = ({ metadata }: KubeObject) => queue.add(objectText(metadata));
+  const informer = startInformer(
+    client,
+    resources.deployments,
+    { metadataOnly: true, signal: stopping.signal },
+    { onChange: add, onDelete: add },
+  );
+  await informer.synced;
+  return {
+    async stop() {
+      stopping.abort();
+      await queue.stop();
+      await Promise.all([...running.values()].map((program) => program.stop()));
+      await informer.stopped;
+      client.close();
+    },
+  };
+}
