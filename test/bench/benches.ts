@@ -2,9 +2,11 @@ import type { Bench } from './bench.ts';
 import { bundleBenches } from './benches/bundles.ts';
 import { contentBench } from './benches/content.ts';
 import { manyBench } from './benches/many.ts';
+import { requestsBench } from './benches/requests.ts';
+import { untilReadyBench } from './benches/until-ready.ts';
 import { watcherBench } from './benches/watcher.ts';
 
 /** Everything that is measured, in the order of the table. */
 export async function benches(): Promise<Bench[]> {
-  return [...(await bundleBenches()), manyBench, watcherBench, contentBench];
+  return [...(await bundleBenches()), requestsBench, untilReadyBench, manyBench, watcherBench, contentBench];
 }

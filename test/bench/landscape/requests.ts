@@ -1,0 +1,27 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+
+/** A request of this process to an API server. */
+export interface SeenRequest {
+  /** The function, or `watcher`. */
+  by: string;
+  /** Method and path, for people. */
+  text: string;
+}
+
+/** Sees the requests of this process on the wire, whichever client makes them. */
+export interface RequestCounter extends Disposable {
+  requests: SeenRequest[];
+}
+
+/** Requests of the product say who makes them in their user agent; those of the bench itself and of SDKs do not count. */
+export function countRequests(): RequestCounter {
+  const requests: SeenRequest[] = [];
+  const onStart = (message: unknown) => {
+    const { request } = message as { request: ClientRequest };
+    const [, by] = /^shoot-flux(?:\/(.*))?$/.exec(String(request.getHeader('user-agent'))) ?? [];
+    if (by !== undefined) requests.push({ by, text: `${request.method} ${request.path}` });
+  };
+  subscribe('http.client.request.start', onStart);
+  return { requests, [Symbol.dispose]: () => void unsubscribe('http.client.request.start', onStart) };
+}

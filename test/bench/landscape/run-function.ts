@@ -1,0 +1,44 @@
+import { createClusters } from '../../../shared/kube/credentials.ts';
+import type { Handler, Settings } from '../../../shared/runtime/context.ts';
+import { createLog } from '../../../shared/runtime/log.ts';
+import { noMetrics } from '../../../shared/runtime/metrics.ts';
+import type { Outcome } from '../../../shared/runtime/outcome.ts';
+import type { BenchClusters } from './api-servers.ts';
+import { fluxDistribution } from './flux-distribution.ts';
+import { SEED } from './objects.ts';
+import { countRequests, type SeenRequest } from './requests.ts';
+
+/** The settings of a deployment with everything at its default. */
+export const settings: Settings = {
+  landscape: 'bench',
+  seeds: [SEED],
+  fluxDistribution,
+  shootHealth: false,
+  shootAccess: 'external',
+};
+
+/** Runs a function once for an Extension, without watcher and queue, and tells its requests. */
+export async function runFunction(
+  name: string,
+  handler: Handler,
+  namespace: string,
+  { seed }: Pick<BenchClusters, 'seed'>,
+): Promise<{ outcome: Outcome; requests: SeenRequest[] }> {
+  const clusters = createClusters(async () => seed.connection, { userAgent: `shoot-flux/${name}` });
+  using counter = countRequests();
+  const outcome = await handler(
+    { cluster: SEED, namespace, name: 'shoot-flux' },
+    {
+      kube: clusters,
+      settings,
+      send: async () => {},
+      causes: [],
+      now: () => new Date(),
+      log: createLog('warn'),
+      metrics: noMetrics,
+      signal: AbortSignal.timeout(10_000),
+    },
+  );
+  (await clusters(SEED)).close();
+  return { outcome, requests: counter.requests };
+}
