@@ -3,7 +3,7 @@ import { withBuiltInDefaults } from './defaults.ts';
 import { apiVersionOf } from './definition.ts';
 import { badRequest, type FieldError, fieldError, invalid } from './errors.ts';
 import { type ApiObject, isObject, type Json, type JsonObject, type Meta, withKey } from './json.ts';
-import { childSchema, hasRules, type Schema } from './schema.ts';
+import { childSchema, hasRules, type Schema, withStructs } from './schema.ts';
 import { prune, schemaErrors, withDefaults, withoutNulls } from './validate.ts';
 
 /** The body of a write as an object of the resource: right kind, right place, nothing unknown, defaults filled in. */
@@ -63,7 +63,7 @@ export function clean(call: Call, object: ApiObject): ApiObject {
   }
   const pruned = prune(definition.schema, whole, (path) => unknown.push(path)) as ApiObject;
   report(call, unknown);
-  if (builtIn) return withBuiltInDefaults(definition, pruned);
+  if (builtIn) return withBuiltInDefaults(definition, withStructs(definition.schema, pruned) as ApiObject);
   const filled = withDefaults(definition.schema, withoutNulls(definition.schema, pruned));
   return filled as ApiObject;
 }

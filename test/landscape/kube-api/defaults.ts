@@ -23,7 +23,12 @@ export function withBuiltInDefaults(definition: Definition, object: ApiObject): 
     case '/pods':
       return { ...object, spec: podSpec(asObject(object.spec)) };
     case 'apps/deployments':
-      return { ...object, spec: deploymentSpec(asObject(object.spec)) };
+      return { ...object, spec: deploymentSpec(withTemplate(asObject(object.spec))) };
+    case 'apps/daemonsets':
+    case 'apps/statefulsets':
+    case 'apps/replicasets':
+    case 'batch/jobs':
+      return { ...object, spec: withTemplate(asObject(object.spec)) };
     default:
       return object;
   }
@@ -51,15 +56,19 @@ function serviceSpec(spec: JsonObject): JsonObject {
   return { sessionAffinity: 'None', type: 'ClusterIP', ...spec, ...(ports.length > 0 && { ports }) };
 }
 
+function withTemplate(spec: JsonObject): JsonObject {
+  if (!isObject(spec.template)) return spec;
+  return { ...spec, template: { ...spec.template, spec: podSpec(asObject(spec.template.spec)) } };
+}
+
 function deploymentSpec(spec: JsonObject): JsonObject {
-  const template = asObject(spec.template);
+  const rolling: JsonObject = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } };
   return {
     replicas: 1,
     revisionHistoryLimit: 10,
     progressDeadlineSeconds: 600,
-    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
     ...spec,
-    template: { ...template, spec: podSpec(asObject(template.spec)) },
+    strategy: asString(asObject(spec.strategy).type) === '' ? rolling : asObject(spec.strategy),
   };
 }
 
@@ -70,9 +79,22 @@ function podSpec(spec: JsonObject): JsonObject {
     dnsPolicy: 'ClusterFirst',
     securityContext: {},
     schedulerName: 'default-scheduler',
+
     ...spec,
     containers: asArray(spec.containers).map((container) => (isObject(container) ? containerOf(container) : container)),
   };
+}
+
+function withProbes(container: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const key of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const probe = container[key];
+    if (!isObject(probe)) continue;
+    const { httpGet } = probe;
+    const defaults = { failureThreshold: 3, periodSeconds: 10, successThreshold: 1, timeoutSeconds: 1 };
+    result[key] = { ...defaults, ...probe, ...(isObject(httpGet) && { httpGet: { scheme: 'HTTP', ...httpGet } }) };
+  }
+  return result;
 }
 
 function containerOf(container: JsonObject): JsonObject {
@@ -85,6 +107,7 @@ function containerOf(container: JsonObject): JsonObject {
     terminationMessagePolicy: 'File',
     imagePullPolicy: latest ? 'Always' : 'IfNotPresent',
     ...container,
+    ...withProbes(container),
     ...(ports.length > 0 && { ports }),
   };
 }

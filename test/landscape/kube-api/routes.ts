@@ -24,7 +24,7 @@ export function route(registry: Registry, call: Call, method: string, form: Form
       return { code: 200, body: renderList(definition, page.items, page.metadata, form) };
     }
     if (method === 'POST') return shown(create(registry, call));
-    if (method === 'DELETE') {
+    if (method === 'DELETE' && (definition.plural !== 'namespaces' || definition.custom)) {
       const deleted = removeCollection(call);
       const metadata = { resourceVersion: String(definition.store.revision) };
       return { code: 200, body: renderList(definition, deleted, metadata, form) };

@@ -99,8 +99,28 @@ function builtInType(name: string): Schema {
 export function emptyValue(schema: Schema): JsonObject {
   const result: JsonObject = {};
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
-    if (child.default === undefined || child.properties === undefined) continue;
-    result[key] = emptyValue(child);
+    if (isStruct(child)) result[key] = emptyValue(child);
+    else if (child.type === 'array' && schema.required?.includes(key)) result[key] = null;
+  }
+  return result;
+}
+
+/** A value is there even when nobody sets one. */
+function isStruct(schema: Schema): boolean {
+  return schema.default !== undefined && schema.properties !== undefined;
+}
+
+/** The value with the empty structs that Go writes out. */
+export function withStructs(schema: Schema | undefined, value: Json): Json {
+  if (schema === undefined) return value;
+  if (Array.isArray(value)) return value.map((item) => withStructs(schema.items, item));
+  if (typeof value !== 'object' || value === null) return value;
+  let result: JsonObject = value;
+  for (const [key, child] of Object.entries(schema.properties ?? {})) {
+    const current = result[key];
+    if (current === undefined && !isStruct(child)) continue;
+    const filled = withStructs(child, current ?? {});
+    if (filled !== current) result = { ...result, [key]: filled };
   }
   return result;
 }

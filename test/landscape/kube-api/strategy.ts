@@ -3,6 +3,7 @@ import type { Definition } from './definition.ts';
 import { type FieldError, fieldError } from './errors.ts';
 import { type ApiObject, asObject, equal, type JsonObject, withKey } from './json.ts';
 import { dataKeyErrors, metadataErrors } from './names.ts';
+import { emptyValue } from './schema.ts';
 
 /** Resources that keep the status which they are created with. */
 const keepsStatus = new Set(['nodes']);
@@ -11,7 +12,7 @@ const keepsStatus = new Set(['nodes']);
 export function prepareCreate(definition: Definition, object: ApiObject): ApiObject {
   let result = object;
   if (definition.status && !(keepsStatus.has(definition.plural) && !definition.custom)) {
-    result = withKey(result, 'status', undefined);
+    result = withKey(result, 'status', definition.custom ? undefined : emptyValue(definition.schema).status);
   }
   if (definition.plural === 'namespaces' && !definition.custom) {
     const spec = asObject(result.spec);
@@ -24,6 +25,7 @@ export function prepareCreate(definition: Definition, object: ApiObject): ApiObj
   if (definition.plural === 'customresourcedefinitions' && !definition.custom) {
     result = { ...result, status: initialStatus(result) };
   }
+  if (definition.plural === 'pods' && !definition.custom) result = { ...result, status: { phase: 'Pending' } };
   const metadata = withKey(result.metadata, 'generation', definition.generation ? 1 : undefined);
   return { ...result, metadata };
 }
@@ -54,7 +56,9 @@ export function prepareUpdate(definition: Definition, subresource: string, old: 
 function sameSpec(definition: Definition, old: ApiObject, next: ApiObject): boolean {
   const relevant = (object: ApiObject): JsonObject => {
     const { metadata: _, apiVersion: __, ...rest } = object;
-    return definition.status ? withKey(rest, 'status', undefined) : rest;
+    // Annotations of a Deployment count, because its controller passes some of them on.
+    const counted = definition.plural === 'deployments' && !definition.custom ? object.metadata.annotations : undefined;
+    return { ...(definition.status ? withKey(rest, 'status', undefined) : rest), metadata: counted };
   };
   return equal(relevant(old), relevant(next));
 }

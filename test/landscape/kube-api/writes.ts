@@ -323,13 +323,14 @@ function writerOf(call: Call): Writer {
   return { manager: managerOf(call), apiVersion: apiVersionOf(call.definition), subresource: call.subresource };
 }
 
+const specOnly = fromFieldsV1({ 'f:spec': {} });
 const statusOnly = fromFieldsV1({ 'f:status': {} });
 const statusAndSpec = fromFieldsV1({ 'f:status': {}, 'f:spec': {} });
 const allButStatus = fromFieldsV1({ 'f:metadata': {}, 'f:spec': {} });
 
 /** What this endpoint never changes, so that nobody owns it through it. */
 function resetFields({ definition, subresource }: Call): FieldSet | undefined {
-  if (subresource === 'status') return allButStatus;
+  if (subresource === 'status') return definition.custom ? allButStatus : specOnly;
   // A namespace's finalizers are the server's doing.
   if (definition.plural === 'namespaces' && !definition.custom) return statusAndSpec;
   return definition.status ? statusOnly : undefined;

@@ -97,7 +97,7 @@ export function compare(schema: Schema | undefined, old: Json | undefined, now: 
       return;
     }
     // A value that changes between scalar, list and object is modified as a whole and below.
-    if (old !== undefined && now !== undefined && shape(old) !== shape(now)) mark(result.modified);
+    if (old !== undefined && now !== undefined && isOtherShape(old, now)) mark(result.modified);
     if (Array.isArray(old) || Array.isArray(now))
       lists(schema, Array.isArray(old) ? old : [], Array.isArray(now) ? now : []);
     if (isObject(old) || isObject(now)) maps(schema, isObject(old) ? old : {}, isObject(now) ? now : {});
@@ -130,6 +130,11 @@ export function compare(schema: Schema | undefined, old: Json | undefined, now: 
 function isGranular(schema: Schema | undefined, value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0 && listKind(schema) !== 'atomic';
   return isObject(value) && !isAtomicMap(schema) && Object.keys(value).length > 0;
+}
+
+/** Null has any shape. */
+function isOtherShape(old: Json, now: Json): boolean {
+  return old !== null && now !== null && shape(old) !== shape(now);
 }
 
 function shape(value: Json): string {
