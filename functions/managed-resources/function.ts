@@ -1,7 +1,7 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
+import { applyState } from '../../shared/gardener/managed-resource.ts';
 import {
   type Cluster,
-  type Condition,
   EXTENSION_TYPE,
   type Extension,
   type ManagedResource,
@@ -49,18 +49,13 @@ export const definition: FunctionDefinition = {
       resource: resources.managedResources,
       labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
       // Until the resource-manager has said something, only we have written: no news for us.
-      matches: (object) => appliedCondition(object as ManagedResource) !== undefined,
+      matches: (object) => hasBeenTried(object as ManagedResource),
       wakes: (object) => {
         const { metadata, status } = object as ManagedResource;
-        const applied = appliedCondition(object as ManagedResource);
-        const failure = applied?.status === 'False' ? applied.message : undefined;
-        const current = status?.observedGeneration === metadata.generation;
-        return [
-          metadata.deletionTimestamp,
-          current && applied?.status === 'True',
-          failure,
-          current ? 0 : metadata.generation,
-        ];
+        const state = applyState(object as ManagedResource);
+        const failure = state.state === 'failing' ? state.message : undefined;
+        const drifted = status?.observedGeneration === metadata.generation ? undefined : metadata.generation;
+        return [metadata.deletionTimestamp, state.state, failure, drifted];
       },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
     },
@@ -93,6 +88,6 @@ function hasExtension(cluster: Cluster): boolean {
   return entry?.disabled !== true;
 }
 
-function appliedCondition({ status }: ManagedResource): Condition | undefined {
-  return status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
+function hasBeenTried({ status }: ManagedResource): boolean {
+  return status?.conditions?.some(({ type }) => type === 'ResourcesApplied') === true;
 }

@@ -3,19 +3,15 @@ import { conditionFactory, managedResourceFactory } from '../../shared/gardener/
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { judge } from './judge.ts';
 
-const now = new Date('2026-01-02T03:05:00Z');
-const secondsAgo = (seconds: number) => `${new Date(now.getTime() - seconds * 1000).toISOString().slice(0, 19)}Z`;
 const resource = (status?: ManagedResource['status']) =>
   managedResourceFactory('shoot-flux-crds', 's', status === undefined ? {} : { status });
-const failing = (message: string, seconds: number) =>
+const failing = (message: string, parts: Parameters<typeof conditionFactory>[0] = {}) =>
   resource({
-    observedGeneration: 2,
-    conditions: [
-      conditionFactory({ status: 'False', reason: 'ApplyFailed', message, lastTransitionTime: secondsAgo(seconds) }),
-    ],
+    observedGeneration: 1,
+    conditions: [conditionFactory({ status: 'False', reason: 'ApplyFailed', message, ...parts })],
   });
-const judged = (live: ManagedResource | undefined) =>
-  judge(['shoot-flux-crds'], new Map(live === undefined ? [] : [['shoot-flux-crds', live]]), now);
+const judged = (live: ManagedResource | undefined, seconds = 0) =>
+  judge(['shoot-flux-crds'], new Map(live === undefined ? [] : [['shoot-flux-crds', live]]), seconds);
 
 describe('judge', () => {
   it('applied: the current generation, and ResourcesApplied True', () => {
@@ -32,29 +28,32 @@ describe('judge', () => {
   });
 
   it('a failed first pass is normal for 20 seconds, and is looked at again when they are over', () => {
-    expect(judged(failing('namespaces "flux-system" not found', 5))).toEqual({
-      state: 'pending',
-      lookAgainInSeconds: 15,
-    });
+    expect(judged(failing('no matches for kind'), 5)).toEqual({ state: 'struggling', lookAgainInSeconds: 15 });
   });
 
-  it('after that the resource-manager is quoted', () => {
-    expect(judged(failing('no matches for kind', 20))).toEqual({
-      state: 'failed',
-      message: 'ManagedResource shoot-flux-crds cannot be applied to the shoot: no matches for kind',
-    });
-  });
+  it.each(['False', 'Progressing'] as const)(
+    'after that the resource-manager is quoted, also between attempts (%s)',
+    (status) => {
+      expect(judged(failing('no matches for kind', { status }), 20)).toEqual({
+        state: 'failed',
+        message: 'ManagedResource shoot-flux-crds cannot be applied to the shoot: no matches for kind',
+      });
+    },
+  );
 
-  it('an old failure may be of the former content: a new attempt gets its time', () => {
-    const live = new Map([['shoot-flux-crds', failing('no matches for kind', 300)]]);
-    const began = now.getTime() - 4000;
-    expect(judge(['shoot-flux-crds'], live, now, began)).toEqual({ state: 'pending', lookAgainInSeconds: 16 });
+  it('trap 23: a former object that does not go is told, after a minute', () => {
+    const stuck = failing('deletion of old resource "v1/ConfigMap/a/b" is still pending', {
+      status: 'Progressing',
+      reason: 'DeletionPending',
+    });
+    expect(judged(stuck, 20)).toEqual({ state: 'struggling', lookAgainInSeconds: 40 });
+    expect(judged(stuck, 60)).toMatchObject({ state: 'failed', message: expect.stringContaining('still pending') });
   });
 
   it('trap 22: names the remedy for a namespace that the resource-manager may not write into', () => {
     const message =
-      'Could not apply all new resources: 1 error occurred: unable to get: flux-system/flux because of unknown namespace for the cache';
-    expect(judged(failing(message, 60))).toMatchObject({
+      'error during apply of object "v1/ConfigMap/flux-system/a": unable to get: flux-system/a because of unknown namespace for the cache';
+    expect(judged(failing(message), 60)).toMatchObject({
       state: 'failed',
       message: expect.stringContaining('--extra-target-namespace=flux-system'),
     });

@@ -4,31 +4,34 @@ import type { ManagedResource } from '../../shared/gardener/types.ts';
 /** How far the resource-manager is with what we wrote. */
 export type Judgement =
   | { state: 'applied' }
-  /** `lookAgainInSeconds`: a first failed pass is normal (Secrets before their Namespace), so it gets its time. */
-  | { state: 'pending'; lookAgainInSeconds?: number }
+  | { state: 'pending' }
+  /** A first failed pass is normal (Secrets before their Namespace): look again in so many seconds. */
+  | { state: 'struggling'; lookAgainInSeconds: number }
   | { state: 'failed'; message: string };
 
-/** ApplyFailed reaches the user only when it is older than this (design 5). */
+/** A failure reaches the user only when it is older than this (design 5). */
 const PATIENCE_SECONDS = 20;
+/** Removing takes a second pass 5 s later, and a controller in the shoot that has to agree. */
+const REMOVAL_PATIENCE_SECONDS = 60;
 
 /**
  * @param wanted names of the ManagedResources that should be there, all of them written
  * @param live what is there
- * @param began milliseconds since the epoch when the operation under way began to write; a failure that is older may
- * be of the former content, since the resource-manager keeps it until it has tried the new one
+ * @param seconds since the operation under way began; the resource-manager's own times restart at every attempt, and a
+ * failure right after a write may still be of the former content
  */
-export function judge(wanted: string[], live: Map<string, ManagedResource>, now: Date, began = 0): Judgement {
-  let pending: Judgement | undefined;
+export function judge(wanted: string[], live: Map<string, ManagedResource>, seconds: number): Judgement {
+  let result: Judgement = { state: 'applied' };
   for (const name of wanted) {
     const resource = live.get(name);
     const state = resource === undefined ? { state: 'pending' as const } : applyState(resource);
-    if (state.state === 'pending') pending ??= { state: 'pending' };
-    if (state.state !== 'failed') continue;
-    const age = (now.getTime() - Math.max(state.since, began)) / 1000;
-    if (age >= PATIENCE_SECONDS) return { state: 'failed', message: explain(name, state.message) };
-    pending = { state: 'pending', lookAgainInSeconds: Math.max(1, Math.ceil(PATIENCE_SECONDS - age)) };
+    if (state.state === 'pending' && result.state === 'applied') result = { state: 'pending' };
+    if (state.state !== 'failing') continue;
+    const left = (state.reason === 'DeletionPending' ? REMOVAL_PATIENCE_SECONDS : PATIENCE_SECONDS) - seconds;
+    if (left <= 0) return { state: 'failed', message: explain(name, state.message) };
+    result = { state: 'struggling', lookAgainInSeconds: Math.max(1, Math.ceil(left)) };
   }
-  return pending ?? { state: 'applied' };
+  return result;
 }
 
 /** The resource-manager's message with the remedy, where one is known. */

@@ -45,15 +45,16 @@ async function conclude(
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string>,
 ): Promise<Outcome> {
-  const { reporter, seed, namespace, context } = run;
+  const { reporter, seed, namespace } = run;
   const { applied, references } = wanted;
-  const verdict = judge(Object.keys(applied.managedResources), live, context.now(), beganAt(run));
-  if (verdict.state === 'pending') {
-    if (reporter.inFlight()) {
+  const verdict = judge(Object.keys(applied.managedResources), live, secondsUnderWay(run));
+  if (verdict.state === 'pending' || verdict.state === 'struggling') {
+    // A failure that nobody asked for starts an operation: its age is counted from here.
+    if (reporter.inFlight() || verdict.state === 'struggling') {
       await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
       await reporter.accept();
     }
-    return verdict.lookAgainInSeconds === undefined ? done : requeueAfter(verdict.lookAgainInSeconds);
+    return verdict.state === 'pending' ? done : requeueAfter(verdict.lookAgainInSeconds);
   }
   await reporter.accept();
   if (verdict.state === 'failed') {
@@ -67,8 +68,9 @@ async function conclude(
   return done;
 }
 
-/** When the operation under way was reported first; 0 without one. */
-function beganAt({ reporter }: Run): number {
+/** How long the operation under way has been going; an error that is told already gets no more patience. */
+function secondsUnderWay({ reporter, context }: Run): number {
   const last = reporter.current().status?.lastOperation;
-  return last?.state === 'Processing' ? Date.parse(last.lastUpdateTime) : 0;
+  if (last?.state === 'Error') return Number.POSITIVE_INFINITY;
+  return last?.state === 'Processing' ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
 }

@@ -14,19 +14,25 @@ export const managedResourceNames = {
 export type ApplyState =
   | { state: 'applied' }
   | { state: 'pending' }
-  /** `since`: milliseconds since the epoch when it began to fail. */
-  | { state: 'failed'; message: string; since: number };
+  /** It tries again and again: objects cannot be applied, or former ones do not go. */
+  | { state: 'failing'; reason: string; message: string };
 
-/** Never a stale True: the observed generation must be the current one. */
+/**
+ * Never a stale True: the observed generation must be the current one. While it fails the real resource-manager turns
+ * ResourcesApplied from False to Progressing and back at every attempt, with the reason `ApplyFailed` in both: that is
+ * one state, and `lastTransitionTime` tells nothing of its age.
+ */
 export function applyState(resource: ManagedResource): ApplyState {
   const applied = conditionOf(resource, 'ResourcesApplied');
   // Trap 29: an ignored ManagedResource never advances observedGeneration; somebody took it into their own hands.
   if (resource.metadata.annotations?.['resources.gardener.cloud/ignore'] === 'true') return { state: 'applied' };
-  if (applied?.status === 'False') {
-    return { state: 'failed', message: applied.message, since: Date.parse(applied.lastTransitionTime) };
+  if (applied === undefined) return { state: 'pending' };
+  const { status, reason, message } = applied;
+  if (status === 'False' || reason === 'ApplyFailed' || reason === 'DeletionPending') {
+    return { state: 'failing', reason, message };
   }
-  const current = resource.status?.observedGeneration === resource.metadata.generation;
-  return current && applied?.status === 'True' ? { state: 'applied' } : { state: 'pending' };
+  const isCurrentGeneration = resource.status?.observedGeneration === resource.metadata.generation;
+  return isCurrentGeneration && status === 'True' ? { state: 'applied' } : { state: 'pending' };
 }
 
 function conditionOf(resource: ManagedResource, type: string): Condition | undefined {

@@ -83,11 +83,21 @@ describe('a write wakes only the functions that read what was written', () => {
     managedResourceFactory('shoot-flux-crds', 's', { metadata: { generation }, status });
   const applied = (observedGeneration: number) => ({ observedGeneration, conditions: [conditionFactory()] });
   const applying = { conditions: [conditionFactory({ status: 'Progressing', reason: 'ApplyProgressing' })] };
+  const failing = (status: 'False' | 'Progressing') => ({
+    conditions: [conditionFactory({ status, reason: 'ApplyFailed', message: 'no match' })],
+  });
   const health = [conditionFactory(), conditionFactory({ type: 'ResourcesHealthy', status: 'False' })];
 
   it.each<[string, KubeObject | undefined, KubeObject, string[]]>([
     ['we create a ManagedResource', undefined, resource({}), []],
     ['it is applied', resource(applying), resource(applied(1)), ['managed-resources', 'readiness', 'sync-mode']],
+    ['it fails', resource(applying), resource(failing('False')), ['managed-resources']],
+    [
+      'it fails once more, with Progressing in between',
+      resource(failing('False')),
+      resource(failing('Progressing')),
+      [],
+    ],
     ['its health changes', resource(applied(1)), resource({ observedGeneration: 1, conditions: health }), []],
     [
       'somebody changes it',
