@@ -1,0 +1,262 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { type Product, startProduct } from '../../infra/process/product.ts';
+import type { Extension } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import type { Cluster } from '../landscape/cluster.ts';
+import { sleep } from '../landscape/controllers/sleep.ts';
+import { type GitServer, startGitServer } from '../landscape/git/server.ts';
+import { type Landscape, startLandscape, technicalIdOf } from '../landscape/landscape.ts';
+import { realKustomizeController } from './kustomize.ts';
+import { createObserver, extensionName, type Observer, short } from './observe.ts';
+import type { Output } from './output.ts';
+import { podinfoFiles, versions } from './podinfo.ts';
+import { createRuns, type Runs } from './runs.ts';
+
+export interface DemoOptions {
+  /** Folder of Flux releases. Default: the real ones where they are beside the repository, else a small one. */
+  fluxDistribution?: string | undefined;
+  output: Output;
+  /** Ends a wait that takes longer. */
+  limitMs?: number;
+}
+
+export interface Demo {
+  /** What is missing, one sentence each; empty when all went well. */
+  missing: string[];
+  /** Writes kubeconfigs for kubectl; returns name -> path. */
+  writeKubeconfigs(folder: string): Promise<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, '../..');
+const shootNames = ['spring', 'summer'];
+const PROJECT = 'demo';
+const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
+
+/** The main job, to be watched: a private repository comes up in two Shoots, and a commit arrives in both. */
+export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
+  const distribution = options.fluxDistribution ?? defaultDistribution();
+  const deadline = Date.now() + limitMs;
+  const kustomize = await realKustomizeController();
+  output.chapter('A Gardener landscape, a Git server and the product, in this process');
+  output.block([
+    `Flux releases: ${relative(root, distribution) || distribution}`,
+    kustomize === undefined
+      ? 'kustomize-controller: a stand-in that applies plain YAML (the real one is not built here; npm run test:real builds it)'
+      : `kustomize-controller: the real one, ${kustomize.version}`,
+    'source-controller, gardenlet and resource-manager: stand-ins, see test/landscape',
+  ]);
+
+  const runs = createRuns(output);
+  const observer = createObserver(output);
+  const [git, landscape] = await Promise.all([
+    startGitServer(),
+    startLandscape({
+      onEvent(event) {
+        if (event.type === 'step') output.line('gardenlet', `${event.shoot}: ${event.step}`);
+      },
+      ...(kustomize && { kustomizeController: kustomize.start }),
+    }),
+  ]);
+  const product = await startProductOn(landscape, distribution, runs);
+  output.line('landscape', 'garden, seed, Git server and shoot-flux run');
+  observer.seed(landscape.seed);
+
+  const missing: string[] = [];
+  const demo: Demo = {
+    missing,
+    writeKubeconfigs: (folder) => writeKubeconfigs(folder, landscape),
+    async stop() {
+      await product.stop();
+      await observer.stop();
+      await landscape.stop();
+      await git.stop();
+    },
+  };
+  try {
+    await play({ output, git, landscape, observer, deadline });
+  } catch (error) {
+    missing.push(error instanceof Error ? error.message : String(error));
+  }
+  missing.push(...(await showResult(output, landscape, runs)));
+  return demo;
+}
+
+interface Stage {
+  output: Output;
+  git: GitServer;
+  landscape: Landscape;
+  observer: Observer;
+  deadline: number;
+}
+
+async function play({ output, git, landscape, observer, deadline }: Stage): Promise<void> {
+  const { garden, seed } = landscape;
+
+  output.chapter('A project with a private repository');
+  const repository = await git.createRepository('fleet', podinfoFiles(versions.first));
+  output.line('git', `private repository ${repository.sshUrl} with podinfo ${versions.first}`);
+  const namespace = await landscape.createProject(PROJECT);
+  const data = {
+    repositoryUrl: repository.sshUrl,
+    repositoryBranch: 'main',
+    repositoryType: 'private',
+    repositoryPath: './podinfo',
+    repositoryInterval: '3s',
+    knownHosts: git.knownHosts,
+  };
+  output.line('project', `puts ConfigMap flux-config into ${namespace}:`);
+  output.block(Object.entries(data).map(([key, value]) => `${key}: ${value}`));
+  await garden.client.apply(
+    resources.configMaps,
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'flux-config' }, data },
+    { fieldManager: 'demo' },
+  );
+
+  const publicKey = await until(deadline, 'no deploy key was made: Secret flux-source has no public key', async () => {
+    const secret = await garden.client.find(
+      resources.secrets,
+      { namespace, name: 'flux-source' },
+      { metadataOnly: true },
+    );
+    return secret?.metadata.annotations?.[PUBLIC_KEY];
+  });
+  output.line('project', 'finds the public key, on Secret flux-source and in an Event, and adds it as deploy key:');
+  output.block([publicKey]);
+  git.addDeployKey(repository.name, publicKey);
+
+  output.chapter(`Two Shoots with the extension: ${shootNames.join(' and ')}`);
+  await Promise.all(
+    shootNames.map(async (name) => {
+      const shoot = await landscape.createShoot(namespace, name);
+      const technicalId = technicalIdOf(shoot);
+      void until(deadline, '', async () => landscape.shoot(technicalId)).then(
+        (cluster) => observer.shoot(technicalId, cluster),
+        () => {},
+      );
+      await seed.gardenlet.reconcile({ namespace, name });
+      output.line('gardenlet', `${technicalId}: Shoot is created`, 'green');
+    }),
+  );
+  await untilAllRun(landscape, versions.first, deadline);
+
+  output.chapter('A commit to the repository');
+  const commit = await repository.commit(podinfoFiles(versions.second), `podinfo ${versions.second}`);
+  output.line('git', `commit ${commit.slice(0, 7)}: podinfo ${versions.second}`);
+  await untilAllRun(landscape, versions.second, deadline);
+}
+
+const shootIds = shootNames.map((name) => `shoot--${PROJECT}--${name}`);
+
+async function untilAllRun(landscape: Landscape, version: string, deadline: number): Promise<void> {
+  for (const id of shootIds) {
+    await until(deadline, `${id} does not run podinfo ${version}`, async () => {
+      const { image, available } = await podinfoIn(landscape.shoot(id));
+      return (image.endsWith(`:${version}`) && available) || undefined;
+    });
+  }
+}
+
+async function podinfoIn(cluster: Cluster | undefined): Promise<{ image: string; available: boolean }> {
+  const deployment = await cluster?.client.find(resources.deployments, { namespace: 'default', name: 'podinfo' });
+  const spec = deployment?.spec as { template?: { spec?: { containers?: { image?: string }[] } } } | undefined;
+  const status = (deployment?.status ?? {}) as { availableReplicas?: number; observedGeneration?: number };
+  const available =
+    (status.availableReplicas ?? 0) > 0 && status.observedGeneration === deployment?.metadata.generation;
+  return { image: spec?.template?.spec?.containers?.[0]?.image ?? '', available };
+}
+
+async function until<T>(deadline: number, missing: string, find: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(missing);
+    await sleep(50);
+  }
+}
+
+/** The tables at the end; what they lack, one sentence each. */
+async function showResult(output: Output, landscape: Landscape, { totals }: Runs): Promise<string[]> {
+  const missing: string[] = [];
+  const rows = [['Shoot', 'Extension', 'Flux', 'source', 'Kustomization', 'podinfo']];
+  for (const id of shootIds) {
+    const cluster = landscape.shoot(id);
+    const extension = await landscape.seed.client.find<Extension>(resources.extensions, extensionName(id));
+    const state = extension?.status?.lastOperation?.state ?? 'absent';
+    const [source, kustomization] = await Promise.all([
+      revisionOf(cluster, 'source.toolkit.fluxcd.io', 'gitrepositories', 'main-gitrepo'),
+      revisionOf(cluster, 'kustomize.toolkit.fluxcd.io', 'kustomizations', 'main-ks'),
+    ]);
+    const podinfo = await podinfoIn(cluster);
+    const version = podinfo.image.split(':').at(-1) ?? '';
+    if (state !== 'Succeeded') missing.push(`the Extension of ${id} is ${state}`);
+    if (!podinfo.available || version !== versions.second)
+      missing.push(`${id} does not run podinfo ${versions.second}`);
+    const flux = extension?.status?.state?.applied?.fluxVersion ?? '-';
+    rows.push([id, state, flux, short(source), short(kustomization), podinfo.available ? version : 'not available']);
+  }
+  output.chapter('What the Shoots run');
+  output.table(rows);
+  output.chapter('What it took');
+  output.table([
+    ['function', 'runs', 'failed', 'total', 'per run'],
+    ...[...totals]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([name, { runs, failed, totalMs }]) => [
+        name,
+        `${runs}`,
+        `${failed}`,
+        `${totalMs} ms`,
+        `${Math.round(totalMs / runs)} ms`,
+      ]),
+  ]);
+  return missing;
+}
+
+async function revisionOf(cluster: Cluster | undefined, group: string, plural: string, name: string): Promise<string> {
+  const resource = { group, version: 'v1', plural, kind: '', namespaced: true };
+  const object: KubeObject | undefined = await cluster?.client.find(resource, { namespace: 'flux-system', name });
+  const status = (object?.status ?? {}) as { artifact?: { revision?: string }; lastAppliedRevision?: string };
+  return status.lastAppliedRevision ?? status.artifact?.revision ?? '-';
+}
+
+function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, runs: Runs): Promise<Product> {
+  const connections: Record<string, Cluster> = { garden, local: seed };
+  return startProduct({
+    credentials: () => async (cluster) => {
+      const found = connections[cluster];
+      if (found === undefined) throw new Error(`There is no cluster ${cluster} in the demo.`);
+      return found.connection;
+    },
+    settings: { landscape: PROJECT, seeds: ['local'], fluxDistribution, shootHealth: false, shootAccess: 'external' },
+    log: createLog('info', runs.write),
+  });
+}
+
+function defaultDistribution(): string {
+  const real = join(root, '../shared/data/flux');
+  return existsSync(real) ? real : join(root, 'test/landscape/distribution');
+}
+
+async function writeKubeconfigs(folder: string, landscape: Landscape): Promise<Record<string, string>> {
+  const clusters: Record<string, Cluster | undefined> = { garden: landscape.garden, seed: landscape.seed };
+  for (const id of shootIds) clusters[id] = landscape.shoot(id);
+  const paths: Record<string, string> = {};
+  for (const [name, cluster] of Object.entries(clusters)) {
+    if (cluster === undefined) continue;
+    paths[name] = join(folder, `${name}.yaml`);
+    await writeFile(paths[name], cluster.kubeconfig, { mode: 0o600 });
+  }
+  return paths;
+}
+
+/** A folder of its own for kubeconfigs, and what removes it. */
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'shoot-flux-demo-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}

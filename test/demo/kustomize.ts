@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Connection } from '../../shared/kube/connection.ts';
+import type { Controller } from '../landscape/controllers/controller.ts';
+import { startKustomizeController } from '../real/cluster/kustomize-controller.ts';
+import { describeTool } from '../real/tools/tool.ts';
+
+/** The real kustomize-controller, where the real suites have built it; the demo itself builds nothing. */
+export async function realKustomizeController() {
+  const { binary, version } = await describeTool('kustomize-controller');
+  if (!existsSync(binary)) return undefined;
+  const start = async (_: Connection, kubeconfig: string): Promise<Controller> => {
+    const folder = await mkdtemp(join(tmpdir(), 'kustomize-controller-'));
+    const kubeconfigFile = join(folder, 'kubeconfig');
+    await writeFile(kubeconfigFile, kubeconfig, { mode: 0o600 });
+    const controller = await startKustomizeController({ kubeconfigFile });
+    return {
+      async stop() {
+        await controller.stop();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  };
+  return { version, start };
+}

@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util';
+import { type Demo, runDemo, temporaryFolder } from './demo.ts';
+import { createOutput } from './output.ts';
+
+const help = `Shows the main job end to end: a private repository comes up in two Shoots, and a commit arrives in both.
+
+npm run demo -- [--keep] [--flux-distribution DIR]
+
+  --keep                   leave everything running afterwards, with kubeconfigs for kubectl; ends with Ctrl-C
+  --flux-distribution DIR  folder with one folder per Flux release; default ../shared/data/flux where that exists,
+                           else the small one of the test landscape
+`;
+
+const write = (text: string) => void process.stdout.write(text);
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (options === undefined) return 2;
+  if (options.help) {
+    write(help);
+    return 0;
+  }
+  const demo = await runDemo({
+    fluxDistribution: options['flux-distribution'],
+    output: createOutput(write, process.stdout.isTTY === true),
+  });
+  const { missing } = demo;
+  write(
+    missing.length === 0 ? '\nAll of it is there.\n' : `\nMissing:\n${missing.map((text) => `  - ${text}\n`).join('')}`,
+  );
+  if (options.keep) await keep(demo);
+  await demo.stop();
+  return missing.length === 0 ? 0 : 1;
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        keep: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+        'flux-distribution': { type: 'string' },
+      },
+    });
+    return values;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    return undefined;
+  }
+}
+
+async function keep(demo: Demo): Promise<void> {
+  const folder = await temporaryFolder();
+  const kubeconfigs = await demo.writeKubeconfigs(folder.path);
+  write('\nEverything goes on running; look around with kubectl, end with Ctrl-C:\n');
+  for (const [name, path] of Object.entries(kubeconfigs)) write(`  ${name.padEnd(22)} kubectl --kubeconfig ${path}\n`);
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', () => resolve());
+    process.once('SIGTERM', () => resolve());
+  });
+  await folder.remove();
+}

@@ -1,0 +1,134 @@
+import { readiness } from '../../shared/flux/kstatus.ts';
+import { EXTENSION_TYPE, type Extension, type ManagedResource } from '../../shared/gardener/types.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import type { Cluster } from '../landscape/cluster.ts';
+import { createDiscovery } from '../landscape/controllers/discovery.ts';
+import { type Handlers, type Informer, startInformer } from '../landscape/controllers/informer.ts';
+import { objectText } from '../landscape/controllers/names.ts';
+import { sleep } from '../landscape/controllers/sleep.ts';
+import type { Output } from './output.ts';
+
+/** Follows clusters and tells what changes in them, as somebody with kubectl would see it. */
+export interface Observer {
+  seed(cluster: Cluster): void;
+  shoot(technicalId: string, cluster: Cluster): void;
+  stop(): Promise<void>;
+}
+
+export function createObserver(output: Output): Observer {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const informers: Informer<KubeObject>[] = [];
+
+  const watch = <T extends KubeObject>({ client }: Cluster, resource: Resource, handlers: Handlers<T>) =>
+    void informers.push(startInformer<T>(client, resource, { signal }, handlers) as unknown as Informer<KubeObject>);
+
+  const whenServed = async (cluster: Cluster, group: string, kind: string, begin: (resource: Resource) => void) => {
+    const discovery = createDiscovery(cluster.connection);
+    while (!signal.aborted) {
+      const resource = await discovery.preferred(group, kind).catch(() => undefined);
+      if (resource !== undefined) {
+        begin(resource);
+        break;
+      }
+      await sleep(100, signal);
+    }
+    discovery.close();
+  };
+
+  /** Says a text about an object when it is another than the last. */
+  const teller = (who: string) => {
+    const told = new Map<string, string>();
+    return ({ kind, metadata }: KubeObject, text: string | undefined, good = true) => {
+      const key = `${kind} ${objectText(metadata)}`;
+      if (text === undefined || told.get(key) === text) return;
+      told.set(key, text);
+      output.line(who, `${key}: ${text}`, good ? 'green' : 'yellow');
+    };
+  };
+
+  return {
+    seed(cluster) {
+      const tell = teller('seed');
+      watch<Extension>(cluster, resources.extensions, {
+        onChange(extension) {
+          const { lastOperation, lastError } = extension.status ?? {};
+          if (lastOperation === undefined) return;
+          const error = lastError ? `: ${lastError.description}` : '';
+          tell(extension, `${lastOperation.type} ${lastOperation.state}${error}`, !lastError);
+        },
+      });
+      watch<ManagedResource>(cluster, resources.managedResources, {
+        onChange: (object) => tell(object, applied(object), isApplied(object)),
+        onDelete: (object) => tell(object, 'released, its objects stay'),
+      });
+    },
+
+    shoot(technicalId, cluster) {
+      const tell = teller(technicalId);
+      watch(cluster, resources.deployments, {
+        onChange(deployment) {
+          tell(deployment, availability(deployment));
+        },
+      });
+      for (const [group, kind] of [
+        ['source.toolkit.fluxcd.io', 'GitRepository'],
+        ['kustomize.toolkit.fluxcd.io', 'Kustomization'],
+      ] as const) {
+        void whenServed(cluster, group, kind, (resource) => {
+          watch(cluster, resource, { onChange: (object) => tell(object, ...fluxText(object)) });
+        });
+      }
+    },
+
+    async stop() {
+      stopping.abort();
+      await Promise.all(informers.map((informer) => informer.stopped));
+    },
+  };
+}
+
+/** The name under which a Shoot's Extension is found. */
+export const extensionName = (technicalId: string) => ({ namespace: technicalId, name: EXTENSION_TYPE });
+
+function conditionOf({ status }: ManagedResource) {
+  return status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
+}
+
+function isApplied(object: ManagedResource): boolean {
+  return conditionOf(object)?.status === 'True';
+}
+
+function applied(object: ManagedResource): string | undefined {
+  const condition = conditionOf(object);
+  if (condition?.status === 'False') return `not applied yet: ${condition.message.split('\n')[0]}`;
+  if (condition?.status !== 'True') return undefined;
+  const kinds = new Map<string, number>();
+  for (const { kind } of object.status?.resources ?? []) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  return `applied ${[...kinds].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ')}`;
+}
+
+function availability({ spec, status }: KubeObject): string | undefined {
+  const { replicas = 1, template } = spec as {
+    replicas?: number;
+    template?: { spec?: { containers?: { image?: string }[] } };
+  };
+  const { availableReplicas = 0 } = (status ?? {}) as { availableReplicas?: number };
+  const image = template?.spec?.containers?.[0]?.image ?? '';
+  return availableReplicas < replicas ? undefined : `available, ${availableReplicas} of ${image}`;
+}
+
+function fluxText(object: KubeObject): [string | undefined, boolean] {
+  const state = readiness(object);
+  if (state.state === 'current') return [`Ready at ${short(state.revision)}`, true];
+  const ready = (object.status as { conditions?: { type: string; status: string }[] } | undefined)?.conditions?.find(
+    ({ type }) => type === 'Ready',
+  );
+  if (ready?.status !== 'False') return [undefined, true];
+  return [`${state.state}: ${state.message}`, false];
+}
+
+/** `main@sha1:0123abc` */
+export function short(revision: string | undefined): string {
+  return (revision ?? '').replace(/(sha1:[0-9a-f]{7})[0-9a-f]*/, '$1');
+}

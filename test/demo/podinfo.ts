@@ -1,0 +1,72 @@
+import type { Files } from '../landscape/git/server.ts';
+
+/** The version of podinfo with which the demo begins, and the one that its second commit brings. */
+export const versions = { first: '6.9.2', second: '6.9.4' };
+
+/** A repository as a project would have one: podinfo as Deployment and Service, in the folder that Flux applies. */
+export function podinfoFiles(version: string): Files {
+  return {
+    'README.md': '# fleet\n\nWhat runs in every Shoot of the project.\n',
+    'podinfo/deployment.yaml': deployment(version),
+    'podinfo/service.yaml': service,
+  };
+}
+
+const deployment = (version: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: podinfo
+  labels:
+    app: podinfo
+    app.kubernetes.io/version: ${version}
+spec:
+  replicas: 2
+  selector:
+    matchLabels:
+      app: podinfo
+  template:
+    metadata:
+      labels:
+        app: podinfo
+    spec:
+      securityContext:
+        runAsNonRoot: true
+        seccompProfile:
+          type: RuntimeDefault
+      containers:
+        - name: podinfo
+          image: ghcr.io/stefanprodan/podinfo:${version}
+          ports:
+            - name: http
+              containerPort: 9898
+          readinessProbe:
+            httpGet:
+              path: /readyz
+              port: http
+          resources:
+            requests:
+              cpu: 10m
+              memory: 32Mi
+            limits:
+              memory: 128Mi
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities:
+              drop: [ALL]
+`;
+
+const service = `apiVersion: v1
+kind: Service
+metadata:
+  name: podinfo
+  labels:
+    app: podinfo
+spec:
+  selector:
+    app: podinfo
+  ports:
+    - name: http
+      port: 80
+      targetPort: http
+`;

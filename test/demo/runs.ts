@@ -1,0 +1,69 @@
+import type { Output } from './output.ts';
+
+/** The log line of one function run, as the product writes it. */
+interface RunLine {
+  level: string;
+  message: string;
+  function?: string;
+  key?: string;
+  causes?: string;
+  outcome?: string;
+  durationMs?: number;
+  afterSeconds?: number;
+  error?: string;
+}
+
+/** Totals of one function. */
+export interface RunTotal {
+  runs: number;
+  totalMs: number;
+  failed: number;
+}
+
+export interface Runs {
+  /** Takes the product's log, line by line. */
+  write(line: string): void;
+  totals: ReadonlyMap<string, RunTotal>;
+}
+
+/** Shows which function ran, for what, how long and why; and whatever else the product has to complain about. */
+export function createRuns(output: Output): Runs {
+  const totals = new Map<string, RunTotal>();
+  return {
+    totals,
+    write(text) {
+      const line = JSON.parse(text) as RunLine;
+      if (line.message === 'run' && line.function !== undefined) {
+        const total = totals.get(line.function) ?? { runs: 0, totalMs: 0, failed: 0 };
+        total.runs++;
+        total.totalMs += line.durationMs ?? 0;
+        if (line.outcome === 'retry' || line.outcome === 'dead_letter') total.failed++;
+        totals.set(line.function, total);
+        showRun(output, line);
+      } else if (line.level === 'warn' || line.level === 'error') {
+        output.line('shoot-flux', [line.message, line.error].filter(Boolean).join(': '), 'yellow');
+      }
+    },
+  };
+}
+
+function showRun(output: Output, run: RunLine): void {
+  const duration = `${run.durationMs ?? 0} ms`.padStart(7);
+  const about = (run.key ?? '').split('/').slice(1).join('/');
+  const causes = [...new Set((run.causes ?? '').split(', ').map(readable))].join(', ');
+  const ending = {
+    done: '',
+    requeue: `, again in ${Math.round(run.afterSeconds ?? 0)} s`,
+    retry: `, failed: ${run.error}; again in ${Math.round(run.afterSeconds ?? 0)} s`,
+    dead_letter: `, given up: ${run.error}`,
+  }[run.outcome ?? 'done'];
+  const failed = run.outcome === 'retry' || run.outcome === 'dead_letter';
+  output.line(`ƒ ${run.function}`, `${duration}  ${about}  <- ${causes}${ending ?? ''}`, failed ? 'yellow' : 'dim');
+}
+
+/** Without resourceVersions and instants, which tell a reader nothing. */
+function readable(cause: string): string {
+  if (cause.startsWith('notBefore')) return 'its own request';
+  if (cause.startsWith('resync')) return 'resync';
+  return cause.replace(/ \d+$/, '');
+}
