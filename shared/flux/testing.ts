@@ -1,4 +1,5 @@
 import type { EffectiveConfig, FluxInstall } from '../config/effective.ts';
+import { installDefaults } from '../config/flux-options.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { distributionAt } from './distribution.ts';
 import type { Release, RenderInputs, ShootFacts } from './release.ts';
@@ -13,17 +14,7 @@ export function standInRelease(): Promise<Release> {
 
 /** The options of `flux install` with their defaults. */
 export function fluxInstall(changes: Partial<FluxInstall> = {}): FluxInstall {
-  return {
-    registry: 'ghcr.io/fluxcd',
-    namespace: 'flux-system',
-    components: ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'],
-    networkPolicy: true,
-    watchAllNamespaces: true,
-    logLevel: 'info',
-    clusterDomain: 'cluster.local',
-    tolerationKeys: [],
-    ...changes,
-  };
+  return { ...installDefaults, ...changes };
 }
 
 /** A config that installs Flux and nothing else. */

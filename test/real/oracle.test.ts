@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { shootFlux } from '../../infra/cli/testing.ts';
+import type { FluxInstall } from '../../shared/config/effective.ts';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { componentsOf, installObjects } from '../../shared/flux/install.ts';
+import { readPlainYaml } from '../../shared/flux/plain-yaml.ts';
+import type { Release } from '../../shared/flux/release.ts';
+import { readReleaseFiles } from '../../shared/flux/release-files.ts';
+import { fluxInstall } from '../../shared/flux/testing.ts';
+import { objectRef } from '../../shared/gardener/object-ref.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { sharedData, sharedDataMissing } from './shared-data.ts';
+import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tools/flux-install.ts';
+
+const core = fluxInstall().components;
+const images = ['image-reflector-controller', 'image-automation-controller'];
+
+/** What is told to both; everything else has its default. */
+const variants: Record<string, Partial<FluxInstall>> = {
+  'the defaults': {},
+  'another namespace': { namespace: 'gitops' },
+  'a namespace that begins alike': { namespace: 'flux-system-2' },
+  'another registry': { registry: 'registry.example:5000/mirror/fluxcd' },
+  'a pull secret': { imagePullSecret: 'registry-credentials' },
+  'one toleration': { tolerationKeys: ['node-role.kubernetes.io/infra'] },
+  'several tolerations': { tolerationKeys: ['infra', 'example.com/dedicated', 'spot'] },
+  'no network policies': { networkPolicy: false },
+  'its own namespace only': { watchAllNamespaces: false },
+  'level debug': { logLevel: 'debug' },
+  'level error': { logLevel: 'error' },
+  'another cluster domain': { clusterDomain: 'shoot.example' },
+  'source and kustomize': { components: core.slice(0, 2) },
+  'the same in another order': { components: ['kustomize-controller', 'source-controller'] },
+  'source alone': { components: ['source-controller'] },
+  'without notification': { components: core.slice(0, 3) },
+  'notification alone': { components: ['notification-controller'], logLevel: 'debug', watchAllNamespaces: false },
+  'image automation': { components: [...core, ...images] },
+  'image reflection without events': { components: ['source-controller', 'image-reflector-controller'] },
+  'source-watcher': { components: [...core, 'source-watcher'] },
+  'source-watcher first': { components: ['source-watcher', ...core], clusterDomain: 'shoot.example' },
+  'source-watcher without helm': { components: ['source-controller', 'kustomize-controller', 'source-watcher'] },
+  'source-watcher without kustomize': { components: ['source-controller', 'helm-controller', 'source-watcher'] },
+  'a component that no release has': { components: [...core, 'frob-controller'] },
+  everything: {
+    components: [...core, ...images, 'source-watcher'],
+    namespace: 'gitops',
+    registry: 'registry.example/fluxcd',
+    imagePullSecret: 'pull',
+    tolerationKeys: ['a', 'b'],
+    networkPolicy: false,
+    watchAllNamespaces: false,
+    logLevel: 'error',
+    clusterDomain: 'shoot.example',
+  },
+};
+
+const folder = sharedData('flux');
+if (folder === undefined) test.skip(sharedDataMissing);
+const versions = folder === undefined ? [] : await openDistribution(folder).versions();
+
+describe.each(versions)('Flux %s', (version) => {
+  let release: Release;
+  let answers: Map<string, FluxInstallAnswer>;
+
+  beforeAll(async () => {
+    release = await openDistribution(folder ?? '').release(version);
+    const requests = Object.values(variants).map((changes) => ({
+      release: `${folder}/${version}`,
+      options: optionsOf(version, fluxInstall(changes)),
+    }));
+    const contents = await fluxInstallItself(requests);
+    answers = new Map(Object.keys(variants).map((name, index) => [name, contents[index] ?? { error: 'no answer' }]));
+  });
+
+  test.each(Object.entries(variants))('%s', async (name, changes) => {
+    const answer = answers.get(name);
+    const install = fluxInstall(changes);
+    const lacks = install.components.some((component) => !componentsOf(release).includes(component));
+    if (answer === undefined || 'error' in answer) {
+      expect({ lacks, answer }).toMatchObject({
+        lacks: true,
+        answer: { error: expect.stringContaining('no such file') },
+      });
+      expect(() => installObjects(release, install)).toThrow(`Flux ${version} has no component`);
+      return;
+    }
+    const expected = documents(answer.content);
+    expect(installObjects(release, install)).toStrictEqual(expected);
+    expect(await rendered(version, changes)).toStrictEqual(byName(expected));
+  });
+
+  test('its files are read as a whole parser reads them', async () => {
+    for (const { name, text } of await readReleaseFiles(`${folder}/${version}`)) {
+      expect({ name, objects: readPlainYaml(text) }).toEqual({ name, objects: documents(text) });
+    }
+  });
+});
+
+/** The options under the names that Flux's own code gives them. */
+function optionsOf(version: string, install: FluxInstall) {
+  return {
+    Version: version,
+    Namespace: install.namespace,
+    Components: install.components,
+    Registry: install.registry,
+    ImagePullSecret: install.imagePullSecret ?? '',
+    WatchAllNamespaces: install.watchAllNamespaces,
+    NetworkPolicy: install.networkPolicy,
+    LogLevel: install.logLevel,
+    ClusterDomain: install.clusterDomain,
+    TolerationKeys: install.tolerationKeys,
+  };
+}
+
+/** What the command prints for the same options in a providerConfig, by name: it prints in groups. */
+async function rendered(version: string, changes: Partial<FluxInstall>): Promise<Map<string, KubeObject>> {
+  const args = ['render', '--flux-distribution', folder ?? '', '--provider-config', '-'];
+  const { code, out, err } = await shootFlux(args, JSON.stringify({ flux: { version, ...changes } }));
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return byName(documents(out));
+}
+
+function documents(yaml: string): KubeObject[] {
+  return parseAllDocuments(yaml)
+    .map((document) => document.toJS() as KubeObject | null)
+    .filter((object) => object !== null);
+}
+
+function byName(objects: KubeObject[]): Map<string, KubeObject> {
+  const named = new Map(objects.map((object) => [objectRef(object), object]));
+  expect(named.size).toBe(objects.length);
+  return named;
+}
