@@ -147,3 +147,16 @@ test('facts of the Shoot become ConfigMaps in the flux namespace', async () => {
     { kind: 'ConfigMap', metadata: { name: 'shoot-facts', namespace: 'gitops' }, data: facts },
   ]);
 });
+
+test('Flux itself is one and the same list for all Shoots with the same options', async () => {
+  const { crds, controllers } = objectGroups(await renderInputs());
+  const other = objectGroups(await renderInputs({ config: fluxOnly({ source: source() }), secrets: [material()] }));
+  expect(other.crds).toBe(crds);
+  expect(other.controllers).toBe(controllers);
+  const changed = [
+    await renderInputs({ config: fluxOnly({ flux: fluxInstall({ logLevel: 'debug' }) }) }),
+    await renderInputs({ ownsNamespace: false }),
+    await renderInputs({ shootHealth: true }),
+  ];
+  for (const inputs of changed) expect(objectGroups(inputs)).not.toMatchObject({ crds, controllers });
+});

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/resource.ts';
 import { apiVersionIn, isCrd } from './custom-resources.ts';
 import { installObjects } from './install.ts';
-import type { ObjectGroups, RenderInputs, SecretMaterial } from './release.ts';
+import type { ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';
 
 /** On copied Secrets and ConfigMaps, as the Go extension of the same name puts it: its users select by it. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
@@ -18,18 +18,47 @@ const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
  * @throws ConfigError when the release lacks a component or a kind
  */
 export function objectGroups(inputs: RenderInputs): ObjectGroups {
-  const { config, release, ownsNamespace } = inputs;
-  const install = installObjects(release, config.flux);
-  const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(kept);
   const sync = syncObjects(inputs);
   const copies = [...inputs.secrets.map(copiedSecret), ...configMaps(inputs)];
-  const health = (objects: KubeObject[]) => (inputs.shootHealth ? objects : objects.map(withoutHealthCheck));
+  const health = healthFilter(inputs.shootHealth);
+  return {
+    ...installGroups(inputs),
+    secrets: health([...otherNamespaces([...copies, ...sync], inputs.config.flux.namespace), ...copies]),
+    sync: health(sync),
+  };
+}
+
+type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
+
+/** Of each release; a configuration that nobody has any more must not stay for ever. */
+const rendered = new WeakMap<Release, Map<string, InstallGroups>>();
+const MOST_RENDERED = 50;
+
+/**
+ * Flux itself is the same for all Shoots with the same options: the same arrays, so that whoever makes something of
+ * them (text, hash, compressed content) can remember it by them.
+ */
+function installGroups({ config, release, ownsNamespace, shootHealth }: RenderInputs): InstallGroups {
+  const known = rendered.get(release) ?? new Map<string, InstallGroups>();
+  rendered.set(release, known);
+  const key = JSON.stringify([config.flux, ownsNamespace, shootHealth]);
+  const groups = known.get(key) ?? renderInstall(installObjects(release, config.flux), ownsNamespace, shootHealth);
+  if (known.size >= MOST_RENDERED) known.clear();
+  known.set(key, groups);
+  return groups;
+}
+
+function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {
+  const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(kept);
+  const health = healthFilter(shootHealth);
   return {
     crds: health([...namespace, ...install.filter(isCrd)]),
     controllers: health(install.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
-    secrets: health([...otherNamespaces([...copies, ...sync], config.flux.namespace), ...copies]),
-    sync: health(sync),
   };
+}
+
+function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObject[] {
+  return (objects) => (shootHealth ? objects : objects.map(withoutHealthCheck));
 }
 
 /** Source and root Kustomization in the API versions of the release, suspended where the configuration says so. */

@@ -19,7 +19,7 @@ export interface Release {
   files: ReadonlyMap<string, readonly KubeObject[]>;
 }
 
-/** The objects for the shoot in the four groups of design 5, each in a stable order. */
+/** The objects for the shoot in the four groups of design 5, each in a stable order, never to be changed. */
 export interface ObjectGroups {
   crds: KubeObject[];
   controllers: KubeObject[];

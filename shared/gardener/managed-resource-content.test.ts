@@ -44,6 +44,16 @@ test('an immutable Secret that the garbage collector knows, named by its content
   expect(Object.keys(secret.data)).toEqual(['data.yaml.br']);
 });
 
+test('one list under several names, as for many Shoots', () => {
+  const objects = [awkward];
+  const [one, other] = ['shoot--foo--bar', 'shoot--foo--baz'].map((namespace) =>
+    contentSecret(namespace, 'x', objects),
+  );
+  expect(one?.data).toEqual(other?.data);
+  expect(one?.metadata.name).toBe(contentSecretName('x', [awkward]));
+  expect(one?.metadata.namespace).not.toBe(other?.metadata.namespace);
+});
+
 test('content comes back as it was', () => {
   const objects = [awkward, configMap({})];
   expect(unpackContent(secretOf(...objects).data)).toEqual(objects);
