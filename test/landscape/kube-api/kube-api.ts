@@ -74,6 +74,8 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   startCrdController(registry);
   for (const object of bootstrapObjects) objects.create(object);
   for (const object of options.objects ?? []) objects.create(object as ApiObject);
+  // As on a real server, history begins when it is up.
+  for (const { store } of registry.all()) store.compact();
   const stopController = options.namespaceController ? startNamespaceController(registry) : () => {};
 
   const handler = new Handler({

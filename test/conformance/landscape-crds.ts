@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type Context, unique } from './context.ts';
+import { crdPath, install } from './things.ts';
+
+const data = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
+const files = [
+  'gardener/10-crd-extensions.gardener.cloud_clusters.yaml',
+  'gardener/10-crd-extensions.gardener.cloud_extensions.yaml',
+  'gardener/10-crd-resources.gardener.cloud_managedresources.yaml',
+  'flux/v2.9.4/source-controller.yaml',
+  'flux/v2.9.4/kustomize-controller.yaml',
+].map((file) => join(data, file));
+
+/** The CRDs that the product lives with. */
+export function landscapeCrdTests(context: () => Context): void {
+  if (!files.every((file) => existsSync(file))) {
+    test.skip(`skipped: the CRDs of Gardener and Flux are not in ${data}`);
+    return;
+  }
+
+  beforeAll(async () => {
+    const definitions = files
+      .flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS()))
+      .filter((object) => object?.kind === 'CustomResourceDefinition');
+    for (const definition of definitions) {
+      const { code } = await context().client.get(`${crdPath}/${definition.metadata.name}`);
+      if (code === 404) await install(context(), definition);
+    }
+  });
+
+  test('an Extension goes the way of an operation', async () => {
+    const { client } = context();
+    const namespace = await context().namespace();
+    const path = `/apis/extensions.gardener.cloud/v1alpha1/namespaces/${namespace}/extensions`;
+    const created = await client.post(path, {
+      apiVersion: 'extensions.gardener.cloud/v1alpha1',
+      kind: 'Extension',
+      metadata: { name: 'shoot-flux', annotations: { 'gardener.cloud/operation': 'reconcile' } },
+      spec: { type: 'shoot-flux', providerConfig: { apiVersion: 'a/v1', kind: 'B', any: { thing: 1 } } },
+    });
+    expect(created.code, JSON.stringify(created.body)).toBe(201);
+    expect(created.body.spec.providerConfig).toEqual({ apiVersion: 'a/v1', kind: 'B', any: { thing: 1 } });
+    const status = {
+      lastOperation: {
+        description: 'x',
+        lastUpdateTime: '2026-01-01T00:00:00Z',
+        progress: 50,
+        state: 'Processing',
+        type: 'Create',
+      },
+      observedGeneration: 1,
+      state: { applied: { hash: 'x' } },
+      resources: [{ name: 'a', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } }],
+    };
+    const reported = await client.mergePatch(`${path}/shoot-flux/status`, { status });
+    expect(reported.body).toMatchObject({ status, metadata: { generation: 1 } });
+    const wrong = await client.mergePatch(`${path}/shoot-flux/status`, {
+      status: { lastOperation: { state: 'x', progress: 'y' } },
+    });
+    expect(wrong.code).toBe(422);
+    const changed = await client.mergePatch(`${path}/shoot-flux`, { spec: { type: 'other' } });
+    expect(changed.body.message).toContain('Value is immutable');
+  });
+
+  test('a ManagedResource is applied with its class and secrets', async () => {
+    const { client } = context();
+    const path = `/apis/resources.gardener.cloud/v1alpha1/namespaces/${await context().namespace()}/managedresources/a`;
+    const managedResource = (spec: object) => ({
+      apiVersion: 'resources.gardener.cloud/v1alpha1',
+      kind: 'ManagedResource',
+      metadata: { name: 'a', labels: { origin: 'shoot-flux' } },
+      spec,
+    });
+    const applied = await client.apply(
+      path,
+      'shoot-flux-managed-resources',
+      managedResource({ secretRefs: [{ name: 'x' }] }),
+    );
+    expect(applied.code, JSON.stringify(applied.body)).toBe(201);
+    const next = managedResource({ secretRefs: [{ name: 'y' }], keepObjects: true });
+    const changed = await client.apply(path, 'shoot-flux-managed-resources', next);
+    expect(changed.body).toMatchObject({
+      spec: { secretRefs: [{ name: 'y' }], keepObjects: true },
+      metadata: { generation: 2 },
+    });
+    expect(changed.body.spec.secretRefs).toHaveLength(1);
+  });
+
+  test('a Cluster holds any Shoot', async () => {
+    const { client } = context();
+    const name = unique();
+    const shoot = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', spec: { any: [{ thing: null }] } };
+    const created = await client.post('/apis/extensions.gardener.cloud/v1alpha1/clusters', {
+      apiVersion: 'extensions.gardener.cloud/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name },
+      spec: { cloudProfile: {}, seed: {}, shoot },
+    });
+    expect(created.code, JSON.stringify(created.body)).toBe(201);
+    expect(created.body.spec.shoot).toEqual(shoot);
+  });
+
+  test('a GitRepository and a Kustomization get their defaults and are validated', async () => {
+    const { client } = context();
+    const namespace = await context().namespace();
+    const repository = (spec: object) => ({
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { name: 'main-gitrepo' },
+      spec,
+    });
+    const path = `/apis/source.toolkit.fluxcd.io/v1/namespaces/${namespace}/gitrepositories`;
+    const created = await client.post(path, repository({ interval: '30s', url: 'https://example.com/x' }));
+    expect(created.code, JSON.stringify(created.body)).toBe(201);
+    expect(created.body.spec).toMatchObject({ timeout: '60s' });
+    expect((await client.post(path, repository({ interval: 'often', url: 'https://example.com/x' }))).code).toBe(422);
+    expect((await client.post(path, repository({ interval: '30s', url: 'ftp://example.com/x' }))).code).toBe(422);
+    const kustomization = await client.apply(
+      `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${namespace}/kustomizations/main-ks`,
+      'm',
+      {
+        apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+        kind: 'Kustomization',
+        metadata: { name: 'main-ks' },
+        spec: { interval: '5m', prune: true, sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' } },
+      },
+    );
+    expect(kustomization.code, JSON.stringify(kustomization.body)).toBe(201);
+    expect(kustomization.body.spec.force).toBe(false);
+  });
+}

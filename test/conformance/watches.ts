@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import type { WatchEvent } from './client.ts';
+import { type Context, configMap } from './context.ts';
+
+const short = ({ type, object }: WatchEvent) => [type, object.metadata.name];
+
+/** Watches. */
+export function watchTests(context: () => Context): void {
+  test('every change after the resourceVersion comes in order', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    await client.post(path, configMap('before'));
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    await client.post(path, configMap('a'));
+    using watch = client.watch(path, { resourceVersion });
+    expect(short(await watch.next())).toEqual(['ADDED', 'a']);
+    const { body: changed } = await client.mergePatch(`${path}/a`, { data: { k: 'v' } });
+    expect(await watch.next()).toEqual({ type: 'MODIFIED', object: changed });
+    await client.delete(`${path}/a`);
+    const gone = await watch.next();
+    expect(short(gone)).toEqual(['DELETED', 'a']);
+    // The deletion has a version of its own, so that a watch can go on from it.
+    expect(Number(gone.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
+  });
+
+  test.each([{}, { resourceVersion: '0' }])('without a version (%o) the present comes first', async (query) => {
+    const { client } = context();
+    const path = await context().configMaps();
+    await client.post(path, configMap('a'));
+    await client.post(path, configMap('b'));
+    using watch = client.watch(path, query);
+    const first = [short(await watch.next()), short(await watch.next())].sort();
+    expect(first).toEqual([
+      ['ADDED', 'a'],
+      ['ADDED', 'b'],
+    ]);
+    await client.delete(`${path}/b`);
+    expect(short(await watch.next())).toEqual(['DELETED', 'b']);
+  });
+
+  test('an object that begins or ceases to match is added or deleted', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    using watch = client.watch(path, { resourceVersion, labelSelector: 'l=1' });
+    await client.post(path, configMap('a'));
+    const { body: matching } = await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '1' } } });
+    expect(await watch.next()).toEqual({ type: 'ADDED', object: matching });
+    await client.mergePatch(`${path}/a`, { data: { k: 'v' } });
+    expect(short(await watch.next())).toEqual(['MODIFIED', 'a']);
+    const { body: other } = await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '2' } } });
+    const left = await watch.next();
+    // It is shown as it last matched, at the version of the change.
+    expect(left).toMatchObject({
+      type: 'DELETED',
+      object: { metadata: { labels: { l: '1' }, resourceVersion: other.metadata.resourceVersion } },
+    });
+    await client.mergePatch(`${path}/a`, { data: { k: 'w' } });
+    await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '1' } } });
+    expect(short(await watch.next())).toEqual(['ADDED', 'a']);
+  });
+
+  test('by field selector, and by name in the path', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    using selected = client.watch(path, { resourceVersion, fieldSelector: 'metadata.name=b' });
+    await client.post(path, configMap('a'));
+    await client.post(path, configMap('b'));
+    expect(short(await selected.next())).toEqual(['ADDED', 'b']);
+  });
+
+  test('over all namespaces', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    const { body } = await client.post(path, configMap('a', {}, { labels: { only: path.split('/')[4] ?? '' } }));
+    const labelSelector = `only=${body.metadata.namespace}`;
+    using watch = client.watch('/api/v1/configmaps', { resourceVersion, labelSelector });
+    expect(short(await watch.next())).toEqual(['ADDED', 'a']);
+  });
+
+  test('metadata only', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    await client.post(path, configMap('a', { secret: 'x' }));
+    const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
+    using watch = client.watch(path, {}, { accept });
+    const { object } = await watch.next();
+    expect(object).toMatchObject({
+      kind: 'PartialObjectMetadata',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: { name: 'a' },
+    });
+    expect(object.data).toBeUndefined();
+  });
+
+  test('the server ends a watch after its time, with a bookmark before', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    const begun = Date.now();
+    using watch = client.watch(path, { resourceVersion, timeoutSeconds: '4', allowWatchBookmarks: 'true' });
+    const events = await watch.rest();
+    expect(Date.now() - begun).toBeGreaterThan(3_000);
+    expect(Date.now() - begun).toBeLessThan(9_000);
+    expect(events.length).toBeGreaterThan(0);
+    for (const event of events) {
+      expect(event).toMatchObject({
+        type: 'BOOKMARK',
+        object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: expect.stringMatching(/^\d+$/) } },
+      });
+      expect(Number(event.object.metadata.resourceVersion)).toBeGreaterThanOrEqual(Number(resourceVersion));
+    }
+  });
+
+  test('without being asked for there are no bookmarks', async () => {
+    const path = await context().configMaps();
+    const { resourceVersion } = (await context().client.get(path)).body.metadata;
+    using watch = context().client.watch(path, { resourceVersion, timeoutSeconds: '3' });
+    expect(await watch.rest()).toEqual([]);
+  });
+
+  test('a version from before the history is gone, as an event', async () => {
+    const path = await context().configMaps();
+    await context().client.post(path, configMap('a'));
+    using watch = context().client.watch(path, { resourceVersion: '1' });
+    expect(await watch.next()).toMatchObject({
+      type: 'ERROR',
+      object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 },
+    });
+    expect(await watch.rest()).toEqual([]);
+  });
+
+  test('custom resources in another version than the stored one', async () => {
+    const { client, group } = context();
+    const path = await context().things();
+    await client.post(path, context().thing('a', { size: 1 }));
+    using watch = client.watch(path.replace('/v1/', '/v1beta1/'));
+    expect(await watch.next()).toMatchObject({
+      type: 'ADDED',
+      object: { apiVersion: `${group}/v1beta1`, kind: 'Thing', metadata: { name: 'a' } },
+    });
+  });
+
+  test('a change by finalizers alone, and the end when the last one is gone', async () => {
+    const { client } = context();
+    const path = await context().configMaps();
+    await client.post(path, configMap('a', {}, { finalizers: ['example.com/f'] }));
+    const { resourceVersion } = (await client.get(path)).body.metadata;
+    using watch = client.watch(path, { resourceVersion });
+    await client.delete(`${path}/a`);
+    expect(await watch.next()).toMatchObject({
+      type: 'MODIFIED',
+      object: { metadata: { deletionTimestamp: expect.any(String) } },
+    });
+    await client.mergePatch(`${path}/a`, { metadata: { finalizers: null } });
+    expect(short(await watch.next())).toEqual(['DELETED', 'a']);
+  });
+}
