@@ -233,6 +233,8 @@ const words: Record<string, unknown> = { true: true, false: false, null: null, '
 
 /** YAML 1.2 core schema; what other schemas read otherwise is left to them. */
 function plainValue(text: string): unknown {
+  // Nearly all are texts: whatever means something else begins with no letter or is shorter than this.
+  if (text.length > 5 && /^[A-Za-z]/.test(text)) return text;
   if (Object.hasOwn(words, text)) return words[text];
   if (/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) return Number(text);
   if (/^[-+.\d]/.test(text) && /^[-+]?(\.?\d|0[ox]|\.(inf|nan)$)/i.test(text) && !/[^\d.eE+_oxa-fA-F-]/.test(text)) {
