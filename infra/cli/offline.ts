@@ -2,6 +2,7 @@ import type { CopiedSecret, EffectiveConfig } from '../../shared/config/effectiv
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
+import { locateIssues } from '../../shared/flux/locate-issues.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { resolveVersion } from '../../shared/flux/versions.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
@@ -19,7 +20,15 @@ export interface Offline {
  * The whole way from configuration to objects, without a cluster.
  * @throws ConfigError with everything that is wrong
  */
-export async function renderOffline({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
+export async function renderOffline(inputs: CliInputs): Promise<Offline> {
+  try {
+    return await render(inputs);
+  } catch (error) {
+    throw locateIssues(error, inputs.config);
+  }
+}
+
+async function render({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
   const releases = openDistribution(distribution);
   const version = resolveVersion({
@@ -27,7 +36,6 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
     available: await releases.versions(),
     kubernetesVersion: shoot?.spec?.kubernetes?.version,
     mayUpgrade: true,
-    at: inputs.providerConfig === undefined ? { object: 'flux-config', path: 'fluxVersion' } : undefined,
   });
   const groups = objectGroups({
     config,

@@ -22,7 +22,11 @@ test('every issue is a line', async () => {
 
 test.each([
   [{ flux: { version: 'v2.9.4' } }, 'flux.version', 'no Flux release matches "v2.9.4"; available are v2.9.99.'],
-  [{ flux: { componentsExtra: ['source-watcher'] } }, 'flux.components', 'has no component source-watcher; it has'],
+  [
+    { flux: { componentsExtra: ['source-watcher'] } },
+    'flux.componentsExtra',
+    'has no component source-watcher; it has',
+  ],
 ])('%j is judged by the distribution', async (config, path, message) => {
   const { code, out } = await validate(config, '--json');
   expect(code).toBe(1);

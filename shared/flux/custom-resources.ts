@@ -1,6 +1,7 @@
 import type { KubeObject } from '../kube/resource.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { componentsOf } from './install.ts';
+import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Release } from './release.ts';
 
 interface CrdSpec {
@@ -26,7 +27,7 @@ export function apiVersionIn(release: Release, components: readonly string[], ki
   const message = bringing
     ? `the configuration has a ${kind}, which needs the component ${bringing}; add it.`
     : `the configuration has a ${kind}, which Flux ${release.version} does not know; choose another release.`;
-  throw new ConfigError([{ object: 'configuration', path: bringing ? 'flux.components' : 'flux.version', message }]);
+  throw new ConfigError([{ object: MERGED_CONFIG, path: bringing ? 'flux.components' : 'flux.version', message }]);
 }
 
 function crdSpecs(release: Release, component: string): CrdSpec[] {

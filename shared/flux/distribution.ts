@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, errorMessage, ShootFluxError } from '../runtime/errors.ts';
+import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Distribution, Release } from './release.ts';
 import { readRelease } from './release-files.ts';
 import { compareVersions, parseVersion } from './versions.ts';
@@ -24,7 +25,7 @@ export function openDistribution(dir: string): Distribution {
     const available = await versionsIn(dir);
     if (available.includes(version)) return readRelease(join(dir, version), version);
     const message = `Flux ${version} is not in the distribution; available are ${available.join(', ') || 'none'}.`;
-    throw new ConfigError([{ object: 'configuration', path: 'flux.version', message }]);
+    throw new ConfigError([{ object: MERGED_CONFIG, path: 'flux.version', message }]);
   };
   return {
     versions: () => versionsIn(dir),

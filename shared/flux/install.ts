@@ -2,6 +2,7 @@ import type { FluxInstall } from '../config/effective.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { installedDeployment } from './deployment.ts';
+import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Release } from './release.ts';
 import { rolesFor } from './roles.ts';
 
@@ -46,7 +47,7 @@ function checkComponents(release: Release, components: readonly string[]): void 
   const missing = components.filter((component) => !available.includes(component));
   if (missing.length === 0) return;
   const message = `Flux ${release.version} has no component ${missing.join(', ')}; it has ${available.join(', ')}.`;
-  throw new ConfigError([{ object: 'configuration', path: 'flux.components', message }]);
+  throw new ConfigError([{ object: MERGED_CONFIG, path: 'flux.components', message }]);
 }
 
 function namespaceOf(name: string): KubeObject {

@@ -102,10 +102,3 @@ test.each([
 ])('%j is an error', (changes: Partial<VersionInputs>, message) => {
   expect(sentence(changes)).toBe(`configuration: flux.version: ${message}`);
 });
-
-test('an error says where the version is written', () => {
-  const at = { object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion' };
-  expect(sentence({ wanted: 'v1.0.0', at })).toMatch(
-    /^ConfigMap garden-foo\/flux-config: fluxVersion: no Flux release/,
-  );
-});

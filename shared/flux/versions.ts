@@ -1,4 +1,5 @@
-import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { MERGED_CONFIG } from './locate-issues.ts';
 
 /** A Flux release number; `pre` is what follows the dash of a pre-release, else empty. */
 export interface FluxVersion {
@@ -58,8 +59,6 @@ export interface VersionInputs {
   pinned?: string | undefined;
   /** False: a merely newer distribution changes nothing. */
   mayUpgrade: boolean;
-  /** Where the wanted version is written, for errors. */
-  at?: Pick<ConfigIssue, 'object' | 'path'> | undefined;
 }
 
 /**
@@ -72,8 +71,8 @@ export function resolveVersion(inputs: VersionInputs): string {
   const { wanted, kubernetesVersion, pinned, mayUpgrade } = inputs;
   const versions = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
   const fail = (message: string): never => {
-    const at = inputs.at ?? { object: 'configuration', path: 'flux.version' };
-    throw new ConfigError([{ ...at, message: `${message}; ${availableText(versions)}.` }]);
+    const issue = { object: MERGED_CONFIG, path: 'flux.version', message: `${message}; ${availableText(versions)}.` };
+    throw new ConfigError([issue]);
   };
 
   const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));
