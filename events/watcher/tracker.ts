@@ -40,6 +40,9 @@ interface Mark {
 
 const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 
+/** Stands for all versions that are no news; fingerprints are never negative. */
+const NO_NEWS = -1;
+
 /**
  * @param onError an object that a definition cannot deal with; it is left out until it changes
  */
@@ -57,6 +60,7 @@ export function createTracker(
     try {
       if (subscription.matches?.(object) === false) return noMark;
       const keys = subscription.keys(object, cluster);
+      if (subscription.isNews?.(object) === false) return { fingerprint: NO_NEWS, keys };
       return { fingerprint: fingerprint(object, keys, subscription.wakes(object)), keys };
     } catch (error) {
       onError(name, object, error);
@@ -93,7 +97,8 @@ export function createTracker(
       marks.forEach((mark, index) => {
         const before = markIn(old, index);
         const subscriber = subscribers[index];
-        if (subscriber === undefined || Object.is(mark.fingerprint, before.fingerprint)) return;
+        if (subscriber === undefined || mark.fingerprint === NO_NEWS) return;
+        if (Object.is(mark.fingerprint, before.fingerprint)) return;
         const cause = causeOf(text, uid, resourceVersion);
         for (const key of union(before.keys, mark.keys)) emit(subscriber.function, key, cause);
       });

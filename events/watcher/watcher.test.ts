@@ -112,6 +112,27 @@ test('a change of a field wakes whoever reads it, and nobody else', async () => 
   expect(watcher.short()).toEqual(['sync-mode a/shoot-flux because Extension shoot-flux']);
 });
 
+test('what is no news wakes nobody, and the same news wakes again after it', async () => {
+  await using api = await startListWatch();
+  const asked = onExtensions('one', {
+    isNews: ({ metadata }) => metadata.annotations?.operation !== undefined,
+    wakes: ({ metadata }) => metadata.annotations?.operation,
+  });
+  await using watcher = watching(api, [asked]);
+  const put = (annotations: Record<string, string>) => api.put(extensions, extension('a', {}, { annotations }));
+  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  put({});
+  put({ operation: 'reconcile' });
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  put({});
+  await settled();
+  expect(watcher.sent).toHaveLength(1);
+  put({ operation: 'reconcile' });
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  api.remove(extensions, put({}));
+  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+});
+
 test('an object that is being deleted, is deleted, and comes again under its name is noticed each time', async () => {
   await using api = await startListWatch();
   await using watcher = watching(api, [onExtensions()]);

@@ -26,6 +26,11 @@ export interface Subscription {
    * other field wakes nobody. Presence and deletion are always part of the fingerprint.
    */
   wakes(object: KubeObject): unknown;
+  /**
+   * Which versions of an object are news at all; default all. The others wake nobody, whatever changed, and the next
+   * one that is news wakes whatever it says: an annotation that asks for work is news, its removal is none.
+   */
+  isNews?(object: KubeObject): boolean;
   /** The reconcile keys that an object stands for; `cluster` is where it was seen. */
   keys(object: KubeObject, cluster: string): ReconcileKey[];
 }
