@@ -24,14 +24,20 @@ export const definition: FunctionDefinition = {
       matches: (object) => isOurs(object as Extension),
       wakes: (object) => {
         const { metadata, status } = object as Extension;
-        return [
-          metadata.generation,
-          metadata.deletionTimestamp,
-          metadata.annotations?.[OPERATION_ANNOTATION],
-          metadata.annotations?.[TIMESTAMP_ANNOTATION],
-          status?.state?.bootstrapped,
-        ];
+        return [metadata.generation, metadata.deletionTimestamp, status?.state?.bootstrapped];
       },
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+    },
+    {
+      in: 'seed',
+      resource: resources.extensions,
+      matches: (object) => isOurs(object as Extension),
+      // We remove it ourselves.
+      isNews: ({ metadata }) => metadata.annotations?.[OPERATION_ANNOTATION] !== undefined,
+      wakes: ({ metadata: { annotations } }) => [
+        annotations?.[OPERATION_ANNOTATION],
+        annotations?.[TIMESTAMP_ANNOTATION],
+      ],
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },
     {

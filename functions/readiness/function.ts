@@ -1,12 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
-import { applyState } from '../../shared/gardener/managed-resource.ts';
-import {
-  EXTENSION_TYPE,
-  type Extension,
-  type ManagedResource,
-  ORIGIN,
-  ORIGIN_LABEL,
-} from '../../shared/gardener/types.ts';
+import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
@@ -20,20 +13,16 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
+      // Until the operation has ended, nothing of it can be judged.
+      isNews: (object) => {
+        const { state, lastOperation } = (object as Extension).status ?? {};
+        return state?.applied !== undefined && lastOperation?.state !== 'Processing';
+      },
       wakes: (object) => {
-        const { metadata, status } = object as Extension;
-        return [metadata.deletionTimestamp, status?.state?.applied, status?.state?.bootstrapped];
+        const { state, lastOperation } = (object as Extension).status ?? {};
+        return [state?.applied, lastOperation?.state];
       },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
-    },
-    {
-      in: 'seed',
-      resource: resources.managedResources,
-      labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
-      // Applied in its current form, or not: nothing else of it counts here.
-      matches: (object) => applyState(object as ManagedResource).state === 'applied',
-      wakes: (object) => object.metadata.generation,
-      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
     },
   ],
   resync: true,

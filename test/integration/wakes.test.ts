@@ -16,9 +16,9 @@ const definitions = await findDefinitions();
 function woken(kind: string, before: KubeObject | undefined, after: KubeObject): string[] {
   const awake = definitions.filter(({ subscriptions }) =>
     subscriptions.some((subscription) => {
-      if (subscription.resource.kind !== kind) return false;
+      if (subscription.resource.kind !== kind || subscription.isNews?.(after) === false) return false;
       const fingerprint = (object: KubeObject | undefined) =>
-        object === undefined || subscription.matches?.(object) === false
+        object === undefined || subscription.matches?.(object) === false || subscription.isNews?.(object) === false
           ? 'absent'
           : JSON.stringify(subscription.wakes(object));
       return fingerprint(before) !== fingerprint(after);
@@ -28,6 +28,15 @@ function woken(kind: string, before: KubeObject | undefined, after: KubeObject):
 }
 
 const extension = (parts: Parameters<typeof extensionFactory>[0]): Extension => extensionFactory(parts);
+const succeeded = { lastOperation: lastOperationFactory() };
+const withSource = appliedFactory({
+  source: {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'GitRepository',
+    namespace: 'flux-system',
+    name: 'main-gitrepo',
+  },
+});
 const processing = { lastOperation: lastOperationFactory({ state: 'Processing' }) };
 const annotated = (timestamp: string) => ({
   annotations: { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp },
@@ -42,17 +51,24 @@ describe('a write wakes only the functions that read what was written', () => {
       { metadata: annotated('2026-01-02T03:04:06Z') },
       ['managed-resources'],
     ],
+    ['managed-resources takes the annotation away', { metadata: annotated('2026-01-02T03:04:05Z') }, {}, []],
     ['managed-resources reports Processing', {}, { status: processing }, []],
-    [
-      'managed-resources reports Succeeded',
-      { status: processing },
-      { status: { lastOperation: lastOperationFactory() } },
-      [],
-    ],
     [
       'managed-resources records what it applies',
       { status: processing },
+      { status: { ...processing, state: { applied: withSource } } },
+      [],
+    ],
+    [
+      'managed-resources reports Succeeded',
+      { status: { ...processing, state: { applied: withSource } } },
+      { status: { ...succeeded, state: { applied: withSource } } },
+      ['readiness'],
+    ],
+    [
+      'managed-resources reports Succeeded, and Flux is all there is',
       { status: { ...processing, state: { applied: appliedFactory() } } },
+      { status: { ...succeeded, state: { applied: appliedFactory() } } },
       ['readiness', 'sync-mode'],
     ],
     [
@@ -66,13 +82,19 @@ describe('a write wakes only the functions that read what was written', () => {
           },
         },
       },
-      ['managed-resources', 'readiness', 'sync-mode'],
+      ['managed-resources'],
     ],
     ['readiness writes a condition', {}, { status: { conditions: [conditionFactory({ type: 'FluxReady' })] } }, []],
     [
       'readiness finds everything Ready',
-      {},
-      { status: { providerStatus: { flux: { configHash: 'a', ready: true } } } },
+      { status: { ...succeeded, state: { applied: withSource } } },
+      {
+        status: {
+          ...succeeded,
+          state: { applied: withSource },
+          providerStatus: { flux: { configHash: withSource.configHash, ready: true } },
+        },
+      },
       ['sync-mode'],
     ],
   ])('%s', (_, before, after, expected) => {
@@ -90,7 +112,7 @@ describe('a write wakes only the functions that read what was written', () => {
 
   it.each<[string, KubeObject | undefined, KubeObject, string[]]>([
     ['we create a ManagedResource', undefined, resource({}), []],
-    ['it is applied', resource(applying), resource(applied(1)), ['managed-resources', 'readiness', 'sync-mode']],
+    ['it is applied', resource(applying), resource(applied(1)), ['managed-resources']],
     ['it fails', resource(applying), resource(failing('False')), ['managed-resources']],
     [
       'it fails once more, with Progressing in between',
@@ -99,12 +121,7 @@ describe('a write wakes only the functions that read what was written', () => {
       [],
     ],
     ['its health changes', resource(applied(1)), resource({ observedGeneration: 1, conditions: health }), []],
-    [
-      'somebody changes it',
-      resource(applied(1)),
-      resource(applied(1), 2),
-      ['managed-resources', 'readiness', 'sync-mode'],
-    ],
+    ['somebody changes it', resource(applied(1)), resource(applied(1), 2), ['managed-resources']],
   ])('%s', (_, before, after, expected) => {
     expect(woken('ManagedResource', before, after)).toEqual(expected);
   });
