@@ -1,5 +1,5 @@
 import type { Connection } from '../../../shared/kube/connection.ts';
-import { NotFoundError } from '../../../shared/kube/errors.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
 import type { Resource } from '../../../shared/kube/resource.ts';
 import { answer, createTransport, exchange, type Request, withTimeLimit } from '../../../shared/kube/transport.ts';
 
@@ -33,7 +33,7 @@ export function createDiscovery(connection: Connection): Discovery {
         answer<T>(transport, request, await exchange(transport, request, signal), signal),
       );
     } catch (error) {
-      if (error instanceof NotFoundError) return undefined;
+      if (error instanceof KubeError && error.status === 404) return undefined;
       throw error;
     }
   };

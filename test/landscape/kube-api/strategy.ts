@@ -3,6 +3,7 @@ import type { Definition } from './definition.ts';
 import { type FieldError, fieldError } from './errors.ts';
 import { type ApiObject, asObject, equal, type JsonObject, withKey } from './json.ts';
 import { dataKeyErrors, metadataErrors } from './names.ts';
+import { podTemplateErrors } from './pod-template.ts';
 import { emptyValue } from './schema.ts';
 
 /** Resources that keep the status which they are created with. */
@@ -72,6 +73,7 @@ export function strategyErrors(definition: Definition, object: ApiObject, old?: 
     errors.push(...dataKeyErrors(object));
     if (old !== undefined) errors.push(...immutabilityErrors(definition, object, old));
   }
+  if (definition.group === 'apps') errors.push(...podTemplateErrors(object));
   if (old === undefined) return errors;
   if (definition.plural.endsWith('rolebindings') && !equal(old.roleRef, object.roleRef)) {
     errors.push(fieldError.invalid('roleRef', object.roleRef, 'cannot change roleRef'));
