@@ -22,7 +22,8 @@ export interface Answer {
 
 export interface RequestOptions {
   query?: Record<string, string>;
-  body?: object;
+  /** An object is sent as JSON, a text as it is. */
+  body?: object | string;
   contentType?: string;
   accept?: string;
   userAgent?: string;
@@ -71,7 +72,8 @@ export class ConformanceClient {
 
   send(method: string, path: string, options: RequestOptions): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const text = options.body === undefined ? undefined : JSON.stringify(options.body);
+      const { body } = options;
+      const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
       const sent = this.#open(method, path, options, text);
       sent.on('error', reject);
       sent.on('response', (response) => {
@@ -83,8 +85,8 @@ export class ConformanceClient {
         response.on('error', reject);
         response.on('end', () => {
           const json = response.headers['content-type']?.startsWith('application/json') ?? false;
-          const body = json ? JSON.parse(received) : received;
-          resolve({ code: response.statusCode ?? 0, body, headers: response.headers });
+          const answered = json ? JSON.parse(received) : received;
+          resolve({ code: response.statusCode ?? 0, body: answered, headers: response.headers });
         });
       });
       sent.end(text);

@@ -61,7 +61,9 @@ export function landscapeCrdTests(context: () => Context): void {
       status: { lastOperation: { state: 'x', progress: 'y' } },
     });
     expect(wrong.code).toBe(422);
-    const changed = await client.mergePatch(`${path}/shoot-flux`, { spec: { type: 'other' } });
+    await client.mergePatch(`${path}/shoot-flux`, { spec: { class: 'shoot' } });
+    const changed = await client.mergePatch(`${path}/shoot-flux`, { spec: { class: 'seed' } });
+    expect(changed.code).toBe(422);
     expect(changed.body.message).toContain('Value is immutable');
   });
 

@@ -184,14 +184,12 @@ export function objectTests(context: () => Context): void {
     const path = await context().configMaps();
     const { body } = await client.post(path, configMap('a'));
     const changed = await client.mergePatch(`${path}/a`, {
-      metadata: {
-        creationTimestamp: '2000-01-01T00:00:00Z',
-        deletionTimestamp: '2000-01-01T00:00:00Z',
-        labels: { a: 'b' },
-      },
+      metadata: { creationTimestamp: '2000-01-01T00:00:00Z', generation: 7, labels: { a: 'b' } },
     });
-    const { creationTimestamp, deletionTimestamp } = changed.body.metadata;
-    expect({ creationTimestamp, deletionTimestamp }).toEqual({ creationTimestamp: body.metadata.creationTimestamp });
+    expect(changed.body.metadata.creationTimestamp).toBe(body.metadata.creationTimestamp);
+    expect(changed.body.metadata.generation).toBeUndefined();
+    const deletionTimestamp = '2000-01-01T00:00:00Z';
+    expect(await client.mergePatch(`${path}/a`, { metadata: { deletionTimestamp } })).toMatchObject({ code: 422 });
     expect(await client.mergePatch(`${path}/a`, { metadata: { uid: 'x' } })).toMatchObject({ code: 422 });
   });
 

@@ -50,7 +50,9 @@ export function list(call: Call): Page {
   }
   if (asked !== undefined && asked > store.revision) throw tooLarge(asked, store.revision);
   const continued = token === '' ? undefined : continuation(token);
-  const revision = continued?.rv ?? (exact && asked !== undefined ? asked : store.revision);
+  const pinned = continued === undefined ? (exact ? asked : undefined) : continued.rv;
+  // A token that was handed out with a 410 goes on with the present.
+  const revision = pinned === undefined || pinned < 0 ? store.revision : pinned;
   if (!store.remembers(revision)) {
     if (continued === undefined) throw expired('The provided resource version is too old.');
     throw expired(
@@ -66,7 +68,7 @@ export function list(call: Call): Page {
   let last = '';
   let more = false;
   let remaining = 0;
-  for (const [key, object] of store.range(prefix, continued?.start ?? '', revision < 0 ? store.revision : revision)) {
+  for (const [key, object] of store.range(prefix, continued?.start ?? '', revision)) {
     if (more) {
       remaining++;
       continue;
@@ -81,12 +83,11 @@ export function list(call: Call): Page {
     items.push(object);
     last = key;
   }
-  const shown = revision < 0 ? store.revision : revision;
   return {
     items,
     metadata: {
-      resourceVersion: String(shown),
-      ...(more && { continue: encode({ v: 'meta.k8s.io/v1', rv: shown, start: last }) }),
+      resourceVersion: String(revision),
+      ...(more && { continue: encode({ v: 'meta.k8s.io/v1', rv: revision, start: last }) }),
       ...(more && matches === everything && { remainingItemCount: remaining }),
     },
   };
@@ -98,8 +99,7 @@ function continuation(token: string): Continuation {
   try {
     const value = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
     if (typeof value?.rv !== 'number' || typeof value.start !== 'string') throw new Error('not a token');
-    // A token of an expired list goes on with the present.
-    return value.rv < 0 ? { ...value, rv: -1 } : value;
+    return value;
   } catch {
     throw badRequest('invalid continue token: continue key is not valid');
   }

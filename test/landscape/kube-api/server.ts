@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Call, User } from './call.ts';
 import * as discovery from './discovery.ts';
@@ -40,6 +41,8 @@ export class Handler {
 
   /** Never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // By this a client tells an API server's "404 page not found" from that of anything in between.
+    response.setHeader('audit-id', randomUUID());
     const url = new URL(request.url ?? '/', 'https://localhost');
     const info = requestInfo(url.pathname);
     const method = request.method ?? 'GET';

@@ -100,7 +100,15 @@ export function patch(registry: Registry, call: Call): Answer {
   const object = decode(call, patched);
   checkIdentity(call, object);
   checkUid(call, live, object);
+  checkDeletionTime(call, live, object);
   return { code: 200, body: replace(call, live, object) };
+}
+
+function checkDeletionTime({ definition, name }: Call, live: ApiObject, { metadata }: ApiObject): void {
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined || deletionTimestamp === live.metadata.deletionTimestamp) return;
+  const error = fieldError.invalid('metadata.deletionTimestamp', deletionTimestamp, 'field is immutable');
+  throw invalid(definition, name, [error]);
 }
 
 function checkUid({ definition, name }: Call, live: ApiObject, { metadata: { uid } }: ApiObject): void {
@@ -287,7 +295,7 @@ function systemMetadata(live: ApiObject, next: ApiObject): ApiObject['metadata']
   };
   let metadata = next.metadata;
   for (const [key, value] of Object.entries(kept)) metadata = withKey(metadata, key, value);
-  return withKey(metadata, 'generateName', next.metadata.generateName);
+  return withKey(metadata, 'selfLink', undefined);
 }
 
 function checkFinalizers(call: Call, live: ApiObject, object: ApiObject): void {

@@ -42,13 +42,16 @@ function patchField(schema: Schema | undefined, target: Json | undefined, patch:
 
 function mergeByKey(schema: Schema | undefined, key: string, live: Json[], patch: Json[], order: Json[]): Json[] {
   const keyOf = (item: Json) => (isObject(item) ? JSON.stringify(item[key]) : JSON.stringify(item));
-  const result = new Map(live.map((item) => [keyOf(item), item]));
+  const existing = new Map(live.map((item) => [keyOf(item), item]));
+  const fresh: Json[] = [];
   for (const item of patch) {
-    if (isObject(item) && item.$patch === 'delete') result.delete(keyOf(item));
-    else result.set(keyOf(item), strategicMergePatch(schema, result.get(keyOf(item)), item));
+    const known = existing.get(keyOf(item));
+    if (isObject(item) && item.$patch === 'delete') existing.delete(keyOf(item));
+    else if (known === undefined) fresh.push(strategicMergePatch(schema, undefined, item));
+    else existing.set(keyOf(item), strategicMergePatch(schema, known, item));
   }
-  const positions = order.map(keyOf);
-  return sorted([...result.values()], positions, keyOf);
+  // Without an order of the client's the API server puts new items before the others.
+  return sorted([...fresh, ...existing.values()], order.map(keyOf), keyOf);
 }
 
 /** Items that the client listed come in its order, behind those that it does not know. */

@@ -1,0 +1,192 @@
+import { afterEach, expect, test } from 'vitest';
+import { ConformanceClient } from '../../conformance/client.ts';
+import { configMap } from '../../conformance/context.ts';
+import { crd } from '../../conformance/things.ts';
+import { type KubeApi, type KubeApiOptions, startKubeApi } from './kube-api.ts';
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+async function start(options: KubeApiOptions = {}): Promise<{ api: KubeApi; client: ConformanceClient }> {
+  const api = await startKubeApi(options);
+  const client = new ConformanceClient(api);
+  cleanups.push(
+    () => client.close(),
+    () => api.stop(),
+  );
+  return { api, client };
+}
+
+const path = '/api/v1/namespaces/default/configmaps';
+const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } };
+
+test('faults: a status, once, with Retry-After', async () => {
+  const { api, client } = await start();
+  api.faults.add({ match: { method: 'GET', path: /configmaps/ }, action: 'status', status: 429, retryAfterSeconds: 7 });
+  expect(await client.get('/api/v1/namespaces')).toMatchObject({ code: 200 });
+  expect(await client.get(path)).toMatchObject({
+    code: 429,
+    headers: { 'retry-after': '7' },
+    body: { kind: 'Status', reason: 'TooManyRequests' },
+  });
+  expect(await client.get(path)).toMatchObject({ code: 200 });
+});
+
+test('faults: a broken connection before and after the work', async () => {
+  const { api, client } = await start();
+  api.faults.add({ match: { verb: 'create' }, action: 'reset' });
+  await expect(client.post(path, configMap('a'))).rejects.toThrow();
+  expect(api.objects.find(reference)).toBeUndefined();
+  api.faults.add({ match: { verb: 'create' }, action: 'reset', after: true });
+  await expect(client.post(path, configMap('a'))).rejects.toThrow();
+  expect(api.objects.find(reference)).toBeDefined();
+});
+
+test('faults: latency, by user agent, until it is disarmed', async () => {
+  const { api, client } = await start();
+  const disarm = api.faults.add({ match: { userAgent: /^slow/ }, action: 'latency', ms: 100, times: 99 });
+  const took = async (userAgent: string) => {
+    const begun = performance.now();
+    await client.get(path, { userAgent });
+    return performance.now() - begun;
+  };
+  expect(await took('slow/1')).toBeGreaterThan(95);
+  expect(await took('fast/1')).toBeLessThan(95);
+  disarm();
+  expect(await took('slow/1')).toBeLessThan(95);
+});
+
+test('faults: a request that hangs is carried out or not', async () => {
+  const { api, client } = await start();
+  api.faults.add({ match: { verb: 'create' }, action: 'hang', after: true });
+  void client.post(path, configMap('a')).catch(() => {});
+  await expect.poll(() => api.objects.find(reference)).toBeDefined();
+  expect(api.requestsLike({ verb: 'create' })).toMatchObject([{ status: 0 }]);
+});
+
+test('watches can be closed, silenced, and told that they are too old', async () => {
+  const { api, client } = await start();
+  using closed = client.watch(path);
+  using expired = client.watch(path);
+  using silent = client.watch(path);
+  await expect.poll(() => api.watches('configmaps')).toHaveLength(3);
+  const [one, two, three] = api.watches('configmaps');
+  one?.close();
+  two?.expire();
+  three?.silence();
+  expect(await closed.rest()).toEqual([]);
+  expect(await expired.rest()).toMatchObject([{ type: 'ERROR', object: { code: 410, reason: 'Expired' } }]);
+  api.objects.create(reference);
+  await expect(silent.next()).rejects.toThrow('no event');
+}, 10_000);
+
+test('after a compaction old watches and continue tokens are gone', async () => {
+  const { api, client } = await start();
+  for (const name of ['a', 'b', 'c']) api.objects.create({ ...reference, metadata: { name } });
+  const { metadata } = (await client.get(path, { query: { limit: '1' } })).body;
+  api.objects.create({ ...reference, metadata: { name: 'd' } });
+  api.compact();
+  using watch = client.watch(path, { resourceVersion: metadata.resourceVersion });
+  expect(await watch.next()).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
+  const gone = await client.get(path, { query: { limit: '1', continue: metadata.continue } });
+  expect(gone).toMatchObject({ code: 410, body: { reason: 'Expired' } });
+  // The token in the refusal goes on with the present.
+  const next = await client.get(path, { query: { continue: gone.body.metadata.continue } });
+  expect(next.body.items).toHaveLength(3);
+});
+
+test('the world stops between two requests', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { api, client } = await start({ onRequest: ({ verb }) => (verb === 'create' ? held : undefined) });
+  const creating = client.post(path, configMap('a'));
+  expect((await client.get(path)).body.items).toEqual([]);
+  release();
+  expect((await creating).code).toBe(201);
+  expect(api.requests.map(({ verb, status }) => [verb, status])).toEqual([
+    ['create', 201],
+    ['list', 200],
+  ]);
+});
+
+test('with its controller a deleted namespace is emptied and goes', async () => {
+  const { api, client } = await start({ namespaceController: true });
+  api.objects.ensureNamespace('n');
+  const inside = (name: string, finalizers: string[]) =>
+    api.objects.create({
+      ...reference,
+      metadata: { name, namespace: 'n', ...(finalizers.length > 0 && { finalizers }) },
+    });
+  inside('free', []);
+  inside('held', ['example.com/a']);
+  await client.delete('/api/v1/namespaces/n');
+  await expect
+    .poll(() => api.objects.list('v1', 'ConfigMap', 'n').map(({ metadata }) => metadata.name))
+    .toEqual(['held']);
+  api.objects.patch({ ...reference, metadata: { name: 'held', namespace: 'n' } }, { metadata: { finalizers: null } });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } };
+  await expect.poll(() => api.objects.find(namespace)).toBeUndefined();
+});
+
+test('objects without HTTP obey the same rules', async () => {
+  const { api } = await start({
+    objects: [crd('example.com', 'Thing', { status: true, scope: 'Namespaced' })] as never,
+  });
+  const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a', namespace: 'default' } };
+  await expect
+    .poll(() => api.objects.list('apiextensions.k8s.io/v1', 'CustomResourceDefinition')[0]?.status)
+    .toMatchObject({
+      acceptedNames: { kind: 'Thing' },
+    });
+  expect(() => api.objects.create({ ...thing, spec: {} } as never)).toThrow('spec.size: Required value');
+  const created = api.objects.create({ ...thing, spec: { size: 1 } } as never);
+  expect(created).toMatchObject({ spec: { size: 1, mode: 'A' }, metadata: { generation: 1 } });
+  expect(api.objects.patch(thing, { spec: { size: 2 } }).metadata.generation).toBe(2);
+  expect(api.objects.patchStatus(thing, { ready: true }).status).toEqual({ ready: true });
+  expect(api.objects.setStatus(thing, { other: 1 }).status).toEqual({ other: 1 });
+  expect(api.objects.apply({ ...thing, spec: { size: 3 } } as never).spec).toMatchObject({ size: 3 });
+  expect(api.objects.delete(thing)).toBe(true);
+  expect(api.objects.delete(thing)).toBe(false);
+});
+
+test('a token of a ServiceAccount logs in', async () => {
+  const { api, client } = await start({ authorization: 'RBAC' });
+  api.objects.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } });
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } };
+  const { body } = await client.post('/api/v1/namespaces/default/serviceaccounts/sa/token', request);
+  const refused = await client.get(path, { token: body.status.token });
+  expect(refused.body.message).toContain('User "system:serviceaccount:default:sa" cannot list');
+});
+
+test('10,000 Extensions with 40,000 ManagedResources are made, listed and paged quickly', async () => {
+  const { api, client } = await start({
+    objects: ['Big', 'Small'].map((kind) => crd('example.com', kind, { status: true, scope: 'Namespaced' })) as never,
+  });
+  await expect.poll(async () => (await client.get('/apis/example.com/v1/bigs')).code).toBe(200);
+  const begun = process.cpuUsage();
+  const make = (kind: string, count: number) => {
+    for (let index = 0; index < count; index++) {
+      const metadata = { name: `o${index}`, namespace: 'default', labels: { origin: 'x' } };
+      api.objects.create({ apiVersion: 'example.com/v1', kind, metadata, spec: { size: 1, name: 'abc' } } as never);
+    }
+  };
+  make('Big', 10_000);
+  make('Small', 40_000);
+  const { user } = process.cpuUsage(begun);
+  expect(user / 1000 / 50_000).toBeLessThan(1);
+
+  let count = 0;
+  let token = '';
+  do {
+    const query = { limit: '500', ...(token !== '' && { continue: token }) };
+    const { body } = await client.get('/apis/example.com/v1/smalls', { query });
+    count += body.items.length;
+    token = body.metadata.continue ?? '';
+  } while (token !== '');
+  expect(count).toBe(40_000);
+}, 120_000);
