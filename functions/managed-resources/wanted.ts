@@ -2,6 +2,7 @@ import type { ConfigInputs, EffectiveConfig } from '../../shared/config/effectiv
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
+import { locateIssues, MERGED_CONFIG } from '../../shared/flux/locate-issues.ts';
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
@@ -34,14 +35,28 @@ export async function wantedState(
   previous: Applied | undefined,
   live: Map<string, ManagedResource>,
 ): Promise<Wanted> {
-  const { context, seed, cluster, extension } = run;
-  const { shoot } = cluster.spec;
-  const garden = () => context.kube(GARDEN);
-  const inputs = await readConfigInputs(await garden(), extension, cluster);
-  const bootstrapped = isBootstrapped(extension);
+  const inputs = await readConfigInputs(await run.context.kube(GARDEN), run.extension, run.cluster);
+  const bootstrapped = isBootstrapped(run.extension);
   const lost = lostConfig(inputs, previous, bootstrapped);
   if (lost !== undefined) return lost;
 
+  try {
+    return await fromInputs(run, inputs, previous, live, bootstrapped);
+  } catch (error) {
+    throw locateIssues(error, inputs);
+  }
+}
+
+async function fromInputs(
+  run: Run,
+  inputs: ConfigInputs,
+  previous: Applied | undefined,
+  live: Map<string, ManagedResource>,
+  bootstrapped: boolean,
+): Promise<Wanted> {
+  const { context, seed, cluster, extension } = run;
+  const { shoot } = cluster.spec;
+  const garden = () => context.kube(GARDEN);
   const config = effectiveConfig(inputs);
   if (bootstrapped) refuseOtherNamespace(config, previous);
   const follow = followed(config.syncMode, bootstrapped);
@@ -105,7 +120,7 @@ function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undef
   const message =
     `the flux namespace cannot change after Flux has come up; set it back to "${previous.namespace}", ` +
     'or remove the extension from the Shoot and add it again.';
-  throw new ConfigError([{ object: 'configuration', path: 'flux.namespace', message }]);
+  throw new ConfigError([{ object: MERGED_CONFIG, path: 'flux.namespace', message }]);
 }
 
 /** Seed-side names of the copies in use: they survive a control-plane migration only when listed (facts 2.2). */
