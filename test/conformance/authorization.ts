@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { applyType } from './client.ts';
 import { type Context, configMap, eventually, unique } from './context.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -60,6 +61,51 @@ export function authorizationTests(context: () => Context): void {
     expect((await client.put(`${path}/a`, configMap('a'), { token: token() })).code).toBe(403);
     expect((await client.delete(`${path}/a`, { token: token() })).code).toBe(403);
     expect((await client.get(await context().configMaps(), { token: token() })).code).toBe(403);
+  });
+
+  test('a list may be granted to whoever names the object in the field selector', async ({ skip: skipTest }) => {
+    if (skip()) return skipTest('this server authorizes everybody');
+    const { client } = context();
+    const path = await context().configMaps();
+    await client.post(path, configMap('a'));
+    const list = (name: string) =>
+      client.get(path, { query: { fieldSelector: `metadata.name=${name}` }, token: token() });
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'], resourceNames: ['a'] }];
+    await granted(rules, path.split('/')[4] ?? '');
+    await eventually(async () => {
+      const { code, body } = await list('a');
+      expect({ code, items: body.items }).toMatchObject({ code: 200, items: [{ metadata: { name: 'a' } }] });
+    });
+    expect((await list('b')).code).toBe(403);
+    expect((await client.get(path, { token: token() })).code).toBe(403);
+  });
+
+  test('an apply that creates needs both rights, and tells the name', async ({ skip: skipTest }) => {
+    if (skip()) return skipTest('this server authorizes everybody');
+    const { client } = context();
+    const path = await context().configMaps();
+    const namespace = path.split('/')[4] ?? '';
+    const rule = { apiGroups: [''], resources: ['configmaps'] };
+    const apply = (name: string) =>
+      client.send('PATCH', `${path}/${name}`, {
+        body: configMap(name),
+        contentType: applyType,
+        query: { fieldManager: 'me' },
+        token: token(),
+      });
+    await granted([{ ...rule, verbs: ['patch'] }], namespace);
+    await eventually(async () => {
+      expect(await apply('a')).toMatchObject({
+        code: 403,
+        body: { message: expect.stringContaining('User "limited" cannot create resource "configmaps"') },
+      });
+    });
+    await granted([{ ...rule, verbs: ['create'], resourceNames: ['a'] }], namespace);
+    await eventually(async () => {
+      expect((await apply('a')).code).toBe(201);
+    });
+    expect((await apply('b')).code).toBe(403);
+    expect((await client.post(path, configMap('c'), { token: token() })).code).toBe(403);
   });
 
   test('a subresource is granted apart', async ({ skip: skipTest }) => {

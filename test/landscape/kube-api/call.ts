@@ -20,6 +20,8 @@ export interface Call {
   userAgent: string;
   user: User;
   body: Json | undefined;
+  /** An apply that creates needs that right too. @throws ApiError 403 */
+  mayCreate(): void;
   /** Warnings for the answer's header. */
   warnings: string[];
 }

@@ -141,4 +141,18 @@ export function checkNamespace(call: Call, { metadata }: ApiObject): void {
   throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
+/** Refuses a body that names another uid than the live object's. */
+export function checkUid({ definition, name }: Call, live: ApiObject, { metadata: { uid } }: ApiObject): void {
+  if (uid === undefined || uid === live.metadata.uid) return;
+  throw invalid(definition, name, [fieldError.invalid('metadata.uid', uid, 'field is immutable')]);
+}
+
+/** Refuses a body that says when the object is to be deleted. */
+export function checkDeletionTime({ definition, name }: Call, live: ApiObject, { metadata }: ApiObject): void {
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined || deletionTimestamp === live.metadata.deletionTimestamp) return;
+  const error = fieldError.invalid('metadata.deletionTimestamp', deletionTimestamp, 'field is immutable');
+  throw invalid(definition, name, [error]);
+}
+
 export const nameRequired = fieldError.required('metadata.name', 'name or generateName is required');

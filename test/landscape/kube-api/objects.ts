@@ -131,6 +131,7 @@ export class Objects {
       userAgent: 'test',
       user: { name: 'test', groups: ['system:masters'] },
       body: undefined,
+      mayCreate: () => {},
       warnings: [],
     };
   }

@@ -46,6 +46,12 @@ export function verbOf(method: string, info: RequestInfo, query: URLSearchParams
   }
 }
 
+/** The name that authorization sees: a list, a watch or a deletion of many may name one object in its field selector. */
+export function nameAsked({ name }: RequestInfo, query: URLSearchParams): string {
+  if (name !== '') return name;
+  return /(?:^|,)metadata\.name==?([^=,]+)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
 export function isWatch(query: URLSearchParams): boolean {
   const watch = query.get('watch');
   return watch === 'true' || watch === '1';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseBody } from './body.ts';
 import type { Call, User } from './call.ts';
 import * as discovery from './discovery.ts';
 import { ApiError, forbidden, methodNotAllowed, noSuchPath, unauthorized } from './errors.ts';
@@ -8,10 +9,9 @@ import type { Json, JsonObject } from './json.ts';
 import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
 import type { Registry } from './registry.ts';
 import { formOf } from './render.ts';
-import { isWatch, type RequestInfo, requestInfo, verbOf } from './request-info.ts';
+import { isWatch, nameAsked, type RequestInfo, requestInfo, verbOf } from './request-info.ts';
 import { route } from './routes.ts';
 import { type OpenWatch, watch } from './watch.ts';
-import { parseBody } from './writes.ts';
 
 /** A request in the log. */
 export interface LoggedRequest extends RequestSummary {
@@ -114,7 +114,8 @@ export class Handler {
     }
     const known: User = user ?? { name: 'system:anonymous', groups: [] };
     const definition = this.#options.registry.find(info.group, info.version, info.plural);
-    this.#authorize(known, summary.verb, info);
+    const authorize = (verb: string) => this.#authorize(known, verb, info, nameAsked(info, url.searchParams));
+    authorize(summary.verb);
     const unknown = definition === undefined && !this.#options.registry.serves(info.group, info.version);
     if (unknown || (definition?.custom && info.namespace !== '' && !definition.namespaced)) {
       sendText(response, 404, pageNotFound);
@@ -132,6 +133,7 @@ export class Handler {
       userAgent: summary.userAgent,
       user: known,
       body: parseBody(text, contentType),
+      mayCreate: () => authorize('create'),
       warnings: [],
     };
     const form = formOf(request.headers.accept ?? '');
@@ -155,16 +157,16 @@ export class Handler {
     send(response, code, body);
   }
 
-  #authorize(user: User, verb: string, info: RequestInfo): void {
+  #authorize(user: User, verb: string, info: RequestInfo, name: string): void {
     if (!this.#options.rbac) return;
-    const { group, plural, subresource, name, version } = info;
+    const { group, plural, subresource, version } = info;
     const resource = subresource === '' ? plural : `${plural}/${subresource}`;
     // Requests to a namespace itself are made within it.
     const namespace = group === '' && plural === 'namespaces' ? name : info.namespace;
     const attributes: Attributes = { verb, group, resource, namespace, name };
     if (isAllowed(this.#options.registry, user, attributes)) return;
     const kind = this.#options.registry.find(group, version, plural)?.kind ?? plural;
-    throw forbidden({ group, plural: resource, kind }, name, forbiddenText(user, attributes));
+    throw forbidden({ group, plural: resource, kind }, info.name, forbiddenText(user, attributes));
   }
 
   /** What is served besides resources. */

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { type Call, isDryRun } from './call.ts';
+import { nameRequired, validate } from './decode.ts';
+import { keyOf } from './definition.ts';
+import { ApiError, alreadyExists, changedMeanwhile, conflict, fieldError, invalid } from './errors.ts';
+import { decodeManagers, type Managers } from './fields/managed-fields.ts';
+import { type ApiObject, asArray, equal, isObject, withKey } from './json.ts';
+import { checkNamespaceOpen, checkServed } from './lifecycle.ts';
+import { generatedName } from './names.ts';
+import { comparable, emptyObject, sentManagers, trackUpdate, withManagers } from './ownership.ts';
+import type { Registry } from './registry.ts';
+import { prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
+import { now } from './time.ts';
+
+/** The live object that a request is about. */
+export function find(call: Call): ApiObject | undefined {
+  return call.definition.store.get(keyOf(call.definition, call.namespace, call.name));
+}
+
+/** Stores a new object; `managers` when they were already worked out. */
+export function store(registry: Registry, call: Call, decoded: ApiObject, managers: Managers | undefined): ApiObject {
+  const { definition, namespace } = call;
+  if (definition.namespaced) checkNamespaceOpen(registry, definition, namespace, decoded.metadata.name);
+  checkServed(definition, decoded.metadata.name);
+  const generateName = String(decoded.metadata.generateName ?? '');
+  const name = decoded.metadata.name || (generateName === '' ? '' : generatedName(generateName));
+  if (name === '') throw invalid(definition, '', [nameRequired]);
+  if (decoded.metadata.resourceVersion !== undefined && decoded.metadata.resourceVersion !== '0') {
+    throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
+  }
+  const key = keyOf(definition, namespace, name);
+  const {
+    deletionTimestamp: _,
+    deletionGracePeriodSeconds: __,
+    selfLink: ___,
+    managedFields,
+    ...rest
+  } = decoded.metadata;
+  const metadata = withKey(
+    { ...rest, name, uid: randomUUID(), creationTimestamp: now() },
+    'namespace',
+    definition.namespaced ? namespace : undefined,
+  );
+  const prepared = prepareCreate(definition, { ...decoded, metadata: withKey(metadata, 'resourceVersion', undefined) });
+  validate(call, prepared);
+  const errors = strategyErrors(definition, prepared);
+  if (errors.length > 0) throw invalid(definition, name, errors);
+  if (definition.store.get(key) !== undefined) throw alreadyExists(definition, name);
+
+  const owners = managers ?? trackUpdate(call, emptyObject(call), prepared, decodeManagers(managedFields));
+  const object = withManagers({ ...prepared, apiVersion: definition.storedAs }, owners);
+  return isDryRun(call) ? object : definition.store.put(key, object);
+}
+
+/** Stores a changed object; `managers` when they were already worked out. */
+export function replace(call: Call, live: ApiObject, next: ApiObject, managers?: Managers): ApiObject {
+  const { definition, name } = call;
+  const { metadata } = next;
+  if (metadata.uid !== undefined && metadata.uid !== live.metadata.uid) {
+    throw conflict(
+      definition,
+      name,
+      `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${live.metadata.uid}`,
+    );
+  }
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== live.metadata.resourceVersion) {
+    throw changedMeanwhile(definition, name);
+  }
+  const merged = { ...next, metadata: systemMetadata(live, next) };
+  const prepared = prepareUpdate(definition, call.subresource, live, merged);
+  const owners = managers ?? trackUpdate(call, live, prepared, sentManagers(live, next));
+  const object = withManagers({ ...prepared, apiVersion: definition.storedAs }, owners);
+  checkFinalizers(call, live, object);
+  validate(call, object, live);
+  const errors = strategyErrors(definition, object, live);
+  if (errors.length > 0) throw invalid(definition, name, errors);
+
+  const same = { ...live, apiVersion: object.apiVersion };
+  if (equal(comparable(same), comparable(object))) return same;
+  if (isDryRun(call)) return object;
+  const key = keyOf(definition, call.namespace, name);
+  const finished = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
+  const held = definition.plural === 'namespaces' && !definition.custom && namespaceHeld(object);
+  if (finished && !held) return definition.store.remove(key, object) ?? object;
+  return definition.store.put(key, object);
+}
+
+/** A namespace stays while `spec.finalizers` says so. */
+function namespaceHeld(object: ApiObject): boolean {
+  return isObject(object.spec) && asArray(object.spec.finalizers).length > 0;
+}
+
+/** What only the server sets. */
+function systemMetadata(live: ApiObject, next: ApiObject): ApiObject['metadata'] {
+  const {
+    uid,
+    creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    generation,
+    namespace,
+    resourceVersion,
+  } = live.metadata;
+  const kept = {
+    uid,
+    creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+    generation,
+    namespace,
+    resourceVersion,
+  };
+  let metadata = next.metadata;
+  for (const [key, value] of Object.entries(kept)) metadata = withKey(metadata, key, value);
+  return withKey(metadata, 'selfLink', undefined);
+}
+
+function checkFinalizers(call: Call, live: ApiObject, object: ApiObject): void {
+  if (live.metadata.deletionTimestamp === undefined) return;
+  const before = live.metadata.finalizers ?? [];
+  const added = (object.metadata.finalizers ?? []).filter((finalizer) => !before.includes(finalizer));
+  if (added.length === 0) return;
+  throw invalid(call.definition, call.name, [
+    fieldError.forbidden(
+      'metadata.finalizers',
+      `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((text) => JSON.stringify(text)).join(', ')}}`,
+    ),
+  ]);
+}

@@ -1,0 +1,84 @@
+import { type Call, managerOf } from './call.ts';
+import { apiVersionOf } from './definition.ts';
+import { type FieldSet, fromFieldsV1, toFieldsV1 } from './fields/field-set.ts';
+import { decodeManagers, encodeManagers, type Managers, own, type Writer } from './fields/managed-fields.ts';
+import { type ApiObject, type JsonObject, withKey } from './json.ts';
+import { emptyValue } from './schema.ts';
+import { now } from './time.ts';
+
+/** Who a write is by. */
+export function writerOf(call: Call): Writer {
+  return { manager: managerOf(call), apiVersion: apiVersionOf(call.definition), subresource: call.subresource };
+}
+
+const specOnly = fromFieldsV1({ 'f:spec': {} });
+const statusOnly = fromFieldsV1({ 'f:status': {} });
+const statusAndSpec = fromFieldsV1({ 'f:status': {}, 'f:spec': {} });
+const allButStatus = fromFieldsV1({ 'f:metadata': {}, 'f:spec': {} });
+
+/** What this endpoint never changes, so that nobody owns it through it. */
+export function resetFields({ definition, subresource }: Call): FieldSet | undefined {
+  if (subresource === 'status') return definition.custom ? allButStatus : specOnly;
+  // A namespace's finalizers are the server's doing.
+  if (definition.plural === 'namespaces' && !definition.custom) return statusAndSpec;
+  return definition.status ? statusOnly : undefined;
+}
+
+/** Without what field ownership does not look at. */
+export function bare(object: ApiObject): JsonObject {
+  return { ...object, metadata: withKey(object.metadata, 'managedFields', undefined) };
+}
+
+/** What an object is before its creation. */
+export function emptyObject({ definition }: Call): ApiObject {
+  const { kind } = definition;
+  const empty = definition.custom ? {} : emptyValue(definition.schema);
+  return { ...empty, apiVersion: apiVersionOf(definition), kind, metadata: { name: '' } };
+}
+
+/** What an update, or a creation, does to ownership. */
+export function trackUpdate(call: Call, live: ApiObject, object: ApiObject, managers: Managers): Managers {
+  return own(managers, writerOf(call), call.definition.schema, {
+    old: bare(live),
+    now: bare(object),
+    ignored: resetFields(call),
+    time: now(),
+  });
+}
+
+/** Managers as the writer sent them (that is allowed), else the live ones. */
+export function sentManagers(live: ApiObject, next: ApiObject): Managers {
+  const sent = next.metadata.managedFields;
+  if (Array.isArray(sent) && sent.length > 0) return decodeManagers(sent);
+  return decodeManagers(live.metadata.managedFields);
+}
+
+/** Managers of the live object; one that has none is taken to be its updaters' as a whole. */
+export function managersBefore(call: Call, live: ApiObject | undefined): Managers {
+  const managers = decodeManagers(live?.metadata.managedFields);
+  if (live === undefined || managers.size > 0) return managers;
+  return own(managers, { ...writerOf(call), manager: 'before-first-apply', subresource: '' }, call.definition.schema, {
+    old: bare(emptyObject(call)),
+    now: bare(live),
+    ignored: resetFields(call),
+    time: now(),
+  });
+}
+
+/** The object with its managers written down. */
+export function withManagers(object: ApiObject, managers: Managers): ApiObject {
+  const encoded = encodeManagers(managers);
+  return { ...object, metadata: withKey(object.metadata, 'managedFields', encoded.length === 0 ? undefined : encoded) };
+}
+
+/** An object as far as a write can change it: the times of ownership do not count. */
+export function comparable(object: ApiObject): JsonObject {
+  const managers = [...decodeManagers(object.metadata.managedFields)].map(([id, { fields }]) => [
+    id,
+    toFieldsV1(fields),
+  ]);
+  return {
+    ...object,
+    metadata: { ...object.metadata, managedFields: managers.map(([id, fields]) => ({ id, fields }) as JsonObject) },
+  };
+}
