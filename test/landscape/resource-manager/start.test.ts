@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type Cluster, startCluster } from '../cluster.ts';
+import { sleep } from '../controllers/sleep.ts';
+import { seedCrds } from '../seed/crds.ts';
+import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
+import type { FullManagedResource } from './types.ts';
+
+/** What the recording does not show, but gardener.md tells. */
+
+const namespace = 'shoot--foo--bar';
+const fieldManager = 'test';
+const fruits: Resource = { group: 'example.org', version: 'v1', plural: 'fruits', kind: 'Fruit', namespaced: true };
+let source: Cluster;
+let target: Cluster;
+let manager: ResourceManager;
+
+beforeAll(async () => {
+  [source, target] = await Promise.all([startCluster(seedCrds()), startCluster([fruitCrd])]);
+  for (const name of [namespace, 'apps']) await put(name === 'apps' ? target : source, namespaceObject(name));
+  const connections = { source: source.connection, target: target.connection };
+  manager = await startResourceManager({ ...connections, targetNamespaces: defaultTargetNamespaces, pendingMs: 50 });
+});
+afterAll(async () => {
+  await manager.stop();
+  await Promise.all([source.stop(), target.stop()]);
+});
+
+const fruitCrd: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'fruits.example.org' },
+  spec: {
+    group: 'example.org',
+    scope: 'Namespaced',
+    names: { kind: 'Fruit', plural: 'fruits', singular: 'fruit', listKind: 'FruitList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+
+const namespaceObject = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+const configMap = (name: string, value = 'a', annotations: Record<string, string> = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'kube-system', annotations },
+  data: { key: value },
+});
+
+const put = ({ client }: Cluster, object: KubeObject) => {
+  const resource = Object.values(resources).find(({ kind }) => kind === object.kind);
+  if (resource === undefined) throw new Error(`no ${object.kind}`);
+  return client.apply(resource, object, { fieldManager });
+};
+
+async function manage(name: string, objects: (KubeObject | string)[]): Promise<void> {
+  const text = objects
+    .map((object) => `---\n${typeof object === 'string' ? object : JSON.stringify(object)}\n`)
+    .join('');
+  const data = { objects: Buffer.from(text).toString('base64') };
+  await put(source, { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data });
+  const spec = { secretRefs: [{ name }] };
+  const apiVersion = 'resources.gardener.cloud/v1alpha1';
+  await put(source, { apiVersion, kind: 'ManagedResource', metadata: { name, namespace }, spec });
+}
+
+async function eventually<T>(find: () => Promise<T | undefined | false>): Promise<T> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found = await find();
+    if (found !== undefined && found !== false) return found;
+    await sleep(25);
+  }
+  throw new Error('It did not happen within 5 s.');
+}
+
+const condition = async (name: string, type: string) => {
+  const found = await source.client.find<FullManagedResource>(resources.managedResources, { namespace, name });
+  return found?.status?.conditions?.find((entry) => entry.type === type);
+};
+const untilCondition = (name: string, type: string, reason: string) =>
+  eventually(async () => {
+    const found = await condition(name, type);
+    return found?.reason === reason && found;
+  });
+const untilApplied = (name: string) => untilCondition(name, 'ResourcesApplied', 'ApplySucceeded');
+const inShoot = (name: string) => target.client.find(resources.configMaps, { namespace: 'kube-system', name });
+
+it('an object with mode Ignore is let go and stays', async () => {
+  await manage('mode', [configMap('mode')]);
+  await untilApplied('mode');
+  await manage('mode', [configMap('mode', 'a', { 'resources.gardener.cloud/mode': 'Ignore' })]);
+  const released = await eventually(async () => {
+    const live = await inShoot('mode');
+    return live?.metadata.annotations?.['resources.gardener.cloud/origin'] === undefined && live;
+  });
+  expect(released).toMatchObject({ data: { key: 'a' } });
+});
+
+it('an object with ignore is created, and never updated', async () => {
+  const ignore = { 'resources.gardener.cloud/ignore': 'true' };
+  await manage('ignore', [configMap('ignore', 'a', ignore)]);
+  await untilApplied('ignore');
+  await manage('ignore', [configMap('ignore', 'b', ignore), configMap('ignore-other')]);
+  await eventually(() => inShoot('ignore-other'));
+  expect(await inShoot('ignore')).toMatchObject({ data: { key: 'a' } });
+});
+
+it('an immutable ConfigMap is replaced by deleting it', async () => {
+  await manage('immutable', [{ ...configMap('immutable'), immutable: true }]);
+  await untilApplied('immutable');
+  const before = await inShoot('immutable');
+  await manage('immutable', [{ ...configMap('immutable', 'b'), immutable: true }]);
+  const after = await eventually(async () => {
+    const live = await inShoot('immutable');
+    return (live?.data as { key: string } | undefined)?.key === 'b' && live;
+  });
+  expect(after.metadata.uid).not.toBe(before?.metadata.uid);
+});
+
+it('what cannot be decoded counts as absent: it is deleted, and the rest is applied', async () => {
+  await manage('broken', [configMap('broken-1'), configMap('broken-2')]);
+  await untilApplied('broken');
+  await manage('broken', [configMap('broken-1', 'b'), 'kind: {']);
+  const { message } = await untilCondition('broken', 'ResourcesApplied', 'DecodingFailed');
+  expect(message).toContain("in 'objects' in secret 'shoot--foo--bar/broken'");
+  expect(await inShoot('broken-2')).toBeUndefined();
+  expect(await inShoot('broken-1')).toMatchObject({ data: { key: 'b' } });
+});
+
+it('a custom resource elsewhere is applied, and never becomes healthy', async () => {
+  const fruit = { apiVersion: 'example.org/v1', kind: 'Fruit', metadata: { name: 'plum', namespace: 'apps' } };
+  await manage('fruit', [fruit]);
+  await untilApplied('fruit');
+  await sleep(200);
+  expect(await target.client.find(fruits, { namespace: 'apps', name: 'plum' })).toBeDefined();
+  expect(await condition('fruit', 'ResourcesHealthy')).toMatchObject({ status: 'Unknown' });
+});
+
+it('what somebody deletes in the shoot comes back', async () => {
+  await manage('drift', [configMap('drift')]);
+  await untilCondition('drift', 'ResourcesHealthy', 'ResourcesHealthy');
+  const before = await inShoot('drift');
+  await target.client.delete(resources.configMaps, { namespace: 'kube-system', name: 'drift' });
+  await eventually(async () => {
+    const live = await inShoot('drift');
+    return live?.metadata.uid !== before?.metadata.uid && live;
+  });
+});
