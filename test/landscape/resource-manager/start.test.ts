@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import { sleep } from '../controllers/sleep.ts';
+import { eventually } from '../eventually.ts';
 import { seedCrds } from '../seed/crds.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
@@ -64,21 +65,12 @@ async function manage(name: string, objects: (KubeObject | string)[]): Promise<v
   await put(source, { apiVersion, kind: 'ManagedResource', metadata: { name, namespace }, spec });
 }
 
-async function eventually<T>(find: () => Promise<T | undefined | false>): Promise<T> {
-  for (let tries = 0; tries < 200; tries++) {
-    const found = await find();
-    if (found !== undefined && found !== false) return found;
-    await sleep(25);
-  }
-  throw new Error('It did not happen within 5 s.');
-}
-
 const condition = async (name: string, type: string) => {
   const found = await source.client.find<FullManagedResource>(resources.managedResources, { namespace, name });
   return found?.status?.conditions?.find((entry) => entry.type === type);
 };
 const untilCondition = (name: string, type: string, reason: string) =>
-  eventually(async () => {
+  eventually(reason, async () => {
     const found = await condition(name, type);
     return found?.reason === reason && found;
   });
@@ -89,7 +81,7 @@ it('an object with mode Ignore is let go and stays', async () => {
   await manage('mode', [configMap('mode')]);
   await untilApplied('mode');
   await manage('mode', [configMap('mode', 'a', { 'resources.gardener.cloud/mode': 'Ignore' })]);
-  const released = await eventually(async () => {
+  const released = await eventually('the object', async () => {
     const live = await inShoot('mode');
     return live?.metadata.annotations?.['resources.gardener.cloud/origin'] === undefined && live;
   });
@@ -101,7 +93,7 @@ it('an object with ignore is created, and never updated', async () => {
   await manage('ignore', [configMap('ignore', 'a', ignore)]);
   await untilApplied('ignore');
   await manage('ignore', [configMap('ignore', 'b', ignore), configMap('ignore-other')]);
-  await eventually(() => inShoot('ignore-other'));
+  await eventually('ignore-other', () => inShoot('ignore-other'));
   expect(await inShoot('ignore')).toMatchObject({ data: { key: 'a' } });
 });
 
@@ -110,7 +102,7 @@ it('an immutable ConfigMap is replaced by deleting it', async () => {
   await untilApplied('immutable');
   const before = await inShoot('immutable');
   await manage('immutable', [{ ...configMap('immutable', 'b'), immutable: true }]);
-  const after = await eventually(async () => {
+  const after = await eventually('the object', async () => {
     const live = await inShoot('immutable');
     return (live?.data as { key: string } | undefined)?.key === 'b' && live;
   });
@@ -141,7 +133,7 @@ it('what somebody deletes in the shoot comes back', async () => {
   await untilCondition('drift', 'ResourcesHealthy', 'ResourcesHealthy');
   const before = await inShoot('drift');
   await target.client.delete(resources.configMaps, { namespace: 'kube-system', name: 'drift' });
-  await eventually(async () => {
+  await eventually('the object', async () => {
     const live = await inShoot('drift');
     return live?.metadata.uid !== before?.metadata.uid && live;
   });

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+
+const release = join(import.meta.dirname, '../distribution/v2.9.99');
+
+/** The CRDs of the landscape's own small Flux release. */
+export function fluxCrds(): KubeObject[] {
+  return ['source-controller', 'kustomize-controller'].flatMap((component) =>
+    parseAllDocuments(readFileSync(join(release, `${component}.yaml`), 'utf8'))
+      .map((document) => document.toJS() as KubeObject | null)
+      .filter((object) => object?.kind === 'CustomResourceDefinition')
+      .map((object) => object as KubeObject),
+  );
+}
+
+const flux = (group: string, plural: string, kind: string): Resource => ({
+  group: `${group}.toolkit.fluxcd.io`,
+  version: 'v1',
+  plural,
+  kind,
+  namespaced: true,
+});
+
+export const gitRepositories = flux('source', 'gitrepositories', 'GitRepository');
+export const kustomizations = flux('kustomize', 'kustomizations', 'Kustomization');
+export const NAMESPACE = 'flux-system';
+
+export const gitRepositoryFactory = (name: string, url: string, spec: object = {}): KubeObject => ({
+  apiVersion: 'source.toolkit.fluxcd.io/v1',
+  kind: 'GitRepository',
+  metadata: { name, namespace: NAMESPACE },
+  spec: { url, interval: '1s', ref: { branch: 'main' }, ...spec },
+});
+
+export const kustomizationFactory = (name: string, spec: object = {}): KubeObject => ({
+  apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+  kind: 'Kustomization',
+  metadata: { name, namespace: NAMESPACE },
+  spec: { interval: '1s', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'fleet' }, ...spec },
+});
