@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Product, startProduct } from '../../infra/process/product.ts';
+import type { Extension } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import type { Cluster } from '../landscape/cluster.ts';
+import { eventually } from '../landscape/eventually.ts';
+import { gitRepositories, kustomizations } from '../landscape/flux/testing.ts';
+import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
+import { type Landscape, startLandscape } from '../landscape/landscape.ts';
+
+/** The product in the landscape: everything that happens to a Shoot comes from gardenlet, Git and the project. */
+
+const shoot = { namespace: 'garden-foo', name: 'bar' };
+const technicalId = 'shoot--foo--bar';
+let landscape: Landscape;
+let git: GitServer;
+let repository: GitRepository;
+let product: Product;
+
+const configMap = (value: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fleet\ndata:\n  key: ${value}\n`;
+
+beforeEach(async () => {
+  [landscape, git] = await Promise.all([startLandscape({ pendingMs: 100 }), startGitServer()]);
+  repository = await git.createRepository('fleet', { 'fleet.yaml': configMap('first') });
+  const clusters: Record<string, Cluster> = { garden: landscape.garden, local: landscape.seed };
+  product = await startProduct({
+    credentials: () => async (name) => {
+      const cluster = clusters[name];
+      if (cluster === undefined) throw new Error(`no cluster ${name}`);
+      return cluster.connection;
+    },
+    settings: {
+      landscape: 'test',
+      seeds: ['local'],
+      fluxDistribution: join(import.meta.dirname, '../landscape/distribution'),
+      shootHealth: false,
+      shootAccess: 'external',
+    },
+    log: createLog('error'),
+  });
+  await landscape.createProject('foo');
+  await configure({});
+  await landscape.createShoot(shoot.namespace, shoot.name);
+  await landscape.seed.gardenlet.reconcile(shoot);
+});
+afterEach(async () => {
+  await product?.stop();
+  await landscape?.stop();
+  await git?.stop();
+});
+
+const configure = (data: Record<string, string>) =>
+  landscape.garden.client.apply(
+    resources.configMaps,
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: shoot.namespace, name: 'flux-config' },
+      data: {
+        repositoryUrl: repository.httpUrl,
+        repositoryBranch: 'main',
+        repositoryType: 'public',
+        repositoryInterval: '1s',
+        ...data,
+      },
+    },
+    { fieldManager: 'project' },
+  );
+const change = (spec: object) =>
+  landscape.garden.client.mergePatch(resources.shoots, shoot, { spec }, { fieldManager: 'project' });
+const inShoot = () => {
+  const cluster = landscape.shoot(technicalId);
+  if (cluster === undefined) throw new Error('the shoot has no API server');
+  return cluster.client;
+};
+const fleet = () => inShoot().find(resources.configMaps, { namespace: 'default', name: 'fleet' });
+const untilFleet = (value: string) =>
+  eventually(
+    `fleet is ${value}`,
+    async () => ((await fleet())?.data as { key?: string } | undefined)?.key === value,
+    15_000,
+  );
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+
+it('a commit arrives in the shoot, also after a nap and with another branch meanwhile', async () => {
+  await untilFleet('first');
+  await repository.commit({ 'fleet.yaml': configMap('second') }, 'second');
+  await untilFleet('second');
+
+  await configure({ syncMode: 'Reconcile' });
+  await change({ hibernation: { enabled: true } });
+  await landscape.seed.gardenlet.reconcile(shoot);
+  await repository.commit({ 'fleet.yaml': configMap('other') }, 'other', 'other');
+  await configure({ syncMode: 'Reconcile', repositoryBranch: 'other' });
+  await change({ hibernation: { enabled: false } });
+  await landscape.seed.gardenlet.reconcile(shoot);
+  await untilFleet('other');
+});
+
+it('the extension leaves: Gardener lets go, and what Flux deployed stays', async () => {
+  await untilFleet('first');
+  await change({ extensions: [] });
+  await landscape.seed.gardenlet.reconcile(shoot);
+  expect(
+    await landscape.seed.client.find<Extension>(resources.extensions, { namespace: technicalId, name: 'shoot-flux' }),
+  ).toBeUndefined();
+  expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
+  expect(await fleet()).toBeDefined();
+  expect(await inShoot().find(gitRepositories, inFlux('main-gitrepo'))).toBeDefined();
+  expect(await inShoot().find(kustomizations, inFlux('main-ks'))).toBeDefined();
+});
+
+it('a Shoot is deleted although Flux is in it', async () => {
+  await untilFleet('first');
+  await landscape.seed.gardenlet.delete(shoot);
+  expect(await landscape.garden.client.find(resources.shoots, shoot)).toBeUndefined();
+  expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
+});
