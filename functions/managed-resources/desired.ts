@@ -52,9 +52,10 @@ export function desired(inputs: DesiredInputs): Desired {
   const objects: Record<string, string[]> = {};
   for (const name of Object.values(names)) {
     const content = contents.get(name);
-    // What was let go stays on record: an Uninstall finds its targets here.
-    const refs = content === undefined && released.includes(name) ? previous?.objects[name] : content?.map(objectRef);
-    if (refs !== undefined) objects[name] = refs;
+    const former = previous?.objects[name] ?? [];
+    // What was let go or is kept stays on record: an Uninstall finds its targets here.
+    if (content !== undefined) objects[name] = [...new Set([...content.map(objectRef), ...former.filter(isKept)])];
+    else if (released.includes(name) && former.length > 0) objects[name] = former;
   }
   const kept = follow.sync ? undefined : previous;
   return {
@@ -81,8 +82,13 @@ export function desired(inputs: DesiredInputs): Desired {
   };
 }
 
+/** CRDs stay in the shoot when their component leaves, because of what the user made of them. */
+function isKept(ref: string): boolean {
+  return ref.startsWith('CustomResourceDefinition.');
+}
+
 /** Identifies an effective config together with the release that it is rendered from; 16 hex digits. */
-function renderHash(config: EffectiveConfig, release: Release): string {
+export function renderHash(config: EffectiveConfig, release: Release): string {
   return createHash('sha256')
     .update(`${configHash(config)} ${release.version} ${release.digest}`)
     .digest('hex')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
-import { followed, isBootstrapped } from './follow.ts';
+import { followed, isBootstrapped, isUnfollowed } from './follow.ts';
 
 describe('followed', () => {
   it.each(['Once', 'ManifestsOnly', 'Reconcile'] as const)('everything in mode %s until the first success', (mode) => {
@@ -31,5 +31,28 @@ describe('isBootstrapped', () => {
 
   it('not without either', () => {
     expect(isBootstrapped(extensionFactory())).toBe(false);
+  });
+});
+
+describe('isUnfollowed', () => {
+  const issues = (...paths: string[]) => paths.map((path) => ({ object: 'configuration', path, message: 'is wrong' }));
+
+  it.each([
+    ['Once', 'source.template.spec.url', true],
+    ['ManifestsOnly', 'flux.components[0]', true],
+    ['ManifestsOnly', 'fluxVersion', true],
+    ['ManifestsOnly', 'source.template.spec.url', false],
+    ['ManifestsOnly', 'syncMode', false],
+    ['Reconcile', 'flux.version', false],
+  ] as const)('mode %s, %s after the first success: %s', (mode, path, expected) => {
+    expect(isUnfollowed(issues(path), followed(mode, true))).toBe(expected);
+  });
+
+  it('one issue in a part that is followed is enough', () => {
+    expect(isUnfollowed(issues('flux.version', 'source'), followed('ManifestsOnly', true))).toBe(false);
+  });
+
+  it('everything counts before the first success', () => {
+    expect(isUnfollowed(issues('flux.version'), followed('Once', false))).toBe(false);
   });
 });

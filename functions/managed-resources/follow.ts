@@ -1,5 +1,8 @@
 import type { SyncMode } from '../../shared/config/effective.ts';
+import { installDefaults } from '../../shared/config/flux-options.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
+import type { ConfigIssue } from '../../shared/runtime/errors.ts';
 
 /** Which parts of the configuration still reach the shoot; Secrets and `shoot-info` always do (design 5). */
 export interface Followed {
@@ -15,6 +18,11 @@ export function followed(mode: SyncMode, bootstrapped: boolean): Followed {
   return { install: mode === 'Reconcile', sync: mode !== 'Once' };
 }
 
+/** The ManagedResources that are let go, because their objects no longer follow. */
+export function unfollowedNames(follow: Followed): string[] {
+  return [...(follow.install ? [] : [names.crds, names.controllers]), ...(follow.sync ? [] : [names.sync])];
+}
+
 /**
  * True after the first success. The Go extension of stackitcloud recorded it as a condition, which is honoured when a
  * Shoot comes from there.
@@ -24,4 +32,19 @@ export function isBootstrapped(extension: Extension): boolean {
   return (
     extension.status?.conditions?.some(({ type, status }) => type === 'FluxBootstrapped' && status === 'True') ?? false
   );
+}
+
+/** Where the layers say how Flux is installed: `flux` in a providerConfig, keys of their own in `flux-config`. */
+const installParts = new Set([
+  'flux',
+  'fluxVersion',
+  'componentsExtra',
+  'imagePullSecret',
+  ...Object.keys(installDefaults),
+]);
+
+/** True when all that is wrong lies in parts that no longer reach the shoot: it must not fail the Shoot (design 5). */
+export function isUnfollowed(issues: ConfigIssue[], follow: Followed): boolean {
+  if (!follow.sync) return true;
+  return !follow.install && issues.every(({ path }) => installParts.has(path.split(/[.[]/)[0] ?? ''));
 }

@@ -26,6 +26,11 @@ export function withLeaving(next: KubeObject[], previous: KubeObject[], confirme
   return { objects: [...next, ...left.map(suspended)], leaving: left.map(objectRef) };
 }
 
+/** True for what Flux deletes without pruning. */
+export function isSuspended(object: KubeObject): boolean {
+  return (object.spec as { suspend?: boolean } | undefined)?.suspend === true;
+}
+
 function suspended(object: KubeObject): KubeObject {
   if (!pruners.has(object.kind)) return object;
   return { ...object, spec: { ...(object.spec as object), suspend: true } };

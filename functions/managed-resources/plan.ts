@@ -29,11 +29,7 @@ export function plan(
     else if (!isCurrent(resource, secretName)) result.write.push(name);
     else if (secretNames !== undefined && !secretNames.has(secretName)) result.rewriteSecret.push(name);
   }
-  for (const name of wanted.released) {
-    const resource = live.get(name);
-    // Let go only of what the shoot really has; a failure after the first success is no longer ours to mend.
-    if (resource !== undefined && applyState(resource).state !== 'pending') result.release.push(resource);
-  }
+  result.release.push(...releasable(wanted.released, live));
   for (const name of wanted.removed) {
     const resource = live.get(name);
     if (resource !== undefined && resource.metadata.deletionTimestamp === undefined) result.remove.push(resource);
@@ -50,4 +46,12 @@ export function leftoverSecrets(
   const used = new Set(Object.values(wanted.applied.managedResources));
   for (const resource of live.values()) for (const { name } of resource.spec.secretRefs) used.add(name);
   return [...secretNames].filter((name) => name.startsWith('managedresource-shoot-flux-') && !used.has(name));
+}
+
+/** Let go only of what the shoot really has; a failure after the first success is no longer ours to mend. */
+export function releasable(names: string[], live: Map<string, ManagedResource>): ManagedResource[] {
+  return names.flatMap((name) => {
+    const resource = live.get(name);
+    return resource === undefined || applyState(resource).state === 'pending' ? [] : [resource];
+  });
 }

@@ -1,8 +1,9 @@
-import type { Applied } from '../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { isBootstrapped } from './follow.ts';
+import { followed, isBootstrapped, isUnfollowed, unfollowedNames } from './follow.ts';
+import { releasable } from './plan.ts';
 import { readFirstRun, readManagedResources } from './read.ts';
 import type { Run } from './run.ts';
 import { settle } from './settle.ts';
@@ -28,11 +29,11 @@ export async function reconcile(run: Run): Promise<Outcome> {
   try {
     wanted = await wantedState(run, previous, live);
   } catch (error) {
-    if (error instanceof ConfigError) return userError(run, previous, error);
+    if (error instanceof ConfigError) return userError(run, live, previous, error);
     throw error;
   }
   if (wanted.type === 'missing') return waitFor(run, wanted.sentence);
-  if (wanted.type === 'kept') return keep(run, wanted.applied, wanted.problem);
+  if (wanted.type === 'kept') return keep(run, live, wanted.applied, wanted.problem);
   return settle(run, wanted, live);
 }
 
@@ -56,18 +57,37 @@ async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
  * After the first success an error in what the mode no longer follows must not fail the Shoot; before it, the user
  * learns it where they look. Nothing is retried hot: the mended configuration wakes this function.
  */
-async function userError(run: Run, previous: Applied | undefined, error: ConfigError): Promise<Outcome> {
-  if (previous?.syncMode === 'Once' && isBootstrapped(run.extension)) return keep(run, previous, error.message);
+async function userError(
+  run: Run,
+  live: Map<string, ManagedResource>,
+  previous: Applied | undefined,
+  error: ConfigError,
+): Promise<Outcome> {
+  const follow = previous && followed(previous.syncMode, isBootstrapped(run.extension));
+  if (follow && isUnfollowed(error.issues, follow)) return keep(run, live, previous, error.message);
   await run.reporter.accept();
   await run.reporter.failed(error.message, USER_ERROR);
-  await run.reporter.finish();
   return done;
 }
 
-/** The last applied stays as it is; what is wrong is recorded and published by `readiness`. */
-async function keep(run: Run, previous: Applied, problem: string): Promise<Outcome> {
+/**
+ * The last applied stays as it is, except that the mode still lets go of what it does not follow; what is wrong is
+ * recorded and published by `readiness`.
+ */
+async function keep(
+  run: Run,
+  live: Map<string, ManagedResource>,
+  previous: Applied,
+  problem: string,
+): Promise<Outcome> {
+  const released = unfollowedNames(followed(previous.syncMode, isBootstrapped(run.extension)));
+  const managedResources = Object.fromEntries(
+    Object.entries(previous.managedResources).filter(([name]) => !released.includes(name)),
+  );
   await run.reporter.accept();
-  await run.reporter.succeeded('The last applied configuration stays.', { applied: { ...previous, problem } });
+  const applied = { ...previous, managedResources, problem };
+  await run.reporter.succeeded('The last applied configuration stays.', { applied });
+  for (const resource of releasable(released, live)) await release(run.seed, resource);
   await run.reporter.finish();
   return done;
 }

@@ -29,6 +29,8 @@ export interface Reporter {
   processing(description: string, record?: Note): Promise<void>;
   succeeded(description: string, record?: Note): Promise<void>;
   failed(description: string, codes: string[], record?: Note): Promise<void>;
+  /** Writes what is recorded beside the operation, and nothing of the operation. */
+  record(applied: Applied): Promise<void>;
   /** Takes the operation on: our finalizer is there, the annotation `reconcile` is gone (before the work, trap 2). */
   accept(): Promise<void>;
   /** Removes the operation annotation whatever it says: for migrate and restore, which lose it last (trap 2). */
@@ -93,6 +95,10 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
     processing: (description, record = {}) => report('Processing', description, record),
     succeeded: (description, record = {}) => report('Succeeded', description, record),
     failed: (description, codes, record = {}) => report('Error', description, record, { description, codes }),
+    async record(applied) {
+      const difference = mergeDiff(extension.status?.state?.applied, applied);
+      if (difference !== undefined) await patch({ status: { state: { applied: difference } } }, 'status');
+    },
     async accept() {
       const finalizers = extension.metadata.finalizers ?? [];
       const addFinalizer = !finalizers.includes(FINALIZER) && extension.metadata.deletionTimestamp === undefined;

@@ -18,6 +18,8 @@ export async function settle(run: Run, wanted: DesiredState, live: Map<string, M
   if (steps.write.length > 0 || steps.rewriteSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
     return write(run, wanted, steps);
   }
+  // The record first, here too: what is let go must not count as applied any more, should nothing follow.
+  if (steps.release.length > 0) await run.reporter.record(wanted.applied);
   for (const resource of steps.release) await release(run.seed, resource);
   return conclude(run, wanted, live, secretNames ?? new Set());
 }

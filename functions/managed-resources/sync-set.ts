@@ -1,34 +1,32 @@
-import { applyState, isCurrent, managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
-import { unpackContent } from '../../shared/gardener/managed-resource-content.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { contentSecretName, unpackContent } from '../../shared/gardener/managed-resource-content.ts';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
-import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
+import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { RetryableError } from '../../shared/runtime/errors.ts';
-import { type SyncSet, withLeaving } from './leaving.ts';
+import { isSuspended, type SyncSet, withLeaving } from './leaving.ts';
 import type { Run } from './run.ts';
 import { release } from './write.ts';
 
-/** Adds what leaves the set; the former content is read only when something does. */
+/** Adds what leaves the set. What that is tells the control plane, not the record: a record can get lost. */
 export async function syncSet(
   run: Run,
   next: KubeObject[],
-  previous: Applied | undefined,
   live: ManagedResource | undefined,
   isFollowed: boolean,
 ): Promise<SyncSet> {
-  const wanted = new Set(next.map(objectRef));
-  const left = previous?.objects[names.sync]?.some((ref) => !wanted.has(ref)) ?? false;
-  if (!isFollowed || !left || live === undefined || live.metadata.deletionTimestamp !== undefined) {
-    return { objects: next, leaving: [] };
-  }
-  return withLeaving(next, await formerContent(run, live), confirmedLeaving(previous, live));
+  const nothingLeaves = { objects: next, leaving: [] };
+  if (!isFollowed || live === undefined || live.metadata.deletionTimestamp !== undefined) return nothingLeaves;
+  if (live.spec.secretRefs[0]?.name === contentSecretName(names.sync, next)) return nothingLeaves;
+  const former = await formerContent(run, live);
+  return withLeaving(next, former, confirmedSuspended(live, former));
 }
 
-/** What is on its way out and known to be suspended in the shoot: the content that says so is applied. */
-function confirmedLeaving(previous: Applied | undefined, live: ManagedResource): ReadonlySet<string> {
-  const secretName = previous?.managedResources[names.sync];
-  const confirmed = secretName !== undefined && isCurrent(live, secretName) && applyState(live).state === 'applied';
-  return new Set(confirmed ? (previous?.leaving ?? []) : []);
+/** Suspended in the shoot, because the content that says so is applied, and not only ignored (trap 29). */
+function confirmedSuspended({ metadata, status }: ManagedResource, former: KubeObject[]): ReadonlySet<string> {
+  const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
+  const confirmed = status?.observedGeneration === metadata.generation && applied?.status === 'True';
+  return new Set(confirmed ? former.filter(isSuspended).map(objectRef) : []);
 }
 
 async function formerContent(run: Run, live: ManagedResource): Promise<KubeObject[]> {

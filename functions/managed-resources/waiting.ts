@@ -1,3 +1,4 @@
+import { isNewlyAsked } from '../../shared/gardener/operation.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Run } from './run.ts';
 
@@ -9,7 +10,7 @@ export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   const { reporter, context } = run;
   const status = reporter.current().status;
   const last = status?.lastOperation;
-  const asked = reporter.current().metadata.annotations?.['gardener.cloud/operation'] !== undefined;
+  const asked = isNewlyAsked(reporter.current());
   if (!asked && last?.state === 'Error' && status?.lastError?.description === sentence) return requeueAfter(60);
   const began = !asked && last?.state === 'Processing' && last.description === sentence;
   const waited = began ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;

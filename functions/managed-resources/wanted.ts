@@ -3,12 +3,13 @@ import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import { locateIssues, MERGED_CONFIG } from '../../shared/flux/locate-issues.ts';
+import type { Distribution } from '../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type Desired, desired } from './desired.ts';
+import { type Desired, desired, renderHash } from './desired.ts';
 import { followed, isBootstrapped } from './follow.ts';
 import { readMaterial } from './material.ts';
 import { readConfigInputs } from './read.ts';
@@ -37,11 +38,13 @@ export async function wantedState(
 ): Promise<Wanted> {
   const inputs = await readConfigInputs(await run.context.kube(GARDEN), run.extension, run.cluster);
   const bootstrapped = isBootstrapped(run.extension);
-  const lost = lostConfig(inputs, previous, bootstrapped);
-  if (lost !== undefined) return lost;
+  const distribution = distributionAt(run.context.settings.fluxDistribution);
+  if (bootstrapped && previous?.fromFluxConfig === true && inputs.fluxConfig === undefined) {
+    if (!(await saysTheSame(inputs, previous, distribution))) return { type: 'kept', applied: previous, problem: LOST };
+  }
 
   try {
-    return await fromInputs(run, inputs, previous, live, bootstrapped);
+    return await fromInputs(run, inputs, distribution, previous, live, bootstrapped);
   } catch (error) {
     throw locateIssues(error, inputs);
   }
@@ -50,6 +53,7 @@ export async function wantedState(
 async function fromInputs(
   run: Run,
   inputs: ConfigInputs,
+  distribution: Distribution,
   previous: Applied | undefined,
   live: Map<string, ManagedResource>,
   bootstrapped: boolean,
@@ -72,7 +76,6 @@ async function fromInputs(
     adopting,
     context.settings,
   );
-  const distribution = distributionAt(context.settings.fluxDistribution);
   const version = chooseVersion({
     config,
     follow,
@@ -84,14 +87,14 @@ async function fromInputs(
   });
   const release = await distribution.release(version);
   const groups = objectGroups({
-    config,
+    config: follow.install ? config : asInstalled(config, previous),
     release,
     shoot: shootFacts(cluster, context.settings),
     secrets: material.secrets,
     ownsNamespace,
     shootHealth: context.settings.shootHealth,
   });
-  const sync = await syncSet(run, groups.sync, previous, live.get(names.sync), follow.sync);
+  const sync = await syncSet(run, groups.sync, live.get(names.sync), follow.sync);
   return {
     type: 'desired',
     references: referencesOf(config, cluster.spec.shoot.spec?.resources ?? []),
@@ -99,20 +102,24 @@ async function fromInputs(
   };
 }
 
-/**
- * A ConfigMap that was deleted after the bootstrap is reported, not followed: the last applied stays, unless the
- * providerConfig alone says what to synchronise (design 6).
- */
-function lostConfig(inputs: ConfigInputs, previous: Applied | undefined, bootstrapped: boolean): Wanted | undefined {
-  if (!bootstrapped || previous?.fromFluxConfig !== true || inputs.fluxConfig !== undefined) return undefined;
-  const own = inputs.providerConfig as { source?: unknown } | undefined;
-  if (own?.source !== undefined && own.source !== null) return undefined;
-  return {
-    type: 'kept',
-    applied: previous,
-    problem:
-      'ConfigMap flux-config was deleted after Flux had come up; the last applied configuration stays until it is there again.',
-  };
+/** A ConfigMap that was deleted after the bootstrap is reported, not followed (design 6). */
+const LOST =
+  'ConfigMap flux-config was deleted after Flux had come up; the last applied configuration stays until it is there again.';
+
+/** True when the providerConfig alone asks for what is applied: then nothing was lost with the ConfigMap. */
+async function saysTheSame(inputs: ConfigInputs, previous: Applied, distribution: Distribution): Promise<boolean> {
+  try {
+    const release = await distribution.release(previous.fluxVersion);
+    return renderHash(effectiveConfig(inputs), release) === previous.configHash;
+  } catch (error) {
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}
+
+/** Where Flux itself is no longer followed, the components that the shoot has count, not those that are configured. */
+function asInstalled(config: EffectiveConfig, previous: Applied | undefined): EffectiveConfig {
+  return previous === undefined ? config : { ...config, flux: { ...config.flux, components: previous.components } };
 }
 
 function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {

@@ -78,12 +78,12 @@ test('a namespace elsewhere is created and kept, those of every cluster are not 
   expect(names(groups.secrets).filter((name) => name.startsWith('Namespace'))).toHaveLength(2);
 });
 
-test('only Namespaces outlive their ManagedResource by annotation', async () => {
+test('only Namespaces and CRDs outlive their ManagedResource by annotation: the user has objects in and of them', async () => {
   const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
   const kept = Object.values(groups)
     .flat()
     .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
-  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace']));
+  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
 });
 
 test('the Shoot is judged by our objects only when the operator wants it', async () => {

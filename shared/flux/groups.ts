@@ -10,6 +10,7 @@ const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-fl
 const builtInNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
+const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
 const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
 
 /**
@@ -52,7 +53,8 @@ function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealt
   const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(kept);
   const health = healthFilter(shootHealth);
   return {
-    crds: health([...namespace, ...install.filter(isCrd)]),
+    // A component that leaves must not take its CRDs along, and with them what the user made of those.
+    crds: health([...namespace, ...install.filter(isCrd).map(kept)]),
     controllers: health(install.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
   };
 }
@@ -72,8 +74,10 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
     }));
 }
 
+/** A Secret's type cannot be changed: one that comes back with another type is made anew. */
 function copiedSecret({ name, namespace, type, data }: SecretMaterial): KubeObject {
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
+  return annotated(secret, DELETE_ON_INVALID_UPDATE);
 }
 
 function configMaps({ config, shoot }: RenderInputs): KubeObject[] {

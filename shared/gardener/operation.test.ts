@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operationStatus } from './operation.ts';
+import { isNewlyAsked, operationStatus } from './operation.ts';
 import { extensionFactory, lastOperationFactory } from './testing.ts';
 
 const now = new Date('2026-03-04T05:06:07.890Z');
@@ -54,5 +54,30 @@ describe('operationStatus', () => {
     const annotations = { 'gardener.cloud/timestamp': '2026-03-04T05:00:00Z' };
     const extension = extensionFactory({ metadata: { annotations }, status: { lastOperation, observedGeneration: 1 } });
     expect(operationStatus(extension, succeeded, now)).toBeDefined();
+  });
+});
+
+describe('isNewlyAsked', () => {
+  const asked = (operation: string | undefined, timestamp: string) =>
+    isNewlyAsked(
+      extensionFactory({
+        metadata: {
+          annotations: {
+            ...(operation === undefined ? {} : { 'gardener.cloud/operation': operation }),
+            'gardener.cloud/timestamp': timestamp,
+          },
+        },
+        status: { lastOperation: lastOperationFactory({ lastUpdateTime: '2026-03-04T05:06:07Z' }) },
+      }),
+    );
+
+  it('by reconcile, which is removed when it is taken on', () => {
+    expect(asked('reconcile', '2026-03-04T05:06:00Z')).toBe(true);
+    expect(asked(undefined, '2026-03-04T06:00:00Z')).toBe(false);
+  });
+
+  it('by restore only until something is reported, because the annotation stays to the end (trap 2)', () => {
+    expect(asked('restore', '2026-03-04T05:06:08Z')).toBe(true);
+    expect(asked('restore', '2026-03-04T05:06:07.9Z')).toBe(false);
   });
 });

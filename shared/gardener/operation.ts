@@ -2,6 +2,7 @@ import {
   type Extension,
   type LastError,
   type LastOperation,
+  OPERATION_ANNOTATION,
   type OperationType,
   TIMESTAMP_ANNOTATION,
 } from './types.ts';
@@ -54,6 +55,17 @@ export function operationStatus(
     lastError: report.error === undefined ? null : { ...report.error, lastUpdateTime: time },
     ...(observes ? { observedGeneration: generation } : {}),
   };
+}
+
+/**
+ * True while gardenlet has asked for an operation that nothing was reported of yet. `reconcile` is removed when it is
+ * taken on; `migrate` and `restore` stay until they have succeeded, so only their timestamp tells.
+ */
+export function isNewlyAsked(extension: Extension): boolean {
+  const annotation = extension.metadata.annotations?.[OPERATION_ANNOTATION];
+  if (annotation === undefined || annotation === 'reconcile') return annotation !== undefined;
+  const reported = Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '');
+  return !(reported >= timestampOf(extension));
 }
 
 /** Milliseconds of gardenlet's timestamp, truncated to seconds; 0 without one. */

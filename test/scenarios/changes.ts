@@ -1,0 +1,238 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage, startStage } from './stage.ts';
+
+const helmReleases: Resource = {
+  group: 'helm.toolkit.fluxcd.io',
+  version: 'v2',
+  plural: 'helmreleases',
+  kind: 'HelmRelease',
+  namespaced: true,
+};
+const fieldManager = 'person';
+const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const core = ['source-controller', 'kustomize-controller'];
+
+/** Longer than what `eventually` waits, so that its words are heard. */
+const timeout = 60_000;
+
+/** What users and Gardener change in the life of a Shoot, on any API servers: embedded ones, or real ones. */
+export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout }, () => {
+    let apis: Apis;
+    let stage: Stage;
+
+    beforeEach(async () => {
+      apis = await startApis();
+      stage = await startStage(apis, fluxDistribution);
+      await stage.startProduct();
+    });
+
+    afterEach(async () => {
+      await stage[Symbol.asyncDispose]();
+      await apis.stop();
+    });
+
+    const untilBootstrapped = async () => {
+      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+      return eventually(
+        'the first success',
+        stage.extension,
+        ({ status }) => status?.state?.bootstrapped !== undefined,
+        ({ status }) => status,
+      );
+    };
+    const untilFollowed = (problem: string) =>
+      eventually(
+        'the report',
+        stage.extension,
+        ({ status }) =>
+          status?.conditions?.some(
+            ({ type, message }) => type === 'ConfigurationFollowed' && message.includes(problem),
+          ) === true,
+        ({ status }) => status,
+      );
+    /** No garbage collector runs here that would end a deletion with foreground propagation. */
+    const collect = async (resource: Resource, object: string) => {
+      await eventually(
+        `${resource.kind} ${object} is deleted`,
+        () => stage.shoot.find(resource, inFlux(object)),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      await stage.shoot.mergePatch(resource, inFlux(object), { metadata: { finalizers: null } }, { fieldManager });
+    };
+
+    it('a component that leaves does not take along what the user made of its CRDs', async () => {
+      const components = [...core, 'helm-controller'];
+      await stage.reconcileShoot({ providerConfig: config({ flux: { components }, syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const release = {
+        apiVersion: 'helm.toolkit.fluxcd.io/v2',
+        kind: 'HelmRelease',
+        metadata: { ...inFlux('podinfo'), finalizers: ['finalizers.fluxcd.io'] },
+        spec: {
+          interval: '5m',
+          chart: { spec: { chart: 'podinfo', sourceRef: { kind: 'HelmRepository', name: 'a' } } },
+        },
+      };
+      await stage.shoot.create(helmReleases, release as KubeObject, { fieldManager });
+      await stage.reconcileShoot({ providerConfig: config({ flux: { components: core }, syncMode: 'Reconcile' }) });
+      await collect(resources.deployments, 'helm-controller');
+      await stage.untilReady();
+      expect((await stage.shoot.find(helmReleases, inFlux('podinfo')))?.metadata).not.toHaveProperty(
+        'deletionTimestamp',
+      );
+    });
+
+    it('a Kustomization that leaves is suspended first, also when the record of it is lost', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await stage.stopProduct();
+      const status = { state: { applied: null } };
+      await stage.seed.mergePatch(
+        resources.extensions,
+        extensionName,
+        { status },
+        { fieldManager, subresource: 'status' },
+      );
+      // What kustomize-controller would need to prune.
+      const finalizers = ['finalizers.fluxcd.io'];
+      await stage.shoot.mergePatch(
+        kustomizations,
+        inFlux('flux-system'),
+        { metadata: { finalizers } },
+        { fieldManager },
+      );
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      await stage.startProduct();
+      const leaving = await eventually(
+        'the former Kustomization is deleted',
+        () => stage.shoot.find(kustomizations, inFlux('flux-system')),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      expect(leaving?.spec).toMatchObject({ suspend: true });
+      const gone = { metadata: { finalizers: null } };
+      await stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), gone, { fieldManager });
+      await stage.untilReady();
+    });
+
+    it('mode ManifestsOnly: what is wrong with the installation is a condition, and never fails the Shoot', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'ManifestsOnly' }) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      const flux = { registry: 'https://registry.example.com' };
+      await stage.reconcileShoot({ providerConfig: config({ flux, syncMode: 'ManifestsOnly' }) });
+      await untilFollowed('registry');
+      await stage.untilReady();
+      const components = { components: [...core, 'no-such-controller'] };
+      await stage.reconcileShoot({ providerConfig: config({ flux: components, syncMode: 'ManifestsOnly' }, 'other') });
+      await eventually(
+        'the branch',
+        () => stage.shoot.find(gitRepositories, inFlux('flux-system')),
+        (live) => (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch === 'other',
+      );
+      await stage.untilReady();
+    });
+
+    it('a ConfigMap that is deleted takes nothing with it that only it has said', async () => {
+      await stage.setFluxConfig({ syncMode: 'Reconcile', logLevel: 'debug' });
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      await stage.setFluxConfig(undefined);
+      await untilFollowed('flux-config');
+      await quiet(stage);
+      expect(Object.keys(await stage.managedResources())).toHaveLength(4);
+      await stage.untilReady();
+    });
+
+    it('a ConfigMap that has said nothing else than the Shoot may go, and the Shoot is followed', async () => {
+      await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/project' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      await stage.setFluxConfig(undefined);
+      await eventually(
+        'the ConfigMap counts no more',
+        stage.extension,
+        ({ status }) => status?.state?.applied?.fromFluxConfig === false,
+        ({ status }) => status,
+      );
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
+      const extension = await stage.untilReady();
+      expect(extension.status?.state?.applied).not.toHaveProperty('problem');
+      expect((await stage.shoot.find(gitRepositories, inFlux('flux-system')))?.spec).toMatchObject({
+        ref: { branch: 'other' },
+      });
+    });
+
+    it('trap 2: restore stays until it has succeeded, also when the config is wrong', async () => {
+      await stage.stopProduct();
+      await stage.reconcileShoot({ providerConfig: config({ syncModus: 'Once' }) });
+      await annotate('restore');
+      await stage.startProduct();
+      const failed = await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+      expect(failed.status?.lastOperation?.type).toBe('Restore');
+      expect(failed.metadata.annotations).toMatchObject({ 'gardener.cloud/operation': 'restore' });
+      await stage.seed.mergePatch(
+        resources.extensions,
+        extensionName,
+        { spec: { providerConfig: { syncModus: null } } },
+        { fieldManager },
+      );
+      const restored = await stage.untilReady();
+      expect(restored.status?.lastOperation?.type).toBe('Restore');
+    });
+
+    it('a Secret that comes back with another type replaces the one in the shoot', async () => {
+      const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } };
+      const parts = {
+        spec: { resources: [reference] },
+        providerConfig: config({ additionalSecretResources: [{ name: 'creds' }], syncMode: 'Reconcile' }),
+      };
+      const copy = (type: string, key: string) =>
+        stage.seed.create(
+          resources.secrets,
+          {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { namespace: CONTROL_PLANE, name: 'ref-a' },
+            type,
+            data: { [key]: Buffer.from('{}').toString('base64') },
+          },
+          { fieldManager: 'gardener' },
+        );
+      await copy('Opaque', 'config.json');
+      await stage.reconcileShoot(parts);
+      await stage.untilReady();
+      await stage.seed.delete(resources.secrets, { namespace: CONTROL_PLANE, name: 'ref-a' });
+      await copy('kubernetes.io/dockerconfigjson', '.dockerconfigjson');
+      await stage.reconcileShoot(parts);
+      await stage.untilReady();
+      expect(await stage.shoot.find(resources.secrets, inFlux('a'))).toMatchObject({
+        type: 'kubernetes.io/dockerconfigjson',
+      });
+    });
+
+    const annotate = (operation: string) =>
+      stage.seed.mergePatch(
+        resources.extensions,
+        extensionName,
+        { metadata: { annotations: { 'gardener.cloud/operation': operation } } },
+        { fieldManager },
+      );
+  });
+}
+
+function config(parts: Record<string, unknown>, branch = 'main'): Record<string, unknown> {
+  return {
+    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+    kind: 'FluxConfig',
+    source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch } } } },
+    kustomization: { template: { spec: { path: './', prune: true } } },
+    ...parts,
+  };
+}
