@@ -1,5 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
-import { applyState } from '../../shared/gardener/managed-resource.ts';
+import { applyState, managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
@@ -12,6 +12,7 @@ import {
 } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { legacyNames } from './legacy.ts';
 
 /** Installs Flux and its configuration into a Shoot, and keeps both as the sync mode says. */
 export const definition: FunctionDefinition = {
@@ -75,12 +76,31 @@ export const definition: FunctionDefinition = {
     ],
     seed: [
       { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['get', 'patch'] },
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions/status'], verbs: ['patch'] },
+      {
+        apiGroups: ['extensions.gardener.cloud'],
+        resources: ['extensions'],
+        verbs: ['get', 'patch'],
+        resourceNames: [EXTENSION_TYPE],
+      },
+      {
+        apiGroups: ['extensions.gardener.cloud'],
+        resources: ['extensions/status'],
+        verbs: ['patch'],
+        resourceNames: [EXTENSION_TYPE],
+      },
+      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list'] },
+      // An apply that creates tells the name to RBAC, other than a POST (measured with kube-apiserver 1.36).
       {
         apiGroups: ['resources.gardener.cloud'],
         resources: ['managedresources'],
-        verbs: ['get', 'list', 'create', 'patch', 'delete'],
+        verbs: ['create', 'patch', 'delete'],
+        resourceNames: Object.values(managedResourceNames),
+      },
+      {
+        apiGroups: ['resources.gardener.cloud'],
+        resources: ['managedresources'],
+        verbs: ['patch', 'delete'],
+        resourceNames: legacyNames,
       },
       // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (facts 9).
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },

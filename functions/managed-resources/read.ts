@@ -3,6 +3,7 @@ import type { Cluster, Extension, ManagedResource } from '../../shared/gardener/
 import { ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { legacyNames } from './legacy.ts';
 
 const selector = `${ORIGIN_LABEL}=${ORIGIN}`;
 
@@ -41,9 +42,6 @@ export async function readSecretNames(seed: KubeClient, namespace: string): Prom
   return new Set(list.items.map((item) => item.metadata.name));
 }
 
-/** ManagedResources of 23technologies' extension; they are released before ours are written (design 5). */
-const legacyNames = new Set(['extension-shoot-flux-flux-install', 'extension-shoot-flux-flux-config']);
-
 /** One request on a first run tells both: which of ours and which of the Go extension's exist. */
 export async function readFirstRun(
   seed: KubeClient,
@@ -53,6 +51,6 @@ export async function readFirstRun(
   const ours = items.some((item) => item.metadata.labels?.[ORIGIN_LABEL] === ORIGIN);
   return {
     live: ours ? await readManagedResources(seed, namespace) : new Map(),
-    legacy: items.filter((item) => legacyNames.has(item.metadata.name)),
+    legacy: items.filter((item) => legacyNames.includes(item.metadata.name)),
   };
 }

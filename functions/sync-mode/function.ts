@@ -1,5 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
-import type { Extension } from '../../shared/gardener/types.ts';
+import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { firstLook } from './decide.ts';
@@ -25,8 +25,18 @@ export const definition: FunctionDefinition = {
     garden: [],
     seed: [
       { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['get'] },
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions/status'], verbs: ['patch'] },
+      {
+        apiGroups: ['extensions.gardener.cloud'],
+        resources: ['extensions'],
+        verbs: ['get'],
+        resourceNames: [EXTENSION_TYPE],
+      },
+      {
+        apiGroups: ['extensions.gardener.cloud'],
+        resources: ['extensions/status'],
+        verbs: ['patch'],
+        resourceNames: [EXTENSION_TYPE],
+      },
       { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list'] },
     ],
   },

@@ -1,23 +1,39 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { startKubeApi } from '../landscape/kube-api/kube-api.ts';
+import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
 import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
+import type { Api } from '../scenarios/stage.ts';
 
 mainJobSuite(
   'the main job on embedded API servers',
   async () => {
     const [garden, seed, shoot] = await Promise.all([
-      startKubeApi({ objects: gardenCrds() as JsonObject[] }),
-      startKubeApi({ objects: seedCrds() as JsonObject[] }),
+      startWithShippedRights('garden'),
+      startWithShippedRights('seed'),
       startKubeApi({ namespaceController: true }),
     ]);
     return {
-      garden,
-      seed,
+      garden: withTokens(garden),
+      seed: withTokens(seed),
       shoot,
       stop: async () => void (await Promise.all([garden, seed, shoot].map((api) => api.stop()))),
     };
   },
   join(import.meta.dirname, '../landscape/distribution'),
 );
+
+async function startWithShippedRights(place: Place): Promise<KubeApi> {
+  const identities = await shippedIdentities();
+  const crds = place === 'garden' ? gardenCrds() : seedCrds();
+  return startKubeApi({
+    authorization: 'RBAC',
+    tokens: Object.fromEntries(identities.map(({ token, user }) => [token, { name: user }])),
+    objects: [...crds, ...(await shippedRbac(place))] as JsonObject[],
+  });
+}
+
+function withTokens({ url, ca, token, kubeconfig }: KubeApi): Api {
+  return { url, ca, token, kubeconfig, tokenOf };
+}

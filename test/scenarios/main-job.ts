@@ -20,9 +20,12 @@ const publicRepository = {
 const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
+/** Longer than what `eventually` waits, so that its words are heard. */
+const timeout = 60_000;
+
 /** The main job on any API servers: embedded ones, or real ones. */
 export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, () => {
+  describe(name, { timeout }, () => {
     let apis: Apis;
     let stage: Stage;
 
@@ -204,6 +207,41 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it('waits for the host keys of an unknown host, and takes them into the Secret when they are given', async () => {
+      const repository = {
+        repositoryUrl: 'ssh://git@git.example.com/org/fleet',
+        repositoryBranch: 'main',
+        repositoryType: 'private',
+      };
+      await stage.setFluxConfig(repository);
+      await stage.reconcileShoot();
+      await eventually(
+        'the wait',
+        stage.extension,
+        ({ status }) => status?.lastOperation?.description.includes('knownHosts') === true,
+        ({ status }) => status,
+      );
+      const known = `git.example.com ${hostKey}`;
+      await stage.setFluxConfig({ ...repository, knownHosts: known });
+      await stage.untilReady();
+      const inShoot = await stage.shoot.find(resources.secrets, inFlux('flux-source'));
+      expect(inShoot?.data).toMatchObject({ known_hosts: Buffer.from(`${known}\n`).toString('base64') });
+    });
+
+    it('asks the shoot with the internal kubeconfig where the control plane has no other', async () => {
+      const external = { namespace: CONTROL_PLANE, name: 'gardener' };
+      const secret = await stage.seed.find(resources.secrets, external);
+      const metadata = { namespace: CONTROL_PLANE, name: 'gardener-internal' };
+      const internal = { apiVersion: 'v1', kind: 'Secret', metadata, data: secret?.data };
+      await stage.seed.create(resources.secrets, internal, { fieldManager: 'gardener' });
+      await stage.seed.delete(resources.secrets, external);
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      await untilBootstrapped();
+    });
+
     it('copies Secrets of the Shoot, with their type, and waits for a copy that lags', async () => {
       const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
       const providerConfig = {
@@ -364,6 +402,8 @@ const formerObject: KubeObject = {
   metadata: { namespace: 'kube-system', name: 'former' },
   data: {},
 };
+
+const hostKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiIiI';
 
 /** Waits until the product has made no request for a while (its watches aside). */
 export async function quiet(stage: Stage): Promise<void> {

@@ -11,6 +11,8 @@ export interface Api {
   url: string;
   ca: string;
   token: string;
+  /** The token of the watcher or a function (by its name), where each has just its own rights. Default: the administrator's. */
+  tokenOf?(identity: string): string;
   kubeconfig(): string;
 }
 
@@ -103,7 +105,10 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     requests,
     async startProduct() {
       product = await startProduct({
-        credentials: () => async (cluster) => connection(cluster === 'garden' ? apis.garden : apis.seed),
+        credentials: (identity) => async (cluster) => {
+          const api = cluster === 'garden' ? apis.garden : apis.seed;
+          return { ...connection(api), token: api.tokenOf?.(identity) ?? api.token };
+        },
         settings: {
           landscape: 'stage',
           seeds: [SEED],

@@ -1,0 +1,85 @@
+import {
+  type Identity,
+  type Place,
+  shippedIdentities,
+  shippedRbac,
+  shippedRules,
+  tokenOf,
+} from '../scenarios/identities.ts';
+import type { Api, Apis } from '../scenarios/stage.ts';
+import { type ApiServer, startApiServer } from './cluster/api-server.ts';
+import { gardenCrds, installCrds, seedCrds } from './cluster/crds.ts';
+import { startEtcd } from './cluster/etcd.ts';
+import { requestJson } from './cluster/request.ts';
+import { rememberEtcd } from './forget.ts';
+
+/** Three real API servers over one etcd, with Gardener's CRDs and the shipped roles in garden and seed. */
+export interface RealApis extends Apis {
+  servers: Record<Place | 'shoot', ApiServer>;
+  /** Everything is as it was after the start. */
+  forget(): Promise<void>;
+}
+
+/** `seedCrds` must be there. */
+export async function startRealApis(): Promise<RealApis> {
+  const etcd = await startEtcd();
+  const identities = await shippedIdentities();
+  const tokens = identities.map(({ token, user }) => ({ token, user, uid: user }));
+  const [garden, seed, shoot] = await Promise.all([
+    startApiServer({ etcd, prefix: 'garden', tokens, auditLog: true }),
+    startApiServer({ etcd, prefix: 'seed', tokens, auditLog: true }),
+    startApiServer({ etcd, prefix: 'shoot' }),
+  ]);
+  await Promise.all([
+    installCrds(garden, gardenCrds),
+    installCrds(seed, seedCrds() ?? []),
+    grant(garden, 'garden', identities),
+    grant(seed, 'seed', identities),
+  ]);
+  const forget = await rememberEtcd(etcd);
+  return {
+    garden: apiOf(garden),
+    seed: apiOf(seed),
+    shoot: apiOf(shoot),
+    servers: { garden, seed, shoot },
+    forget,
+    async stop() {
+      await Promise.all([garden.stop(), seed.stop(), shoot.stop()]);
+      await etcd.stop();
+    },
+  };
+}
+
+function apiOf({ url, ca, adminToken, kubeconfig }: ApiServer): Api {
+  return { url, ca, token: adminToken, tokenOf, kubeconfig };
+}
+
+/** Applies the shipped roles, and waits until the server knows them. */
+async function grant(server: ApiServer, place: Place, identities: Identity[]): Promise<void> {
+  for (const object of await shippedRbac(place)) {
+    const { namespace, name } = object.metadata;
+    const folder = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`;
+    const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
+    const path = `${folder}${scope}/${object.kind.toLowerCase()}s/${name}`;
+    await requestJson(server, 'PATCH', `${path}?fieldManager=grant`, object);
+  }
+  for (const [name, [rule]] of Object.entries(await shippedRules(place))) {
+    const user = identities.find((identity) => identity.name === name)?.user;
+    const resourceAttributes = {
+      verb: rule?.verbs[0],
+      group: rule?.apiGroups[0],
+      resource: rule?.resources[0],
+      name: rule?.resourceNames?.[0],
+    };
+    const review = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user, resourceAttributes },
+    };
+    const ask = async () => {
+      const answer = await requestJson(server, 'POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', review);
+      return (answer as { status: { allowed: boolean } }).status.allowed;
+    };
+    while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { mainJobSuite } from '../scenarios/main-job.ts';
+import { type RealApis, startRealApis } from './apis.ts';
+import { seedCrds } from './cluster/crds.ts';
+import { refused, unusedRights } from './rights.ts';
+import { sharedData, sharedDataMissing } from './shared-data.ts';
+
+const fluxDistribution = sharedData('flux');
+const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
+
+test.skipIf(isComplete)(sharedDataMissing, () => {});
+
+describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', () => {
+  let apis: RealApis;
+
+  beforeAll(async () => {
+    apis = await startRealApis();
+  });
+
+  afterAll(async () => {
+    await apis?.stop();
+  });
+
+  mainJobSuite('the main job', async () => ({ ...apis, stop: apis.forget }), fluxDistribution ?? '');
+
+  describe('the shipped rights', () => {
+    it('suffice: nothing was refused', async () => {
+      expect(await refused(apis.servers)).toEqual([]);
+    });
+
+    it('are no wider than what was used', async () => {
+      expect(await unusedRights(apis.servers)).toEqual([]);
+    });
+  });
+});
