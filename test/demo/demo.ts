@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { type Product, startProduct } from '../../infra/process/product.ts';
+import { distributionAt } from '../../shared/flux/distribution.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import type { Cluster } from '../landscape/cluster.ts';
 import { sleep } from '../landscape/controllers/sleep.ts';
@@ -41,11 +43,13 @@ const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 /** The main job, to be watched: a private repository comes up in two Shoots, and a commit arrives in both. */
 export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
   const distribution = options.fluxDistribution ?? defaultDistribution();
+  const releases = await distributionAt(distribution).versions();
+  if (releases.length === 0) throw new Error(`${distribution} holds no Flux release: it needs folders such as v2.9.4.`);
   const deadline = Date.now() + limitMs;
   const kustomize = await realKustomizeController();
   output.chapter('A Gardener landscape, a Git server and the product, in this process');
   output.block([
-    `Flux releases: ${relative(root, distribution) || distribution}`,
+    `Flux releases: ${releases.join(', ')} from ${relative(root, distribution)}`,
     kustomize === undefined
       ? 'kustomize-controller: a stand-in that applies plain YAML (the real one is not built here; npm run test:real builds it)'
       : `kustomize-controller: the real one, ${kustomize.version}`,
@@ -57,6 +61,7 @@ export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOpti
   const [git, landscape] = await Promise.all([
     startGitServer(),
     startLandscape({
+      gardenlet: { times: { reconcileMs: limitMs } },
       onEvent(event) {
         if (event.type === 'step') output.line('gardenlet', `${event.shoot}: ${event.step}`);
       },
@@ -73,7 +78,6 @@ export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOpti
     writeKubeconfigs: (folder) => writeKubeconfigs(folder, landscape),
     async stop() {
       await product.stop();
-      await observer.stop();
       await landscape.stop();
       await git.stop();
     },
@@ -81,8 +85,11 @@ export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOpti
   try {
     await play({ output, git, landscape, observer, deadline });
   } catch (error) {
-    missing.push(error instanceof Error ? error.message : String(error));
+    missing.push(errorMessage(error));
   }
+  // Whatever goes on after this, for example in mode Once the release of what is applied, would only blur the result.
+  runs.mute();
+  await observer.stop();
   missing.push(...(await showResult(output, landscape, runs)));
   return demo;
 }

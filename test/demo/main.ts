@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import { type Demo, runDemo, temporaryFolder } from './demo.ts';
 import { createOutput } from './output.ts';
 
@@ -21,10 +22,8 @@ async function main(): Promise<number> {
     write(help);
     return 0;
   }
-  const demo = await runDemo({
-    fluxDistribution: options['flux-distribution'],
-    output: createOutput(write, process.stdout.isTTY === true),
-  });
+  const demo = await start(options['flux-distribution']);
+  if (demo === undefined) return 1;
   const { missing } = demo;
   write(
     missing.length === 0 ? '\nAll of it is there.\n' : `\nMissing:\n${missing.map((text) => `  - ${text}\n`).join('')}`,
@@ -32,6 +31,15 @@ async function main(): Promise<number> {
   if (options.keep) await keep(demo);
   await demo.stop();
   return missing.length === 0 ? 0 : 1;
+}
+
+async function start(fluxDistribution: string | undefined): Promise<Demo | undefined> {
+  try {
+    return await runDemo({ fluxDistribution, output: createOutput(write, process.stdout.isTTY === true) });
+  } catch (error) {
+    process.stderr.write(`The demo cannot start: ${errorMessage(error)}\n`);
+    return undefined;
+  }
 }
 
 function readOptions() {
@@ -45,7 +53,7 @@ function readOptions() {
     });
     return values;
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
+    process.stderr.write(`${errorMessage(error)}\n\n${help}`);
     return undefined;
   }
 }

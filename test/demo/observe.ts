@@ -101,12 +101,14 @@ function isApplied(object: ManagedResource): boolean {
 
 function applied(object: ManagedResource): string | undefined {
   const condition = conditionOf(object);
-  if (condition?.status === 'False') return `not applied yet: ${condition.message.split('\n')[0]}`;
+  if (condition?.status === 'False') return `first pass: ${condition.message.split('\n')[0]}`;
   if (condition?.status !== 'True') return undefined;
   const kinds = new Map<string, number>();
   for (const { kind } of object.status?.resources ?? []) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  return `applied ${[...kinds].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ')}`;
+  return `applied ${[...kinds].map(([kind, count]) => (count === 1 ? kind : `${count} ${plural(kind)}`)).join(', ')}`;
 }
+
+const plural = (kind: string) => (kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`);
 
 function availability({ spec, status }: KubeObject): string | undefined {
   const { replicas = 1, template } = spec as {

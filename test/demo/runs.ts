@@ -24,14 +24,21 @@ export interface Runs {
   /** Takes the product's log, line by line. */
   write(line: string): void;
   totals: ReadonlyMap<string, RunTotal>;
+  /** Shows and counts nothing more. */
+  mute(): void;
 }
 
 /** Shows which function ran, for what, how long and why; and whatever else the product has to complain about. */
 export function createRuns(output: Output): Runs {
   const totals = new Map<string, RunTotal>();
+  let muted = false;
   return {
     totals,
+    mute() {
+      muted = true;
+    },
     write(text) {
+      if (muted) return;
       const line = JSON.parse(text) as RunLine;
       if (line.message === 'run' && line.function !== undefined) {
         const total = totals.get(line.function) ?? { runs: 0, totalMs: 0, failed: 0 };

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs the demo as `npm run demo` does, with the parts that every machine has. */
+async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const env = { ...process.env, SHOOT_FLUX_TOOLS: join(root, 'none') };
+  const child = spawn(process.execPath, ['test/demo/main.ts', ...args], { cwd: root, env });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, output };
+}
+
+it('the demo brings podinfo and then a commit into two Shoots, and tells it', async () => {
+  const { code, output } = await demo('--flux-distribution', 'test/landscape/distribution');
+  expect(output).toMatch(/stand-in that applies plain YAML/);
+  expect(output).toMatch(/^ +ssh-ed25519 \S+ shoot-flux\/demo\/demo$/m);
+  expect(output).toMatch(/ƒ managed-resources +\d+ ms +shoot--demo--spring\/shoot-flux +<- /);
+  for (const shoot of ['spring', 'summer']) {
+    const row = new RegExp(`^ +shoot--demo--${shoot} +Succeeded +v2\\S+ +(main@sha1:\\w+) +\\1 +6\\.9\\.4$`, 'm');
+    expect(output).toMatch(row);
+  }
+  expect(output).not.toContain('PRIVATE KEY');
+  expect(code).toBe(0);
+});
+
+it('what is wrong with its arguments ends it at once', async () => {
+  expect(await demo('--flux-distribution', 'nowhere')).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('nowhere'),
+  });
+  expect(await demo('--nonsense')).toMatchObject({ code: 2, output: expect.stringContaining('--keep') });
+});
