@@ -10,6 +10,9 @@ import { release, remove, writeContent, writeManagedResource } from './write.ts'
 
 type DesiredState = Extract<Wanted, { type: 'desired' }>;
 
+/** Gardener refreshes its copies of the Shoot's Secrets beside the operation, and nothing tells when (facts 2.2). */
+const COPIES_LAG_SECONDS = 15;
+
 /** Writes the differences, or reports how far the resource-manager is. */
 export async function settle(run: Run, wanted: DesiredState, live: Map<string, ManagedResource>): Promise<Outcome> {
   const firstRun = run.extension.status?.state?.applied === undefined && live.size === 0;
@@ -58,6 +61,7 @@ async function conclude(
     }
     return verdict.state === 'pending' ? done : requeueAfter(verdict.lookAgainInSeconds);
   }
+  const ends = reporter.inFlight();
   await reporter.accept();
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'], { applied });
@@ -67,7 +71,7 @@ async function conclude(
     await seed.delete(resources.secrets, { namespace, name });
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
-  return done;
+  return ends && references.length > 0 ? requeueAfter(COPIES_LAG_SECONDS) : done;
 }
 
 /** How long the operation under way has been going; an error that is told already gets no more patience. */

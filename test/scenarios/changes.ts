@@ -217,6 +217,24 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
+    it('a copy of a Secret that is refreshed only after the operation still reaches the shoot', async () => {
+      const name = { namespace: CONTROL_PLANE, name: 'ref-a' };
+      const data = (text: string) => ({ key: Buffer.from(text).toString('base64') });
+      const copy = { apiVersion: 'v1', kind: 'Secret', metadata: name, data: data('old') };
+      await stage.seed.create(resources.secrets, copy, { fieldManager: 'gardener' });
+      await stage.reconcileShoot({
+        spec: { resources: [{ name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } }] },
+        providerConfig: config({ additionalSecretResources: [{ name: 'creds' }] }),
+      });
+      await stage.untilReady();
+      await stage.seed.mergePatch(resources.secrets, name, { data: data('new') }, { fieldManager: 'gardener' });
+      await eventually(
+        'the new content',
+        () => stage.shoot.find(resources.secrets, inFlux('a')),
+        (live) => JSON.stringify(live?.data) === JSON.stringify(data('new')),
+      );
+    });
+
     const annotate = (operation: string) =>
       stage.seed.mergePatch(
         resources.extensions,
