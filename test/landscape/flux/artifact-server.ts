@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { seconds } from '../../../shared/gardener/operation.ts';
 
 /** `status.artifact` of a source. */
 export interface Artifact {
@@ -34,7 +35,7 @@ export async function startArtifactServer(): Promise<ArtifactServer> {
     put(path, revision, content) {
       contents.set(path, content);
       const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-      const lastUpdateTime = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+      const lastUpdateTime = seconds(Date.now());
       return { digest, lastUpdateTime, path, revision, size: content.length, url: `http://127.0.0.1:${port}/${path}` };
     },
     has: (path) => contents.has(path),

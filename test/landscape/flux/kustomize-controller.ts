@@ -9,6 +9,7 @@ import { type KubeObject, type ObjectName, resources } from '../../../shared/kub
 import { errorMessage } from '../../../shared/runtime/errors.ts';
 import type { Controller } from '../controllers/controller.ts';
 import type { Discovery } from '../controllers/discovery.ts';
+import { milliseconds } from '../controllers/duration.ts';
 import { objectText } from '../controllers/names.ts';
 import { inInstallOrder } from '../resource-manager/install-order.ts';
 import { groupOf } from '../resource-manager/references.ts';
@@ -16,7 +17,7 @@ import { apiMessage } from '../resource-manager/target.ts';
 import type { Artifact } from './artifact-server.ts';
 import { type Surroundings, startFluxController } from './flux-controller.ts';
 import { buildFolder, inNamespace, substitute } from './kustomize-build.ts';
-import { FluxFailure, type FluxObject, type FluxSubject, fluxSubject, milliseconds, progressing } from './status.ts';
+import { FluxFailure, type FluxObject, type FluxSubject, fluxSubject, progressing } from './status.ts';
 
 interface Entry {
   /** `namespace_name_group_kind` */
@@ -108,7 +109,7 @@ async function reconcile(
   if (found.spec.suspend === true) return undefined;
   await subject.addFinalizer();
   const { spec } = found;
-  const retryMs = milliseconds(spec.retryInterval ?? spec.interval);
+  const retryMs = milliseconds(spec.retryInterval ?? spec.interval ?? '1m');
   try {
     const artifact = await artifactOf(client, discovery, found);
     await requireDependencies(client, resource, found);
@@ -126,7 +127,7 @@ async function reconcile(
     if (changed.length + pruned.length > 0) {
       onEvent({ name: objectText(found.metadata), revision: artifact.revision, applied: changed, pruned });
     }
-    return milliseconds(spec.interval);
+    return milliseconds(spec.interval ?? '1m');
   } catch (error) {
     const failure = error instanceof FluxFailure ? error : new FluxFailure('ReconciliationFailed', errorMessage(error));
     await fail(subject, failure, onEvent);

@@ -5,6 +5,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Connection } from '../../../shared/kube/connection.ts';
 import { type ObjectName, resources } from '../../../shared/kube/resource.ts';
 import type { Controller } from '../controllers/controller.ts';
+import { milliseconds } from '../controllers/duration.ts';
 import { objectText } from '../controllers/names.ts';
 import { type Artifact, type ArtifactServer, startArtifactServer } from './artifact-server.ts';
 import { type Surroundings, startFluxController } from './flux-controller.ts';
@@ -16,7 +17,6 @@ import {
   type FluxObject,
   type FluxSubject,
   fluxSubject,
-  milliseconds,
   progressing,
 } from './status.ts';
 
@@ -102,7 +102,7 @@ async function reconcile(
   try {
     const artifact = await fetchArtifact(client, subject.current(), path, tools);
     await succeed(subject, artifact, tools);
-    return milliseconds(found.spec.interval);
+    return milliseconds(found.spec.interval ?? '1m');
   } catch (error) {
     if (!(error instanceof FluxFailure)) throw error;
     await fail(subject, error, tools);

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { seconds } from '../../../shared/gardener/operation.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 
@@ -68,15 +70,13 @@ export function fluxSubject<T extends FluxObject>(
       const { generation = 0 } = current.metadata;
       const conditions = Object.entries(wanted).map(([type, next]) => {
         const before = old.find((condition) => condition.type === type);
-        const lastTransitionTime = before?.status === next.status ? before.lastTransitionTime : now();
+        const lastTransitionTime = before?.status === next.status ? before.lastTransitionTime : seconds(Date.now());
         return { type, ...next, lastTransitionTime, observedGeneration: generation };
       });
       const requestedAt = current.metadata.annotations?.[REQUESTED_AT];
       const handled = requestedAt === undefined ? {} : { lastHandledReconcileAt: requestedAt };
       const status = { conditions, ...handled, ...fields };
-      const same = Object.entries(status).every(
-        ([key, value]) => JSON.stringify(sorted(current.status?.[key])) === JSON.stringify(sorted(value)),
-      );
+      const same = Object.entries(status).every(([key, value]) => isDeepStrictEqual(current.status?.[key], value));
       if (!same) await patch({ status }, 'status');
     },
     async addFinalizer() {
@@ -114,27 +114,5 @@ export function isWoken(object: FluxObject, old: FluxObject | undefined): boolea
     old.metadata.generation !== object.metadata.generation ||
     old.metadata.deletionTimestamp !== object.metadata.deletionTimestamp ||
     old.metadata.annotations?.[REQUESTED_AT] !== object.metadata.annotations?.[REQUESTED_AT]
-  );
-}
-
-/** Milliseconds of a duration such as `1m30s`. */
-export function milliseconds(duration: string | undefined, otherwise = 60_000): number {
-  if (duration === undefined) return otherwise;
-  const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-  return [...duration.matchAll(/([\d.]+)(ms|[smh])/g)].reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0),
-    0,
-  );
-}
-
-export const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, entry]) => [key, sorted(entry)]),
   );
 }

@@ -1,3 +1,4 @@
+import { seconds } from '../../../shared/gardener/operation.ts';
 import type { LastOperation, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
@@ -276,7 +277,7 @@ type Flow<T> = (run: Run) => Promise<T>;
 
 const nameOfShoot = ({ metadata }: GardenShoot): ObjectName => ({ namespace: metadata.namespace, name: metadata.name });
 
-const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+const now = () => seconds(Date.now());
 
 function operation(type: LastOperation['type'], state: LastOperation['state'], progress: number): LastOperation {
   return { type, state, progress, description: `${type} of the Shoot: ${state}`, lastUpdateTime: now() };

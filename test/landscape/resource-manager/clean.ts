@@ -1,4 +1,5 @@
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { milliseconds } from '../controllers/duration.ts';
 import { objectText } from './references.ts';
 import { apiMessage, needsForeground, type Target } from './target.ts';
 import { annotations, isTrue, type ObjectReference } from './types.ts';
@@ -71,13 +72,4 @@ async function finalizeIfDue(target: Target, resource: Resource, { metadata }: K
   if (Date.now() < due || !metadata.finalizers?.length) return;
   const fieldManager = 'gardener-resource-manager';
   await target.client.mergePatch(resource, metadata, { metadata: { finalizers: null } }, { fieldManager });
-}
-
-/** A Go duration of hours, minutes, seconds and milliseconds. */
-function milliseconds(duration: string): number {
-  const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
-  return [...duration.matchAll(/([\d.]+)(ms|h|m|s)/g)].reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0),
-    0,
-  );
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { seconds } from '../../../shared/gardener/operation.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { type ConditionType, merged, type Wanted } from './conditions.ts';
@@ -25,7 +26,7 @@ export function subjectOf(source: KubeClient, managedResource: FullManagedResour
     current: () => current,
     condition: (type) => current.status?.conditions?.find((condition) => condition.type === type),
     async setStatus(wanted, fields = {}) {
-      const conditions = merged(current.status?.conditions ?? [], wanted, now());
+      const conditions = merged(current.status?.conditions ?? [], wanted, seconds(Date.now()));
       const status = { ...current.status, ...fields, conditions };
       if (isDeepStrictEqual(status, current.status)) return;
       current = await source.replace(resource, { ...current, status }, { fieldManager, subresource: 'status' });
@@ -37,5 +38,3 @@ export function subjectOf(source: KubeClient, managedResource: FullManagedResour
     },
   };
 }
-
-const now = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');

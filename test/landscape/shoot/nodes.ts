@@ -1,3 +1,4 @@
+import { seconds } from '../../../shared/gardener/operation.ts';
 import type { Connection } from '../../../shared/kube/connection.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
@@ -58,7 +59,7 @@ export async function startNodes(connection: Connection, options: NodesOptions):
   const writeStatus = async ({ metadata, status }: Deployment, replicas: number) => {
     const { generation = 0 } = metadata;
     if ((status as { observedGeneration?: number } | undefined)?.observedGeneration === generation) return;
-    const time = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+    const time = seconds(Date.now());
     const condition = (type: string, reason: string, message: string) => ({
       type,
       status: 'True',
