@@ -1,3 +1,4 @@
+import type { EffectiveConfig } from '../config/effective.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { apiVersionIn, isCrd } from './custom-resources.ts';
 import { installObjects } from './install.ts';
@@ -20,7 +21,7 @@ const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
  */
 export function objectGroups(inputs: RenderInputs): ObjectGroups {
   const sync = syncObjects(inputs);
-  const copies = [...inputs.secrets.map(copiedSecret), ...configMaps(inputs)];
+  const copies = [...inputs.secrets.map((secret) => copiedSecret(secret, inputs.config)), ...configMaps(inputs)];
   const health = healthFilter(inputs.shootHealth);
   return {
     ...installGroups(inputs),
@@ -74,10 +75,15 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
     }));
 }
 
-/** A Secret's type cannot be changed: one that comes back with another type is made anew. */
-function copiedSecret({ name, namespace, type, data }: SecretMaterial): KubeObject {
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
-  return annotated(secret, DELETE_ON_INVALID_UPDATE);
+/**
+ * A Secret's type cannot be changed: one that comes back with another type is made anew. In mode Once the source stays
+ * as it was whatever the configuration says later, and its credentials with it.
+ */
+function copiedSecret({ name, namespace, type, data }: SecretMaterial, { syncMode, sourceSecret }: EffectiveConfig) {
+  const plain = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
+  const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
+  const isOfSource = sourceSecret?.targetName === name && sourceSecret.namespace === namespace;
+  return isOfSource && syncMode === 'Once' ? kept(secret) : secret;
 }
 
 function configMaps({ config, shoot }: RenderInputs): KubeObject[] {

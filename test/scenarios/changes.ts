@@ -235,6 +235,72 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it('before the first success the namespace may change, and the configuration may go altogether', async () => {
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      await stage.untilReady();
+      await stage.reconcileShoot({ providerConfig: config({ flux: { namespace: 'elsewhere' } }) });
+      for (const component of [...core, 'helm-controller', 'notification-controller']) {
+        await collect(resources.deployments, component);
+      }
+      await stage.untilReady();
+      const elsewhere = { namespace: 'elsewhere', name: 'flux-system' };
+      expect(await stage.shoot.find(kustomizations, elsewhere)).toBeDefined();
+      expect(await stage.shoot.find(kustomizations, inFlux('flux-system'))).toBeUndefined();
+      const seen = await watchDeletion(stage, 'elsewhere');
+      await stage.reconcileShoot({ providerConfig: { flux: { namespace: 'elsewhere' } } });
+      await eventually(
+        'nothing is synchronised',
+        () => stage.managedResources(),
+        (live) => live['shoot-flux-sync'] === undefined,
+      );
+      await stage.untilReady();
+      expect(await seen.untilDeleted()).toEqual([true]);
+      expect(await stage.shoot.find(kustomizations, elsewhere)).toBeUndefined();
+      expect(await stage.shoot.find(resources.namespaces, { name: 'flux-system' })).toBeDefined();
+    });
+
+    it('another kind of source takes the place of the former one', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const spec = { bucketName: 'fleet', endpoint: 's3.example.com' };
+      const metadata = { namespace: 'elsewhere' };
+      const source = { template: { kind: 'Bucket', metadata, spec } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', source }) });
+      await eventually(
+        'the former source is gone',
+        () => stage.shoot.find(gitRepositories, inFlux('flux-system')),
+        (live) => live === undefined,
+      );
+      await stage.untilReady();
+      const buckets = { ...gitRepositories, plural: 'buckets', kind: 'Bucket' };
+      expect((await stage.shoot.find(buckets, { namespace: 'elsewhere', name: 'flux-system' }))?.spec).toMatchObject(
+        spec,
+      );
+      expect((await stage.shoot.find(kustomizations, inFlux('flux-system')))?.spec).toMatchObject({
+        sourceRef: { kind: 'Bucket', name: 'flux-system', namespace: 'elsewhere' },
+      });
+    });
+
+    it('mode Once: the credentials of a source that stays in the shoot stay with it', async () => {
+      await stage.setFluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await eventually(
+        'Flux is let go',
+        () => stage.managedResources(),
+        (live) => Object.keys(live).join() === 'shoot-flux-secrets',
+      );
+      await stage.setFluxConfig({ repositoryUrl: 'https://github.com/org/fleet' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await quiet(stage);
+      expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
+        secretRef: { name: 'flux-source' },
+      });
+      expect(await stage.shoot.find(resources.secrets, inFlux('flux-source'))).toBeDefined();
+    });
+
     const annotate = (operation: string) =>
       stage.seed.mergePatch(
         resources.extensions,
@@ -252,5 +318,30 @@ function config(parts: Record<string, unknown>, branch = 'main'): Record<string,
     source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch } } } },
     kustomization: { template: { spec: { path: './', prune: true } } },
     ...parts,
+  };
+}
+
+/** Tells of every Kustomization of a namespace that is deleted from now on whether it was suspended then. */
+async function watchDeletion(stage: Stage, namespace: string): Promise<{ untilDeleted(): Promise<boolean[]> }> {
+  const ending = new AbortController();
+  const suspended: boolean[] = [];
+  const { resourceVersion } = await stage.shoot.list(kustomizations, { namespace });
+  const watching = (async () => {
+    const options = { namespace, resourceVersion, timeoutSeconds: 60, signal: ending.signal };
+    for await (const { type, object } of stage.shoot.watch(kustomizations, options)) {
+      if (type === 'DELETED') suspended.push((object.spec as { suspend?: boolean } | undefined)?.suspend === true);
+    }
+  })().catch(() => undefined);
+  return {
+    async untilDeleted() {
+      await eventually(
+        'the deletion',
+        async () => suspended,
+        ({ length }) => length > 0,
+      );
+      ending.abort();
+      await watching;
+      return suspended;
+    },
   };
 }
