@@ -48,6 +48,26 @@ test('of one object only the latest version is sent', async () => {
   expect(versions((await attempt()).changes)).toEqual(['x 3', 'y 2']);
 });
 
+test('a change that may wait is sent with others of its key, and holds up no other key', async () => {
+  const { outbox, attempt, attempts } = outboxWithAttempts();
+  outbox.add(key('patient'), cause('patient', '1'), 60_000);
+  outbox.add(key('x'), cause('x', '2'));
+  const first = await attempt();
+  expect(versions(first.changes)).toEqual(['x 2']);
+  first.succeed();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(attempts).toEqual([]);
+  expect(outbox.size()).toBe(1);
+  outbox.add(key('patient'), cause('patient', '3'));
+  expect(versions((await attempt()).changes)).toEqual(['patient 3']);
+});
+
+test('a change that may wait does not wait for ever', async () => {
+  const { outbox, attempt } = outboxWithAttempts();
+  outbox.add(key('x'), cause('x', '1'), 20);
+  expect(versions((await attempt()).changes)).toEqual(['x 1']);
+});
+
 test('a key that is on its way is sent again only after that', async () => {
   const { outbox, attempt, attempts } = outboxWithAttempts();
   outbox.add(key('x'), cause('x', '1'));

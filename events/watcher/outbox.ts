@@ -10,7 +10,8 @@ import type { Timing } from './timing.ts';
 
 /** Changes of one function on their way to its queue: what is in here is tried until the queue has it. */
 export interface Outbox {
-  add(key: ReconcileKey, cause: Cause): void;
+  /** @param mayWaitMs how long it may wait for others of its key; default: the time in which changes are gathered */
+  add(key: ReconcileKey, cause: Cause, mayWaitMs?: number): void;
   /** Resolves when the queue has everything that was added so far; never when the outbox is stopped before. */
   sent(): Promise<void>;
   /** Number of keys that wait. */
@@ -37,6 +38,8 @@ interface Waiting {
   causes: Causes;
   /** Number of the add that made it wait. */
   since: number;
+  /** When it is to be sent; epoch ms. */
+  due: number;
 }
 
 /** Changes that are handed over at once; the sender cuts them into the queue's batches. */
@@ -50,13 +53,18 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   let lastTurn = Date.now();
   let sentListeners: { until: number; resolve: () => void }[] = [];
   const stopped = new AbortController();
+  let sooner = new AbortController();
+  let sleepsUntil = 0;
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
 
   /** One attempt at a time: a key that is on its way is not sent again before that has ended, so its order is kept. */
   const run = async () => {
-    await sleep(timing.debounceMs, stopped.signal);
     while (waiting.size > 0 && !stopped.signal.aborted) {
-      const batch = firstOf(waiting, mostAtOnce);
+      const batch = dueIn(waiting, mostAtOnce, timing.debounceMs);
+      if (batch.length === 0) {
+        await untilDue();
+        continue;
+      }
       for (const [text] of batch) waiting.delete(text);
       try {
         await send(batch.flatMap(([, { key, causes }]) => changeOf(name, key, causes)));
@@ -69,6 +77,14 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
       tellListeners();
     }
     running = undefined;
+  };
+
+  /** Until the first of them is due; ends early when something is added that is due sooner. */
+  const untilDue = async () => {
+    sooner = new AbortController();
+    sleepsUntil = firstDue(waiting);
+    await sleep(sleepsUntil - Date.now(), AbortSignal.any([stopped.signal, sooner.signal]));
+    lastTurn = Date.now();
   };
 
   const succeeded = (count: number) => {
@@ -90,10 +106,10 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   const failed = (batch: [string, Waiting][], error: unknown, delay: number) => {
     const newer = waiting;
     waiting = new Map(batch);
-    for (const [text, { key, causes, since }] of newer) {
+    for (const [text, entry] of newer) {
       const older = waiting.get(text);
-      if (older === undefined) waiting.set(text, { key, causes, since });
-      else for (const cause of causes.values()) addCause(older.causes, cause);
+      if (older === undefined) waiting.set(text, entry);
+      else for (const cause of entry.causes.values()) addCause(older.causes, cause);
     }
     problem = errorMessage(error);
     lastTurn = Date.now();
@@ -102,11 +118,14 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   };
 
   return {
-    add(key, cause) {
+    add(key, cause, mayWaitMs = timing.debounceMs) {
       if (stopped.signal.aborted) return;
       added++;
       const text = keyText(key);
-      const entry = waiting.get(text) ?? { key, causes: new Map(), since: added };
+      const due = Date.now() + mayWaitMs;
+      const entry = waiting.get(text) ?? { key, causes: new Map(), since: added, due };
+      entry.due = Math.min(entry.due, due);
+      if (due < sleepsUntil) sooner.abort();
       if (entry.causes.size > 0) metrics.count('watcher_coalesced_total', { function: name });
       waiting.set(text, entry);
       addCause(entry.causes, cause);
@@ -129,13 +148,22 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   };
 }
 
-function firstOf<K, V>(map: Map<K, V>, count: number): [K, V][] {
-  const entries: [K, V][] = [];
-  for (const entry of map) {
-    if (entries.length === count) break;
-    entries.push(entry);
+/** What is due, and with it what will be within the given time; nothing before something is. */
+function dueIn(waiting: ReadonlyMap<string, Waiting>, most: number, withinMs: number): [string, Waiting][] {
+  const now = Date.now();
+  if (firstDue(waiting) > now) return [];
+  const batch: [string, Waiting][] = [];
+  for (const entry of waiting) {
+    if (batch.length === most) break;
+    if (entry[1].due <= now + withinMs) batch.push(entry);
   }
-  return entries;
+  return batch;
+}
+
+function firstDue(waiting: ReadonlyMap<string, Waiting>): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { due } of waiting.values()) first = Math.min(first, due);
+  return first;
 }
 
 /** All of them, unless the error tells which ones the queue does not have. */

@@ -4,8 +4,11 @@ import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Selection, Subscriber } from './selections.ts';
 
-/** Where changes go; it must not lose any, because what was handed over counts as seen. */
-export type Emit = (functionName: string, key: ReconcileKey, cause: Cause) => void;
+/**
+ * Where changes go; it must not lose any, because what was handed over counts as seen.
+ * @param mayWaitMs as in the subscription
+ */
+export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => void;
 
 /** What is remembered of the objects of one selection: never the objects. */
 export interface Tracker {
@@ -100,7 +103,9 @@ export function createTracker(
         if (subscriber === undefined || mark.fingerprint === NO_NEWS) return;
         if (Object.is(mark.fingerprint, before.fingerprint)) return;
         const cause = causeOf(text, uid, resourceVersion);
-        for (const key of union(before.keys, mark.keys)) emit(subscriber.function, key, cause);
+        for (const key of union(before.keys, mark.keys)) {
+          emit(subscriber.function, key, cause, subscriber.subscription.mayWaitMs);
+        }
       });
     },
 

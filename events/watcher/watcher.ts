@@ -77,7 +77,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const outboxes = new Map<string, Outbox>(
     definitions.map(({ name }) => [name, createOutbox({ function: name, send: options.send, log, metrics, timing })]),
   );
-  const emit: Emit = (name, key, cause) => outboxes.get(name)?.add(key, cause);
+  const emit: Emit = (name, key, cause, mayWaitMs) => outboxes.get(name)?.add(key, cause, mayWaitMs);
   const all = selectionsOf(definitions, clusters).map((selection) =>
     watched(selection, emit, outboxes, options, timing),
   );

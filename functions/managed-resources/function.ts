@@ -55,15 +55,10 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.managedResources,
       labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
-      // Until the resource-manager has said something, only we have written: no news for us.
-      matches: (object) => hasBeenTried(object as ManagedResource),
-      wakes: (object) => {
-        const { metadata, status } = object as ManagedResource;
-        const state = applyState(object as ManagedResource);
-        const failure = state.state === 'failing' ? state.message : undefined;
-        const drifted = status?.observedGeneration === metadata.generation ? undefined : metadata.generation;
-        return [metadata.deletionTimestamp, state.state, failure, drifted];
-      },
+      isNews: (object) => isNews(object as ManagedResource),
+      // All four have to be applied; within this time most of them are.
+      mayWaitMs: 500,
+      wakes: (object) => [object.metadata.deletionTimestamp, applyState(object as ManagedResource).state],
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
     },
   ],
@@ -114,6 +109,13 @@ function hasExtension(cluster: Cluster): boolean {
   return entry?.disabled !== true;
 }
 
-function hasBeenTried({ status }: ManagedResource): boolean {
-  return status?.conditions?.some(({ type }) => type === 'ResourcesApplied') === true;
+/**
+ * Until the resource-manager has applied something, only we have written. A first pass over new content that fails is
+ * normal, and whoever wrote the content looks again in time; what fails of content that was applied is news.
+ */
+function isNews(resource: ManagedResource): boolean {
+  const { metadata, status } = resource;
+  const { state } = applyState(resource);
+  if (state === 'pending') return status?.observedGeneration !== undefined;
+  return state === 'applied' || status?.observedGeneration === metadata.generation;
 }

@@ -10,7 +10,7 @@ export type Judgement =
   | { state: 'failed'; message: string };
 
 /** A failure reaches the user only when it is older than this (design 5). */
-const PATIENCE_SECONDS = 20;
+export const PATIENCE_SECONDS = 20;
 /** Removing takes a second pass 5 s later, and a controller in the shoot that has to agree. */
 const REMOVAL_PATIENCE_SECONDS = 60;
 

@@ -1,7 +1,7 @@
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { judge } from './judge.ts';
+import { judge, PATIENCE_SECONDS } from './judge.ts';
 import { leftoverSecrets, type Plan, plan } from './plan.ts';
 import { readSecretNames } from './read.ts';
 import type { Run } from './run.ts';
@@ -40,8 +40,8 @@ async function write(run: Run, wanted: DesiredState, steps: Plan): Promise<Outco
   }
   for (const resource of steps.remove) await remove(seed, resource);
   for (const resource of steps.release) await release(seed, resource);
-  // The ManagedResources' own changes wake this function; only a deletion under way is worth a look of its own.
-  return steps.blocked ? requeueAfter(2) : done;
+  // The ManagedResources wake this function when they are applied; what goes wrong on the way counts only then.
+  return requeueAfter(steps.blocked ? 2 : PATIENCE_SECONDS);
 }
 
 async function conclude(

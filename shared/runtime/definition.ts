@@ -31,6 +31,11 @@ export interface Subscription {
    * one that is news wakes whatever it says: an annotation that asks for work is news, its removal is none.
    */
   isNews?(object: KubeObject): boolean;
+  /**
+   * How long a change may wait for others of its key, where one run will do for all of them; default: not longer than
+   * the watcher gathers any changes, some milliseconds. A deletion never waits.
+   */
+  mayWaitMs?: number;
   /** The reconcile keys that an object stands for; `cluster` is where it was seen. */
   keys(object: KubeObject, cluster: string): ReconcileKey[];
 }

@@ -105,19 +105,22 @@ describe('a write wakes only the functions that read what was written', () => {
     managedResourceFactory('shoot-flux-crds', 's', { metadata: { generation }, status });
   const applied = (observedGeneration: number) => ({ observedGeneration, conditions: [conditionFactory()] });
   const applying = { conditions: [conditionFactory({ status: 'Progressing', reason: 'ApplyProgressing' })] };
-  const failing = (status: 'False' | 'Progressing') => ({
+  const failing = (status: 'False' | 'Progressing', observedGeneration?: number) => ({
     conditions: [conditionFactory({ status, reason: 'ApplyFailed', message: 'no match' })],
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
   });
   const health = [conditionFactory(), conditionFactory({ type: 'ResourcesHealthy', status: 'False' })];
 
   it.each<[string, KubeObject | undefined, KubeObject, string[]]>([
     ['we create a ManagedResource', undefined, resource({}), []],
     ['it is applied', resource(applying), resource(applied(1)), ['managed-resources']],
-    ['it fails', resource(applying), resource(failing('False')), ['managed-resources']],
+    ['new content fails at first', resource(applying), resource(failing('False')), []],
+    ['it is applied in the end', resource(failing('False')), resource(applied(1)), ['managed-resources']],
+    ['what was applied fails', resource(applied(1)), resource(failing('False', 1)), ['managed-resources']],
     [
       'it fails once more, with Progressing in between',
-      resource(failing('False')),
-      resource(failing('Progressing')),
+      resource(failing('False', 1)),
+      resource(failing('Progressing', 1)),
       [],
     ],
     ['its health changes', resource(applied(1)), resource({ observedGeneration: 1, conditions: health }), []],

@@ -14,7 +14,7 @@ import { settings } from '../landscape/run-function.ts';
 const write = { fieldManager: 'bench' };
 
 /** From applied to Ready: images are pulled, the repository is cloned, its content is applied. */
-const FLUX_SECONDS = 15;
+const FLUX_SECONDS = 10;
 const GIVE_UP_MS = 120_000;
 
 /**
@@ -44,12 +44,16 @@ export const untilReadyBench = bench(
     const product = await startProduct({ credentials: () => async () => seed.connection, settings, log });
     const flux = playFlux(shoot.client, FLUX_SECONDS, stopping.signal);
     flux.catch(() => {});
-    using counter = countRequests();
     try {
       while (!product.watcher.ready()) await sleep(20);
+      // What the first lists wake is not the new Shoot's.
+      await sleep(500);
+      using counter = countRequests();
+      await seed.client.create(resources.clusters, cluster(name), write);
+      await sleep(500);
       await seed.client.create(resources.extensions, extension(name), write);
       await untilBootstrapped(clusters, name);
-      const requests = counter.requests.filter(({ by }) => by !== 'watcher');
+      const requests = untilRecorded(counter.requests.filter(({ by }) => by !== 'watcher'));
       tell(requests, progress);
       return {
         requests: {
@@ -68,7 +72,6 @@ export const untilReadyBench = bench(
 async function prepare({ seed, shoot }: BenchClusters, name: string): Promise<void> {
   for (const each of [PROJECT_NAMESPACE, name]) await seed.client.create(resources.namespaces, namespace(each), write);
   await seed.client.create(resources.configMaps, fluxConfig('Once'), write);
-  await seed.client.create(resources.clusters, cluster(name), write);
   const kubeconfig = Buffer.from(shoot?.kubeconfig ?? '').toString('base64');
   const metadata = { name: 'gardener', namespace: name };
   await seed.client.create(
@@ -90,6 +93,12 @@ async function untilBootstrapped({ seed }: BenchClusters, name: string): Promise
     }
     await sleep(100);
   }
+}
+
+/** What follows the record is not about getting Ready any more. */
+function untilRecorded(requests: readonly SeenRequest[]): SeenRequest[] {
+  const record = requests.findIndex(({ by, text }) => by === 'sync-mode' && text.startsWith('PATCH'));
+  return requests.slice(0, record + 1);
 }
 
 function tell(requests: readonly SeenRequest[], progress: Progress): void {
