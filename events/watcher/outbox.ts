@@ -59,6 +59,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
 
   /** One attempt at a time: a key that is on its way is not sent again before that has ended, so its order is kept. */
   const run = async () => {
+    await untilDue();
     while (waiting.size > 0 && !stopped.signal.aborted) {
       const batch = dueIn(waiting, mostAtOnce, timing.debounceMs);
       if (batch.length === 0) {
