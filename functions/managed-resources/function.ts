@@ -88,7 +88,7 @@ export const definition: FunctionDefinition = {
       {
         apiGroups: ['resources.gardener.cloud'],
         resources: ['managedresources'],
-        verbs: ['create', 'patch', 'delete'],
+        verbs: ['get', 'create', 'patch', 'delete'],
         resourceNames: Object.values(managedResourceNames),
       },
       {

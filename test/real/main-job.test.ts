@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { changesSuite } from '../scenarios/changes.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
@@ -21,7 +22,9 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
     await apis?.stop();
   });
 
-  mainJobSuite('the main job', async () => ({ ...apis, stop: apis.forget }), fluxDistribution ?? '');
+  const start = async () => ({ ...apis, stop: apis.forget });
+  mainJobSuite('the main job', start, fluxDistribution ?? '');
+  changesSuite('changes', start, fluxDistribution ?? '');
 
   describe('the shipped rights', () => {
     it('suffice: nothing was refused', async () => {

@@ -350,13 +350,15 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         data: { 'a.yaml': Buffer.from(JSON.stringify(formerObject)).toString('base64') },
       };
       await stage.seed.create(resources.secrets, secret, { fieldManager: 'former' });
-      const former = {
-        apiVersion: 'resources.gardener.cloud/v1alpha1',
-        kind: 'ManagedResource',
-        metadata: { namespace: CONTROL_PLANE, name: 'extension-shoot-flux-flux-config' },
-        spec: { secretRefs: [{ name: 'former' }] },
-      };
-      await stage.seed.create(resources.managedResources, former, { fieldManager: 'former' });
+      for (const name of ['extension-shoot-flux-flux-config', 'extension-shoot-flux-flux-install']) {
+        const former = {
+          apiVersion: 'resources.gardener.cloud/v1alpha1',
+          kind: 'ManagedResource',
+          metadata: { namespace: CONTROL_PLANE, name },
+          spec: { secretRefs: [{ name: 'former' }] },
+        };
+        await stage.seed.create(resources.managedResources, former, { fieldManager: 'former' });
+      }
       await eventually(
         'the former object',
         () => stage.shoot.find(resources.configMaps, { namespace: 'kube-system', name: 'former' }),
@@ -368,6 +370,61 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
       expect(await names()).toEqual(all);
       expect(await stage.shoot.find(resources.configMaps, { namespace: 'kube-system', name: 'former' })).toBeDefined();
+    });
+
+    const untilExtensionIsGone = () =>
+      eventually(
+        'the Extension is gone',
+        () => stage.seed.find(resources.extensions, { namespace: CONTROL_PLANE, name: 'shoot-flux' }),
+        (found) => found === undefined,
+      );
+    const expectReleased = async () => {
+      expect(await names()).toEqual([]);
+      const options = { namespace: CONTROL_PLANE, labelSelector: 'origin=shoot-flux' };
+      expect((await stage.seed.list(resources.secrets, options)).items).toEqual([]);
+      const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+      const root = await stage.shoot.find(kustomizations, inFlux('main-ks'));
+      expect([deployment, root].map((live) => live?.metadata.deletionTimestamp ?? live?.kind)).toEqual([
+        'Deployment',
+        'Kustomization',
+      ]);
+    };
+
+    it('the extension leaves the Shoot: Flux stays, and the control plane is left clean', async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await stage.deleteExtension();
+      await untilExtensionIsGone();
+      await expectReleased();
+    });
+
+    it('the extension leaves a hibernated Shoot, where no resource-manager runs', async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await stage.stopResourceManager();
+      await stage.reconcileShoot({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
+      await stage.untilReady();
+      await stage.deleteExtension();
+      await untilExtensionIsGone();
+      await expectReleased();
+    });
+
+    it('a Shoot that is being deleted: Flux is suspended and let go before gardenlet cleans up', async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await stage.reconcileShoot({ metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } });
+      await untilManagedResources([]);
+      await eventually(
+        'the Kustomization is suspended',
+        () => stage.shoot.find(kustomizations, inFlux('main-ks')),
+        (live) => (live?.spec as { suspend?: boolean } | undefined)?.suspend === true,
+      );
+      await stage.deleteExtension();
+      await untilExtensionIsGone();
+      await expectReleased();
     });
 
     const untilBranch = (branch: string) =>

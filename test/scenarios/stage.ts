@@ -4,7 +4,7 @@ import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/ga
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { startResourceManager } from '../landscape/resource-manager/start.ts';
+import { type ResourceManager, startResourceManager } from '../landscape/resource-manager/start.ts';
 
 /** An API server, embedded or real, with its administrator. */
 export interface Api {
@@ -40,6 +40,10 @@ export interface Stage extends AsyncDisposable {
   requests: SeenRequest[];
   startProduct(): Promise<Product>;
   stopProduct(): Promise<void>;
+  /** As Gardener does with a Shoot that is hibernated. */
+  stopResourceManager(): Promise<void>;
+  /** gardenlet deletes the Extension. */
+  deleteExtension(): Promise<void>;
   /** Writes the ConfigMap `flux-config`; undefined deletes it. */
   setFluxConfig(data: Record<string, string> | undefined): Promise<void>;
   /** What gardenlet does at each reconciliation of the Shoot: Cluster, Extension, annotation, timestamp. */
@@ -77,7 +81,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     fieldManager,
   });
   await seed.apply(resources.secrets, kubeconfigSecret(apis.shoot.kubeconfig()), { fieldManager });
-  const resourceManager = await startResourceManager({
+  let resourceManager: ResourceManager | undefined = await startResourceManager({
     source: connection(apis.seed),
     target: connection(apis.shoot),
     targetNamespaces: ['kube-system', 'flux-system', 'elsewhere'],
@@ -90,6 +94,10 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
   const stopProduct = async () => {
     await product?.stop();
     product = undefined;
+  };
+  const stopResourceManager = async () => {
+    await resourceManager?.stop();
+    resourceManager = undefined;
   };
   const extension = async () => {
     const live = await seed.find<Extension>(resources.extensions, extensionName);
@@ -123,6 +131,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       return product;
     },
     stopProduct,
+    stopResourceManager,
+    deleteExtension: async () => void (await seed.delete(resources.extensions, extensionName)),
     async setFluxConfig(data) {
       const name = { namespace: PROJECT, name: 'flux-config' };
       if (data === undefined) await garden.delete(resources.configMaps, name);
@@ -135,7 +145,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     },
     async reconcileShoot(parts = {}) {
       const cluster = clusterOf(parts);
-      await garden.apply(resources.shoots, cluster.spec.shoot as unknown as KubeObject, { fieldManager });
+      const { deletionTimestamp: _, ...metadata } = cluster.spec.shoot.metadata;
+      await garden.apply(resources.shoots, { ...cluster.spec.shoot, metadata } as KubeObject, { fieldManager });
       await seed.apply(resources.clusters, cluster, { fieldManager });
       const annotations = {
         'gardener.cloud/operation': 'reconcile',
@@ -143,9 +154,12 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       };
       const { providerConfig } = parts;
       const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
-      const metadata = { ...extensionName, annotations };
-      const { apiVersion, kind } = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension' };
-      await seed.apply(resources.extensions, { apiVersion, kind, metadata, spec }, { fieldManager });
+      const object = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', spec };
+      await seed.apply(
+        resources.extensions,
+        { ...object, metadata: { ...extensionName, annotations } },
+        { fieldManager },
+      );
     },
     extension,
     async managedResources() {
@@ -168,7 +182,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     },
     async [Symbol.asyncDispose]() {
       await stopProduct();
-      await resourceManager.stop();
+      await stopResourceManager();
       for (const client of [garden, seed, shoot]) client.close();
     },
   };
