@@ -2,7 +2,7 @@ import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { followed, isBootstrapped, isUnfollowed, unfollowedNames } from './follow.ts';
+import { followed, isBootstrapped, unfollowedNames } from './follow.ts';
 import { releasable } from './plan.ts';
 import { readFirstRun, readManagedResources } from './read.ts';
 import type { Run } from './run.ts';
@@ -29,7 +29,7 @@ export async function reconcile(run: Run): Promise<Outcome> {
   try {
     wanted = await wantedState(run, previous, live);
   } catch (error) {
-    if (error instanceof ConfigError) return userError(run, live, previous, error);
+    if (error instanceof ConfigError) return userError(run, error);
     throw error;
   }
   if (wanted.type === 'missing') return waitFor(run, wanted.sentence);
@@ -53,18 +53,8 @@ async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
   return requeueAfter(2);
 }
 
-/**
- * After the first success an error in what the mode no longer follows must not fail the Shoot; before it, the user
- * learns it where they look. Nothing is retried hot: the mended configuration wakes this function.
- */
-async function userError(
-  run: Run,
-  live: Map<string, ManagedResource>,
-  previous: Applied | undefined,
-  error: ConfigError,
-): Promise<Outcome> {
-  const follow = previous && followed(previous.syncMode, isBootstrapped(run.extension));
-  if (follow && isUnfollowed(error.issues, follow)) return keep(run, live, previous, error.message);
+/** The user learns it where they look. Nothing is retried hot: the mended configuration wakes this function. */
+async function userError(run: Run, error: ConfigError): Promise<Outcome> {
   await run.reporter.accept();
   await run.reporter.failed(error.message, USER_ERROR);
   return done;

@@ -10,7 +10,7 @@ import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type Desired, desired, renderHash } from './desired.ts';
-import { followed, isBootstrapped } from './follow.ts';
+import { type Followed, followed, isBootstrapped, isUnfollowed } from './follow.ts';
 import { readMaterial } from './material.ts';
 import { readConfigInputs } from './read.ts';
 import type { References } from './reporter.ts';
@@ -43,27 +43,34 @@ export async function wantedState(
     if (!(await saysTheSame(inputs, previous, distribution))) return { type: 'kept', applied: previous, problem: LOST };
   }
 
+  // Of a configuration that cannot be read the mode is not known: then the last one counts.
+  let follow = followed(previous?.syncMode ?? 'Reconcile', bootstrapped);
   try {
-    return await fromInputs(run, inputs, distribution, previous, live, bootstrapped);
+    const config = effectiveConfig(inputs);
+    follow = followed(config.syncMode, bootstrapped);
+    return await fromConfig(run, config, follow, distribution, previous, live);
   } catch (error) {
-    throw locateIssues(error, inputs);
+    const located = locateIssues(error, inputs);
+    if (previous === undefined || !(located instanceof ConfigError) || !isUnfollowed(located.issues, follow)) {
+      throw located;
+    }
+    return { type: 'kept', applied: previous, problem: located.message };
   }
 }
 
-async function fromInputs(
+async function fromConfig(
   run: Run,
-  inputs: ConfigInputs,
+  config: EffectiveConfig,
+  follow: Followed,
   distribution: Distribution,
   previous: Applied | undefined,
   live: Map<string, ManagedResource>,
-  bootstrapped: boolean,
 ): Promise<Wanted> {
   const { context, seed, cluster, extension } = run;
   const { shoot } = cluster.spec;
   const garden = () => context.kube(GARDEN);
-  const config = effectiveConfig(inputs);
+  const bootstrapped = isBootstrapped(extension);
   if (bootstrapped) refuseOtherNamespace(config, previous);
-  const follow = followed(config.syncMode, bootstrapped);
   const material = await readMaterial(config, shoot, run.namespace, seed, garden);
   if ('missing' in material) return { type: 'missing', sentence: material.missing };
 

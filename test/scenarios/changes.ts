@@ -137,6 +137,22 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
+    it('the mode that the configuration asks for decides where its errors go', async () => {
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      const flux = { version: 'v2.0.0' };
+      await stage.reconcileShoot({ providerConfig: config({ flux }) });
+      await stage.untilReady();
+      await stage.reconcileShoot({ providerConfig: config({ flux, syncMode: 'Reconcile' }) });
+      await eventually(
+        'the error',
+        stage.extension,
+        ({ status }) => status?.lastError?.description.includes('v2.0.0') === true,
+        ({ status }) => status,
+      );
+    });
+
     it('a ConfigMap that is deleted takes nothing with it that only it has said', async () => {
       await stage.setFluxConfig({ syncMode: 'Reconcile', logLevel: 'debug' });
       await stage.reconcileShoot({ providerConfig: config({}) });
