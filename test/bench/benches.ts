@@ -1,6 +1,7 @@
 import type { Bench } from './bench.ts';
 import { bundleBenches } from './benches/bundles.ts';
 import { contentBench } from './benches/content.ts';
+import { latencyBench } from './benches/latency.ts';
 import { manyBench } from './benches/many.ts';
 import { requestsBench } from './benches/requests.ts';
 import { untilReadyBench } from './benches/until-ready.ts';
@@ -8,5 +9,13 @@ import { watcherBench } from './benches/watcher.ts';
 
 /** Everything that is measured, in the order of the table. */
 export async function benches(): Promise<Bench[]> {
-  return [...(await bundleBenches()), requestsBench, untilReadyBench, manyBench, watcherBench, contentBench];
+  return [
+    ...(await bundleBenches()),
+    requestsBench,
+    untilReadyBench,
+    latencyBench,
+    manyBench,
+    watcherBench,
+    contentBench,
+  ];
 }

@@ -1,0 +1,103 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { bench, type Progress } from '../bench.ts';
+import { type BenchClusters, startClusters } from '../landscape/api-servers.ts';
+import { watchArrivals } from '../landscape/managed-resources.ts';
+import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
+import { startProductProcess } from '../landscape/product-process.ts';
+import { median } from '../numbers.ts';
+
+const write = { fieldManager: 'bench' };
+
+/** What is thrown away, then what counts. */
+const WARM_UP = 5;
+const WARM_RUNS = 20;
+const COLD_RUNS = 7;
+
+/**
+ * One Extension at a time, from the moment it is sent to the API server until all of its ManagedResources have been
+ * seen: watcher, embedded queue and functions in one process (`shoot-flux run`), the API server beside it.
+ *
+ * Warm: the process has done the same for other Shoots before. Cold: it is the first Extension of a new process, which
+ * is ready (watches are open, lists were empty) but has never run this function: no code of it is compiled, no release
+ * is read, nothing is rendered or compressed. Starting the process is not in it; what an import of the function's
+ * bundle costs on Lambda is a row of its own.
+ */
+export const latencyBench = bench(
+  'latency',
+  {
+    warm: { what: 'change written until ManagedResources are written, warm', unit: 'ms', atMost: 150 },
+    cold: { what: 'change written until ManagedResources are written, cold', unit: 'ms', atMost: 300 },
+    start: { what: '`shoot-flux run` until it is ready, nothing to see', unit: 'ms' },
+  },
+  async (progress) => {
+    await using clusters = await startClusters();
+    const { client } = clusters.seed;
+    await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
+    await client.create(resources.configMaps, fluxConfig('Once'), write);
+
+    const cold: number[] = [];
+    const starts: number[] = [];
+    for (let run = 0; run < COLD_RUNS; run++) {
+      const { readyAfterMs, milliseconds } = await inNewProcess(clusters, [run]);
+      starts.push(readyAfterMs);
+      cold.push(...milliseconds);
+    }
+    tell('cold', cold, progress);
+    const all = Array.from({ length: WARM_UP + WARM_RUNS }, (_, number) => COLD_RUNS + number);
+    const warm = (await inNewProcess(clusters, all)).milliseconds.slice(WARM_UP);
+    tell('warm', warm, progress);
+    return {
+      warm: { value: median(warm), note: `median of ${warm.length}; ${clusters.servedBy}` },
+      cold: { value: median(cold), note: `median of ${cold.length} processes` },
+      start: { value: median(starts), note: `median of ${starts.length} processes` },
+    };
+  },
+);
+
+/** Starts the product, and writes one Extension after the other. */
+async function inNewProcess(
+  clusters: BenchClusters,
+  numbers: readonly number[],
+): Promise<{ readyAfterMs: number; milliseconds: number[] }> {
+  const { client, kubeconfigFile } = clusters.seed;
+  await using product = await startProductProcess(kubeconfigFile);
+  const milliseconds: number[] = [];
+  for (const number of numbers) milliseconds.push(await oneExtension(client, controlPlane(number)));
+  await removeAll(client);
+  return { readyAfterMs: product.readyAfterMs, milliseconds };
+}
+
+async function oneExtension(client: KubeClient, name: string): Promise<number> {
+  await client.create(resources.namespaces, namespace(name), write);
+  const arrivals = await watchArrivals(client);
+  await client.create(resources.clusters, cluster(name), write);
+  await quiet();
+  const started = performance.now();
+  await client.create(resources.extensions, extension(name), write);
+  const ended = await arrivals.of(name);
+  arrivals.stop();
+  await quiet();
+  return ended - started;
+}
+
+/** What the last change has set going ends within this time. */
+function quiet(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 200));
+}
+
+/** The next process starts with nothing to see. */
+async function removeAll(client: KubeClient): Promise<void> {
+  for (const resource of [resources.clusters, resources.extensions, resources.managedResources]) {
+    for (const { metadata } of (await client.list(resource)).items) {
+      if (metadata.finalizers !== undefined) {
+        await client.mergePatch(resource, metadata, { metadata: { finalizers: null } }, write);
+      }
+      await client.delete(resource, metadata);
+    }
+  }
+}
+
+function tell(what: string, values: readonly number[], progress: Progress): void {
+  progress(`${what}: ${values.map((value) => value.toFixed(0)).join(' ')} ms`);
+}
