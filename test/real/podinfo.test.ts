@@ -1,0 +1,197 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Controller } from '../landscape/controllers/controller.ts';
+import { startSourceController } from '../landscape/flux/source-controller.ts';
+import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
+import { startNodes } from '../landscape/shoot/nodes.ts';
+import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
+import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import { type RealApis, startRealApis } from './apis.ts';
+import { seedCrds } from './cluster/crds.ts';
+import { startKustomizeController } from './cluster/kustomize-controller.ts';
+import { sharedData, sharedDataMissing } from './shared-data.ts';
+
+const fluxDistribution = sharedData('flux');
+const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
+
+test.skipIf(isComplete)(sharedDataMissing, () => {});
+
+describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the real kustomize-controller', () => {
+  let apis: RealApis;
+  let git: GitServer;
+  let stage: Stage;
+  let nodes: Controller;
+
+  beforeAll(async () => {
+    [apis, git] = await Promise.all([startRealApis(), startGitServer()]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([apis?.stop(), git?.stop()]);
+  });
+
+  beforeEach(async () => {
+    stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution ?? '');
+    const { url, ca, token } = apis.shoot;
+    const kubeconfigFile = await apis.servers.shoot.kubeconfigFile();
+    // Flux runs where and as long as the product has brought its Deployments.
+    nodes = await startNodes(
+      { server: url, ca, token },
+      {
+        programs: {
+          'source-controller': startSourceController,
+          'kustomize-controller': () => startKustomizeController({ kubeconfigFile }),
+        },
+      },
+    );
+    await stage.startProduct();
+  });
+
+  afterEach(async () => {
+    await nodes?.stop();
+    await stage?.[Symbol.asyncDispose]();
+    await apis?.forget();
+  });
+
+  const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+  const inDefault = (name: string) => ({ namespace: 'default', name });
+  const managedResources = async () => Object.keys(await stage.managedResources()).sort();
+  const deployment = () => stage.shoot.find(resources.deployments, inDefault('podinfo'));
+  const untilPodinfo = (what: string, isWanted: (live: KubeObject) => boolean) =>
+    eventually(what, deployment, (live) => live !== undefined && isWanted(live), undefined, 90);
+  const imageOf = (live: KubeObject) => JSON.stringify(live.spec).match(/"image":"[^"]*:([^"]+)"/)?.[1];
+  const condition = async (type: string) =>
+    (await stage.extension()).status?.conditions?.find((entry) => entry.type === type);
+  const untilCondition = (type: string, status: string) =>
+    eventually(
+      `${type} is ${status}`,
+      () => condition(type),
+      (live) => live?.status === status,
+      undefined,
+      90,
+    );
+
+  /** What a person does with the key that the product has made. */
+  const addDeployKey = async (repository: GitRepository) => {
+    const source = await eventually(
+      'the key',
+      () => stage.garden.find(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),
+      (live) => live !== undefined,
+    );
+    const data = source?.data as Record<string, string>;
+    git.addDeployKey(repository.name, text(data['identity.pub']));
+    return text(data.identity);
+  };
+
+  it('private repository, mode Once: comes up, is let go, and goes on without us', async () => {
+    const repository = await git.createRepository('fleet', podinfo('6.9.2'));
+    await repository.commit(podinfo('6.0.0'), 'Another branch', 'other');
+    const config = {
+      repositoryUrl: repository.sshUrl,
+      repositoryBranch: 'main',
+      repositoryType: 'private',
+      knownHosts: git.knownHosts,
+    };
+    await stage.setFluxConfig(config);
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    expect(await untilCondition('SourceReady', 'False')).toMatchObject({
+      message: expect.stringContaining('main-gitrepo'),
+    });
+
+    const identity = await addDeployKey(repository);
+    await untilPodinfo('podinfo is in the shoot', (live) => imageOf(live) === '6.9.2');
+    expect(await stage.shoot.find(services, inDefault('podinfo'))).toBeDefined();
+    await untilCondition('KustomizationReady', 'True');
+    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    await eventually('Flux is let go', managedResources, (names) => names.join() === 'shoot-flux-secrets');
+    await untilCondition('FluxReady', 'True');
+    await expectFlux();
+
+    await repository.commit(podinfo('6.9.4'), 'A newer podinfo');
+    await untilPodinfo('the commit arrives although Flux is released', (live) => imageOf(live) === '6.9.4');
+    await stage.setFluxConfig({ ...config, repositoryBranch: 'other' });
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    await quiet(stage);
+    expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
+      ref: { branch: 'main' },
+    });
+    expect(imageOf((await deployment()) as KubeObject)).toBe('6.9.4');
+    await expectFlux();
+    expect(stage.logLines.join('\n')).not.toContain(identity.split('\n')[1] ?? '');
+  });
+
+  it('facts of the Shoot arrive in what the repository holds', async () => {
+    const files = podinfo('6.9.2', {
+      shoot: variable('SHOOT_INFO_NAME'),
+      id: variable('SHOOT_INFO_TECHNICAL_ID:=none'),
+    });
+    const repository = await git.createRepository('facts', files);
+    const substituteFrom = [{ kind: 'ConfigMap', name: 'shoot-info' }];
+    await stage.reconcileShoot({
+      providerConfig: {
+        apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+        kind: 'FluxConfig',
+        source: { template: { kind: 'GitRepository', spec: { url: repository.httpUrl, ref: { branch: 'main' } } } },
+        kustomization: {
+          template: { spec: { path: './', prune: true, targetNamespace: 'default', postBuild: { substituteFrom } } },
+        },
+      },
+    });
+    await stage.untilReady();
+    const live = await untilPodinfo('podinfo is in the shoot', () => true);
+    expect(live?.metadata.annotations).toMatchObject({ shoot: 'bar', id: 'shoot--foo--bar' });
+    await untilCondition('KustomizationReady', 'True');
+  });
+
+  const expectFlux = async () => {
+    const live = await Promise.all([
+      stage.shoot.find(resources.deployments, inFlux('source-controller')),
+      stage.shoot.find(resources.deployments, inFlux('kustomize-controller')),
+      stage.shoot.find(gitRepositories, inFlux('main-gitrepo')),
+      stage.shoot.find(kustomizations, inFlux('main-ks')),
+    ]);
+    expect(live.map((object) => object?.metadata.deletionTimestamp ?? object?.metadata.name)).toEqual([
+      'source-controller',
+      'kustomize-controller',
+      'main-gitrepo',
+      'main-ks',
+    ]);
+  };
+});
+
+const services = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
+
+/** As Flux substitutes it. */
+const variable = (expression: string) => `\${${expression}}`;
+
+const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();
+
+/** A repository with podinfo as Deployment and Service. */
+function podinfo(version: string, annotations: Record<string, string> = {}): Record<string, string> {
+  const labels = { app: 'podinfo' };
+  const container = {
+    name: 'podinfo',
+    image: `ghcr.io/stefanprodan/podinfo:${version}`,
+    ports: [{ containerPort: 9898 }],
+  };
+  const objects = {
+    'deployment.yaml': {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'podinfo', annotations },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
+    },
+    'service.yaml': {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'podinfo' },
+      spec: { selector: labels, ports: [{ port: 80, targetPort: 9898 }] },
+    },
+  };
+  return Object.fromEntries(Object.entries(objects).map(([path, object]) => [path, JSON.stringify(object)]));
+}
