@@ -26,6 +26,8 @@ export interface DesiredInputs {
   config: EffectiveConfig;
   release: Release;
   groups: ObjectGroups;
+  /** Of Flux, as `groups` has them: those of the mode, and those that something leaving still needs. */
+  components: string[];
   /** The sync objects of `groups` with those that are leaving. */
   sync: SyncSet;
   follow: Followed;
@@ -67,7 +69,7 @@ export function desired(inputs: DesiredInputs): Desired {
       fluxVersion: follow.install ? release.version : (previous?.fluxVersion ?? release.version),
       namespace: config.flux.namespace,
       ownsNamespace: inputs.ownsNamespace,
-      components: follow.install ? config.flux.components : (previous?.components ?? config.flux.components),
+      components: inputs.components,
       syncMode: config.syncMode,
       fromFluxConfig: config.from.fluxConfig,
       managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),

@@ -3,7 +3,7 @@ import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import { locateIssues, MERGED_CONFIG } from '../../shared/flux/locate-issues.ts';
-import type { Distribution } from '../../shared/flux/release.ts';
+import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
@@ -93,19 +93,33 @@ async function fromConfig(
     asked: extension.metadata.annotations?.['gardener.cloud/operation'] !== undefined,
   });
   const release = await distribution.release(version);
-  const groups = objectGroups({
-    config: follow.install ? config : asInstalled(config, previous),
-    release,
-    shoot: shootFacts(cluster, context.settings),
-    secrets: material.secrets,
-    ownsNamespace,
-    shootHealth: context.settings.shootHealth,
-  });
+  const groupsWith = (components: string[]) =>
+    objectGroups({
+      config: { ...config, flux: { ...config.flux, components } },
+      release,
+      shoot: shootFacts(cluster, context.settings),
+      secrets: material.secrets,
+      ownsNamespace,
+      shootHealth: context.settings.shootHealth,
+    });
+  const wanted = follow.install ? config.flux.components : (previous?.components ?? config.flux.components);
+  const groups = groupsWith(wanted);
   const sync = await syncSet(run, groups.sync, live.get(names.sync), follow.sync);
+  const isLeaving = sync.leaving.length > 0 || (sync.objects.length === 0 && live.has(names.sync));
+  const components = isLeaving ? withFormer(wanted, previous, release) : wanted;
   return {
     type: 'desired',
     references: referencesOf(config, cluster.spec.shoot.spec?.resources ?? []),
-    ...desired({ config, release, groups, sync, follow, ownsNamespace, previous }),
+    ...desired({
+      config,
+      release,
+      groups: components === wanted ? groups : groupsWith(components),
+      components,
+      sync,
+      follow,
+      ownsNamespace,
+      previous,
+    }),
   };
 }
 
@@ -124,9 +138,10 @@ async function saysTheSame(inputs: ConfigInputs, previous: Applied, distribution
   }
 }
 
-/** Where Flux itself is no longer followed, the components that the shoot has count, not those that are configured. */
-function asInstalled(config: EffectiveConfig, previous: Applied | undefined): EffectiveConfig {
-  return previous === undefined ? config : { ...config, flux: { ...config.flux, components: previous.components } };
+/** While a Kustomization leaves, the controllers stay that let go of its finalizer. */
+function withFormer(components: string[], previous: Applied | undefined, release: Release): string[] {
+  const former = previous?.components.filter((component) => release.files.has(component)) ?? [];
+  return [...new Set([...components, ...former])];
 }
 
 function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {

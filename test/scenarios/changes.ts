@@ -119,6 +119,30 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
+    it('the controllers of what leaves stay until it is gone', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const setFinalizers = (finalizers: string[] | null) =>
+        stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), { metadata: { finalizers } }, { fieldManager });
+      await setFinalizers(['finalizers.fluxcd.io']);
+      const flux = { components: ['source-controller'] };
+      await stage.reconcileShoot({ providerConfig: { syncMode: 'Reconcile', flux } });
+      await eventually(
+        'the Kustomization is deleted',
+        () => stage.shoot.find(kustomizations, inFlux('flux-system')),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      await quiet(stage);
+      const controller = await stage.shoot.find(resources.deployments, inFlux('kustomize-controller'));
+      expect(controller?.metadata).not.toHaveProperty('deletionTimestamp');
+      await setFinalizers(null);
+      for (const component of ['kustomize-controller', 'helm-controller', 'notification-controller']) {
+        await collect(resources.deployments, component);
+      }
+      await stage.untilReady();
+      expect((await stage.extension()).status?.state?.applied?.components).toEqual(['source-controller']);
+    });
+
     it('mode ManifestsOnly: what is wrong with the installation is a condition, and never fails the Shoot', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'ManifestsOnly' }) });
       await stage.untilReady();
