@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { bench, type Progress } from '../bench.ts';
-import { type BenchClusters, startClusters } from '../landscape/api-servers.ts';
+import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
 import { watchArrivals } from '../landscape/managed-resources.ts';
 import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
@@ -31,7 +31,7 @@ export const latencyBench = bench(
     start: { what: '`shoot-flux run` until it is ready, nothing to see', unit: 'ms' },
   },
   async (progress) => {
-    await using clusters = await startClusters();
+    await using clusters = await startClusters({}, progress);
     const { client } = clusters.seed;
     await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
     await client.create(resources.configMaps, fluxConfig('Once'), write);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resources } from '../../../shared/kube/resource.ts';
 import { bench, type Progress } from '../bench.ts';
-import { startClusters } from '../landscape/api-servers.ts';
+import { startClusters } from '../landscape/clusters.ts';
 import { type Arrivals, PER_SHOOT, watchArrivals } from '../landscape/managed-resources.ts';
 import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
@@ -20,7 +20,7 @@ export const manyBench = bench(
     all: { what: '1,000 new Extensions until all ManagedResources are written', unit: 's', atMost: 60 },
   },
   async (progress) => {
-    await using clusters = await startClusters();
+    await using clusters = await startClusters({ onlyReal: true }, progress);
     const { client } = clusters.seed;
     const write = { fieldManager: 'bench' };
     await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);

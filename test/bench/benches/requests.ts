@@ -3,7 +3,7 @@ import { handler as syncMode } from '../../../functions/sync-mode/handler.ts';
 import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { bench } from '../bench.ts';
-import { type BenchClusters, startClusters } from '../landscape/api-servers.ts';
+import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
 import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
 import type { SeenRequest } from '../landscape/requests.ts';
 import { markApplied } from '../landscape/resource-manager.ts';
@@ -31,7 +31,7 @@ export const requestsBench = bench(
     perSecret: { what: '… and for each referenced Secret', unit: 'requests', atMost: 1 },
   },
   async (progress) => {
-    await using clusters = await startClusters();
+    await using clusters = await startClusters({}, progress);
     const { client } = clusters.seed;
     await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
     const runs = new Map<string, Life>();

@@ -5,7 +5,7 @@ import { resources } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { startResourceManager } from '../../landscape/resource-manager/start.ts';
 import { bench, type Progress } from '../bench.ts';
-import { type BenchClusters, startClusters } from '../landscape/api-servers.ts';
+import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
 import { playFlux } from '../landscape/flux.ts';
 import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
 import { countRequests, type SeenRequest } from '../landscape/requests.ts';
@@ -28,7 +28,7 @@ export const untilReadyBench = bench(
     requests: { what: 'API requests of all functions until a new Shoot is Ready', unit: 'requests', atMost: 60 },
   },
   async (progress) => {
-    await using clusters = await startClusters({ shoot: true });
+    await using clusters = await startClusters({ shoot: true }, progress);
     const { seed, shoot } = clusters;
     if (shoot === undefined) throw new Error('There is no shoot.');
     const name = controlPlane(1);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Resource, resources } from '../../../shared/kube/resource.ts';
 import { bench, type Progress } from '../bench.ts';
-import { type BenchClusters, startClusters } from '../landscape/api-servers.ts';
+import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
 import { controlPlane } from '../landscape/objects.ts';
 import { reconciledShoots } from '../landscape/reconciled.ts';
 import { inParallel, median } from '../numbers.ts';
@@ -25,7 +25,7 @@ export const watcherBench = bench(
     syncOfAll: { what: '… with their 40,000 ManagedResources: first sync', unit: 's', atMost: 45 },
   },
   async (progress) => {
-    await using clusters = await startClusters({ statusInOneWrite: true, anyNamespace: true });
+    await using clusters = await startClusters({ statusInOneWrite: true, anyNamespace: true }, progress);
     const reconciled = await reconciledShoots();
     const namespaces = Array.from({ length: EXTENSIONS }, (_, number) => controlPlane(number));
 

@@ -32,6 +32,7 @@ export async function reconciledShoots(): Promise<Reconciled> {
     release,
     groups,
     sync: { objects: groups.sync, leaving: [] },
+    components: config.flux.components,
     follow: { install: true, sync: true },
     ownsNamespace: true,
     previous: undefined,

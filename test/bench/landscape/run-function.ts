@@ -3,7 +3,7 @@ import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import type { BenchClusters } from './api-servers.ts';
+import type { BenchClusters } from './clusters.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 import { countRequests, type SeenRequest } from './requests.ts';
