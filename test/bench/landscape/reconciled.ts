@@ -31,6 +31,7 @@ export async function reconciledShoots(): Promise<Reconciled> {
     config,
     release,
     groups,
+    components: config.flux.components,
     sync: { objects: groups.sync, leaving: [] },
     components: config.flux.components,
     follow: { install: true, sync: true },
