@@ -33,7 +33,6 @@ export async function reconciledShoots(): Promise<Reconciled> {
     groups,
     components: config.flux.components,
     sync: { objects: groups.sync, leaving: [] },
-    components: config.flux.components,
     follow: { install: true, sync: true },
     ownsNamespace: true,
     previous: undefined,
