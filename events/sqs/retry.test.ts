@@ -16,9 +16,10 @@ describe('retry', () => {
     ]);
   });
 
-  it('comes within the time that the error asks for', () => {
-    const waits = waitsOf(retryWithin(new RetryableError('gardenlet waits'), 15), LAST_ATTEMPT - 1);
-    expect(waits.every((wait) => 'seconds' in wait && wait.seconds <= 15)).toBe(true);
+  it('comes within the time that the error asks for as long as somebody may wait, then backs off too', () => {
+    const waits = waitsOf(retryWithin(new RetryableError('gardenlet waits'), 15), 22);
+    expect(waits.slice(0, 20).every((wait) => 'seconds' in wait && wait.seconds <= 15)).toBe(true);
+    expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'delay', seconds })));
   });
 
   it('waits as long as the API server asks for', () => {

@@ -15,7 +15,10 @@ const VISIBILITY_CAP_SECONDS = 60;
 /** Beyond it the waits grow to this. */
 const DELAY_CAP_SECONDS = 900;
 
-/** The last attempt: after seven hours, or ten minutes where somebody waits and tries come every 15 s. */
+/** So long somebody waits: 20 tries of at most 15 s outlast the three minutes of gardenlet. */
+const WAITED_FOR_ATTEMPTS = 20;
+
+/** The last attempt: after seven hours, four where somebody waited at first. */
 export const LAST_ATTEMPT = 40;
 
 /**
@@ -34,8 +37,9 @@ export function decideRetry(error: unknown, attempt: number, random: number, las
     const cap = Math.min(wished ?? VISIBILITY_CAP_SECONDS, VISIBILITY_CAP_SECONDS);
     return { type: 'visibility', seconds: jittered(Math.max(2 ** (attempt - 1), askedFor(error)), cap, random) };
   }
-  const cap = Math.min(wished ?? DELAY_CAP_SECONDS, DELAY_CAP_SECONDS);
-  return { type: 'delay', seconds: jittered(60 * 2 ** (attempt - VISIBILITY_ATTEMPTS - 1), cap, random) };
+  const quick = wished === undefined ? VISIBILITY_ATTEMPTS : WAITED_FOR_ATTEMPTS;
+  if (wished !== undefined && attempt <= quick) return { type: 'delay', seconds: jittered(wished, wished, random) };
+  return { type: 'delay', seconds: jittered(60 * 2 ** (attempt - quick - 1), DELAY_CAP_SECONDS, random) };
 }
 
 /** Between 75 % and 100 %, whole seconds as SQS takes them, at least one. */
