@@ -66,6 +66,8 @@ export default command({
       shootAccess: shootAccess(values['shoot-access']),
     };
     const log = createLog(logLevel(values['log-level']));
+    // From the start: whoever asks it to end while it begins is heard too.
+    const asked = untilSignal();
     const product = await startProduct({
       credentials: () => kubeconfigFiles(files),
       settings,
@@ -75,7 +77,7 @@ export default command({
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
     terminal.err(`shoot-flux serves ${settings.seeds.join(', ')} with Flux ${releases.join(', ')}${probes}\n`);
-    const signal = await untilSignal();
+    const signal = await asked;
     log.info('stopping', { signal });
     await product.stop();
     return exitCodes.good;

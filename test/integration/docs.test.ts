@@ -1,0 +1,279 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { startEmbeddedQueue } from '../../events/embedded/queue.ts';
+import { report } from '../../events/sqs/report.ts';
+import { changeOf, keyOf, recordOf } from '../../events/testing.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { TerminalError } from '../../shared/runtime/errors.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { type Cluster, startCluster } from '../landscape/cluster.ts';
+import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const standIn = join(root, 'test/landscape/distribution/v2.9.99');
+const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
+
+/** What takes too long here, and where it is run instead. */
+const elsewhere: Record<string, string> = {
+  'npm ci': '.ci/run',
+  'npm test': '.ci/run',
+  'npm run demo': 'test/integration/demo.test.ts',
+};
+
+interface Fence {
+  language: string;
+  text: string;
+}
+
+interface Document {
+  path: string;
+  text: string;
+  fences: Fence[];
+}
+
+const documents = ['README.md', ...markdownIn('docs')].map(readDocument);
+const commands = documents.flatMap(({ path, fences }) =>
+  fences
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => commandsIn(text))
+    .map((command) => ({ path, command })),
+);
+
+function markdownIn(folder: string): string[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
+}
+
+function readDocument(path: string): Document {
+  const text = readFileSync(join(root, path), 'utf8');
+  const fences = [...text.matchAll(/^```(\S*)\n(.*?)^```$/gms)].map(([, language = '', body = '']) => ({
+    language,
+    text: body,
+  }));
+  return { path, text, fences };
+}
+
+/** Without comments; a line that ends in a backslash goes on in the next. */
+function commandsIn(text: string): string[] {
+  const lines = text.replaceAll(/\\\n\s*/g, '').split('\n');
+  return lines.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '');
+}
+
+/** What npm would start, so that a signal reaches it. */
+function expanded(command: string): string {
+  const [, name = '', args = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(command) ?? [];
+  const script = scripts[name];
+  return script === undefined ? command : `${script} ${args}`;
+}
+
+describe('what the documents promise', () => {
+  it('is found at all', () => {
+    expect(commands.length).toBeGreaterThan(8);
+  });
+
+  it('commands stand in blocks of their language', () => {
+    const others = documents.flatMap(({ path, fences }) =>
+      fences
+        .filter(({ language, text }) => language !== 'sh' && /^(\$ |npm |npx |node |kubectl )/m.test(text))
+        .map(({ text }) => ({ path, text })),
+    );
+    expect(others).toEqual([]);
+    expect([...new Set(documents.flatMap(({ fences }) => fences.map(({ language }) => language)))].sort()).toEqual([
+      '',
+      'sh',
+      'yaml',
+    ]);
+  });
+
+  it('npm scripts exist', () => {
+    const named = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, name = '']) => ({ path, name })),
+    );
+    expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it('links lead somewhere', () => {
+    const links = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
+    );
+    expect(links.length).toBeGreaterThan(3);
+    expect(links.filter(({ path, link }) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
+  });
+
+  it('metrics have the names of the code, all of them', () => {
+    const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
+    const told = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
+    const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
+      readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+        .map((file) => readFileSync(join(root, room, file), 'utf8')),
+    );
+    const used = sources.flatMap((source) =>
+      [...source.matchAll(/metrics\.(?:count|gauge|observe)\('(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
+    );
+    expect(told).toEqual(new Set(used));
+  });
+
+  it.each(Object.entries(elsewhere))('%s is run by %s', (command, file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const [, started = command] = /^node (\S+)/.exec(expanded(command)) ?? [];
+    expect(text).toContain(started);
+  });
+});
+
+describe('the commands of the documents', () => {
+  let folder: string;
+  let garden: Cluster;
+  let seed: Cluster;
+  let queue: Awaited<ReturnType<typeof startEmbeddedQueue>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'docs-'));
+    [garden, seed, queue] = await Promise.all([
+      startCluster(gardenCrds()),
+      startCluster(seedCrds()),
+      startEmbeddedQueue(),
+    ]);
+    await placeFiles();
+  });
+  afterAll(async () => {
+    await Promise.all([garden.stop(), seed.stop(), queue.stop()]);
+    await rm(folder, { recursive: true });
+  });
+
+  /** What the commands name, as somebody who follows the documents would have it. */
+  async function placeFiles(): Promise<void> {
+    await symlink(join(root, 'infra'), join(folder, 'infra'));
+    await mkdir(join(folder, 'distribution'));
+    await cp(standIn, join(folder, 'distribution/v2.9.4'), { recursive: true });
+    spawnSync('tar', ['-czf', join(folder, 'manifests.tar.gz'), '-C', standIn, '.']);
+    await writeFile(join(folder, 'garden.kubeconfig'), garden.kubeconfig);
+    await writeFile(join(folder, 'seed.kubeconfig'), seed.kubeconfig);
+    await writeFile(join(folder, 'flux-config.yaml'), example('README.md', 'ConfigMap'));
+    await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n`);
+  }
+
+  /** Runs a command line in the folder; `until` says when it has to be asked to end. */
+  async function run(command: string, until?: RegExp): Promise<{ code: number | null; output: string }> {
+    const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
+    const child = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, env: { ...process.env, PATH: path } });
+    let output = '';
+    let asked = false;
+    const collect = (chunk: Buffer) => {
+      output += chunk;
+      // Once: the same signal again would end it at once.
+      if (!asked && until?.test(output)) asked = child.kill('SIGTERM');
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    return { code, output };
+  }
+
+  it.each(commands.filter(({ command }) => elsewhere[command] === undefined))(
+    '$path: $command',
+    async ({ command }) => {
+      // Whatever listens on these ports of this machine is left alone.
+      const line = expanded(command)
+        .replace('--port 8080', '--port 0')
+        .replace('http://127.0.0.1:4566', queue.endpoint);
+      const isKnown = line.startsWith('node infra/cli/main.ts ') || line.startsWith('grep ');
+      expect(isKnown, 'a command that nobody runs: add it here, or say where it is run').toBe(true);
+      const serves = /main\.ts run /.test(line) ? /^shoot-flux serves my-seed /m : undefined;
+      expect(await run(line, serves)).toMatchObject({ code: 0 });
+    },
+  );
+
+  it('the example of a project gives what the page says', async () => {
+    const { output, code } = await run(
+      'node infra/cli/main.ts render --flux-distribution ./distribution --flux-config flux-config.yaml --json',
+    );
+    const names = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)).items.map(
+      ({ kind, metadata }: { kind: string; metadata: { name: string } }) => `${kind} ${metadata.name}`,
+    );
+    expect(code).toBe(0);
+    expect(names).toEqual(expect.arrayContaining(['GitRepository main-gitrepo', 'Kustomization main-ks']));
+  });
+
+  it('the examples of the configuration page are good, also together', async () => {
+    await writeFile(join(folder, 'project.yaml'), example('docs/configuration.md', 'ConfigMap'));
+    await writeFile(join(folder, 'shoot.yaml'), example('docs/configuration.md', 'Shoot'));
+    const validate = 'node infra/cli/main.ts validate --flux-distribution ./distribution';
+    // The stand-in has no image automation.
+    const without = parse(example('docs/configuration.md', 'ConfigMap'));
+    delete without.data.componentsExtra;
+    await writeFile(join(folder, 'project.json'), JSON.stringify(without));
+    expect(await run(`${validate} --flux-config project.json`)).toEqual({ code: 0, output: '' });
+    expect(await run(`${validate} --shoot shoot.yaml`)).toEqual({ code: 0, output: '' });
+    expect(await run(`${validate} --flux-config project.json --shoot shoot.yaml`)).toEqual({ code: 0, output: '' });
+  });
+
+  it('every command has its help', async () => {
+    const { output } = await run('node infra/cli/main.ts --help');
+    const names = [...(/Commands:\n((?: {2}.*\n)+)/.exec(output)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
+      ([, name = '']) => name,
+    );
+    expect(names).toContain('run');
+    for (const name of names) {
+      expect(await run(`node infra/cli/main.ts ${name} --help`)).toMatchObject({
+        code: 0,
+        output: expect.stringContaining(`shoot-flux ${name}`),
+      });
+    }
+  });
+
+  it('run makes its queues at another endpoint, and sees what is there', async () => {
+    const metadata = { name: 'garden-my-project' };
+    await garden.client.create(
+      resources.namespaces,
+      { apiVersion: 'v1', kind: 'Namespace', metadata },
+      { fieldManager: 'docs' },
+    );
+    await garden.client.create(
+      resources.configMaps,
+      parse(example('README.md', 'ConfigMap').replace('private', 'public')),
+      { fieldManager: 'docs' },
+    );
+    const line = `node infra/cli/main.ts run --garden garden.kubeconfig --seed my-seed=seed.kubeconfig --flux-distribution ./distribution --sqs-endpoint ${queue.endpoint}`;
+    const { output, code } = await run(line, /"message":"run","function":"fan-out"/);
+    expect(code).toBe(0);
+    expect(output).toContain('"message":"stopping"');
+  });
+});
+
+/** The first YAML block of a page with an object of this kind. */
+function example(path: string, kind: string): string {
+  const { fences = [] } = documents.find((document) => document.path === path) ?? {};
+  const found = fences.find(({ language, text }) => language === 'yaml' && parse(text)?.kind === kind);
+  if (found === undefined) throw new Error(`${path} has no example of a ${kind}.`);
+  return found.text;
+}
+
+/** The log line of a change that is given up. */
+function givenUp(namespace: string): string {
+  let line = '';
+  const change = changeOf({ key: { ...keyOf(1), namespace } });
+  const runner = {
+    name: change.function,
+    log: createLog('info', (text) => {
+      line = text;
+    }),
+    metrics: noMetrics,
+    now: () => new Date(),
+  };
+  const group = { records: [recordOf(change)], changes: [change], attempt: 40 };
+  const ending = { result: 'dead_letter', error: new TerminalError('It cannot succeed.') } as const;
+  report(
+    runner as unknown as Parameters<typeof report>[0],
+    group as unknown as Parameters<typeof report>[1],
+    ending,
+    1,
+  );
+  return line;
+}
