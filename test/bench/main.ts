@@ -1,7 +1,7 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Bench, Row } from './bench.ts';
 import { verdictOf } from './bench.ts';
-import { benches } from './benches.ts';
 import { table } from './table.ts';
 
 const help = `Usage:
@@ -25,11 +25,14 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
+  // Only now: it loads the whole product.
+  const { benches } = await import('./benches.ts');
   const chosen = select(await benches(), options.only ?? []);
   if (chosen.length === 0) {
     process.stderr.write(`Nothing has ${(options.only ?? []).join(' or ')} in its name.\n`);
     return 2;
   }
+  warnOfLoad();
   const rows: Row[] = [];
   for (const bench of chosen) {
     const started = performance.now();
@@ -56,6 +59,16 @@ function readOptions(args: string[]) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}`);
     return undefined;
   }
+}
+
+/** Whoever reads the table has to know what else went on. */
+function warnOfLoad(): void {
+  const [load = 0] = loadavg();
+  if (load < 0.5) return;
+  const cores = availableParallelism();
+  process.stderr.write(
+    `This machine is busy with something else (load ${load.toFixed(1)}, ${cores} cores): times suffer.\n`,
+  );
 }
 
 /** Benches by their name or by what they measure. */

@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bench, type Row, verdictOf } from '../bench/bench.ts';
+import { inParallel, median } from '../bench/numbers.ts';
+import { table } from '../bench/table.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** As `npm run bench -- …`; what takes long is for a person to start. */
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['test/bench/main.ts', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('npm run bench', () => {
+  it('measures a part, for people', () => {
+    const { status, stdout } = run('--only', 'content');
+    expect(stdout).toMatch(/^✓ +ManagedResource Secrets per Shoot, all four components +30 KB +\d+ KB/m);
+    expect(status).toBe(0);
+  });
+
+  it('measures a part, for programs', () => {
+    const { status, stdout } = run('--only', 'secrets PER shoot', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ unit: 'KB', atMost: 30, value: expect.any(Number), holds: true }]);
+    expect(status).toBe(0);
+  });
+
+  it('says what is wrong with the command line', () => {
+    expect(run('--only', 'nonsense')).toMatchObject({ status: 2, stderr: 'Nothing has nonsense in its name.\n' });
+    expect(run('--fast')).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage:') });
+    expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('Usage:') });
+  });
+});
+
+describe('a bench', () => {
+  const lines = {
+    time: { what: 'time', unit: 's', atMost: 2 },
+    more: { what: 'more', unit: 'KB' },
+  } as const;
+  const rowsOf = (value: number) =>
+    bench('b', lines, async () => ({ time: { value, note: 'once' }, more: { value: 0.25 } })).run(() => {});
+
+  it('has a row for each line', async () => {
+    expect(table(await rowsOf(2))).toBe(
+      ['   what  at most  measured', '✓  time      2 s       2 s  once', '   more             0.3 KB', ''].join('\n'),
+    );
+    expect((await rowsOf(2.1)).map(verdictOf)).toEqual([false, undefined]);
+  });
+
+  it('that fails has a row for each line too', async () => {
+    const rows: Row[] = await bench('b', lines, () => Promise.reject(new Error('no etcd'))).run(() => {});
+    expect(rows).toEqual([
+      { ...lines.time, failure: 'no etcd' },
+      { ...lines.more, failure: 'no etcd' },
+    ]);
+    expect(table(rows)).toMatch(/^! +time +2 s +none +no etcd$/m);
+  });
+
+  it('takes the middle of what it measured', () => {
+    expect(median([9, 1, 5])).toBe(5);
+    expect(median([1, 2])).toBe(1);
+    expect(() => median([])).toThrow('nothing');
+  });
+
+  it('does so many things at a time', async () => {
+    let now = 0;
+    let most = 0;
+    await inParallel([1, 2, 3, 4, 5], 2, async () => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      now--;
+    });
+    expect({ most, now }).toEqual({ most: 2, now: 0 });
+  });
+});
