@@ -56,6 +56,7 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
   };
 
   const annotation = () => extension.metadata.annotations?.[OPERATION_ANNOTATION];
+  const wasAsked = annotation() !== undefined;
   const inFlight = () => annotation() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
 
   const report = async (
@@ -66,7 +67,8 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
   ) => {
     const last = extension.status?.lastOperation;
     // A run that nobody asked for confirms what the last operation said instead of starting another one.
-    const type = !inFlight() && state === 'Succeeded' && last !== undefined ? (last.type as OperationType) : operation;
+    const isConfirmation = !wasAsked && !inFlight() && state === 'Succeeded' && last !== undefined;
+    const type = isConfirmation ? (last.type as OperationType) : operation;
     const status = operationStatus(
       extension,
       { type, state, description, ...(error === undefined ? {} : { error }) },

@@ -19,7 +19,7 @@ export async function settle(run: Run, wanted: DesiredState, live: Map<string, M
   const secretNames = firstRun ? undefined : await readSecretNames(run.seed, run.namespace);
   const steps = plan(wanted, live, secretNames);
   if (steps.write.length > 0 || steps.rewriteSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
-    return write(run, wanted, steps);
+    return write(run, wanted, steps, live);
   }
   // The record first, here too: what is let go must not count as applied any more, should nothing follow.
   if (steps.release.length > 0) await run.reporter.record(wanted.applied);
@@ -28,7 +28,12 @@ export async function settle(run: Run, wanted: DesiredState, live: Map<string, M
 }
 
 /** The record comes first: whatever happens next, a later run knows what may be in the shoot. */
-async function write(run: Run, wanted: DesiredState, steps: Plan): Promise<Outcome> {
+async function write(
+  run: Run,
+  wanted: DesiredState,
+  steps: Plan,
+  live: Map<string, ManagedResource>,
+): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
   const { applied } = wanted;
   await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
@@ -36,7 +41,7 @@ async function write(run: Run, wanted: DesiredState, steps: Plan): Promise<Outco
   for (const name of steps.rewriteSecret) await writeContent(seed, namespace, name, wanted.contents.get(name) ?? []);
   for (const name of steps.write) {
     const secretName = applied.managedResources[name] ?? '';
-    await writeManagedResource(seed, namespace, name, secretName, wanted.contents.get(name) ?? []);
+    await writeManagedResource(seed, namespace, name, secretName, wanted.contents.get(name) ?? [], live.get(name));
   }
   for (const resource of steps.remove) await remove(seed, resource);
   for (const resource of steps.release) await release(seed, resource);

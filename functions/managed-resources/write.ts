@@ -1,7 +1,8 @@
-import { managedResourceManifest } from '../../shared/gardener/managed-resource.ts';
+import { managedResourceManifest, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../shared/gardener/managed-resource-content.ts';
+import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError } from '../../shared/kube/errors.ts';
+import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 
 export const fieldManager = 'shoot-flux-managed-resources';
@@ -9,16 +10,33 @@ export const fieldManager = 'shoot-flux-managed-resources';
 /** Finalizer of the resource-manager on ManagedResources without a class (facts 3.1). */
 export const RESOURCE_MANAGER_FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
 
-/** The Secret first, then the ManagedResource that refers to it (trap 28). */
+/**
+ * The Secret first, then the ManagedResource that refers to it (trap 28).
+ * @param live what was read of it; undefined: it was not there
+ * @throws ConflictError when it is no longer what was read: this run has been overtaken, and with the former content
+ * the resource-manager would delete what the newer one brought
+ */
 export async function writeManagedResource(
   seed: KubeClient,
   namespace: string,
   name: string,
   secretName: string,
   objects: KubeObject[],
+  live: ManagedResource | undefined,
 ): Promise<void> {
   await writeContent(seed, namespace, name, objects);
-  await seed.apply(resources.managedResources, managedResourceManifest(namespace, name, secretName), { fieldManager });
+  if (live === undefined) return createManagedResource(seed, managedResourceManifest(namespace, name, secretName));
+  const patch = managedResourcePatch(live, secretName);
+  await seed.mergePatch(resources.managedResources, { namespace, name }, patch, { fieldManager });
+}
+
+async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<void> {
+  try {
+    await seed.create(resources.managedResources, manifest, { fieldManager });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+    throw new ConflictError(error.message, error.status, error.reason, { cause: error });
+  }
 }
 
 /** The name carries the content's hash, so a Secret that exists already is the right one. */
@@ -38,28 +56,27 @@ export async function writeContent(
 /**
  * Gardener lets go and the objects stay: `keepObjects: true`, then delete (proven, facts/testbed.md). Safe to repeat:
  * a ManagedResource that is being deleted only gets its missing `keepObjects`.
+ * @throws ConflictError when it is no longer what was read
  */
 export async function release(seed: KubeClient, live: KubeObject): Promise<void> {
-  const { namespace, name } = live.metadata;
   // A list of metadata only does not tell: then it is said once more.
-  if ((live.spec as { keepObjects?: boolean } | undefined)?.keepObjects !== true) {
-    await seed.mergePatch(
-      resources.managedResources,
-      { namespace, name },
-      { spec: { keepObjects: true } },
-      { fieldManager },
-    );
-  }
-  await remove(seed, live);
+  const keeps = (live.spec as { keepObjects?: boolean } | undefined)?.keepObjects === true;
+  await remove(seed, keeps ? live : await keepObjects(seed, live));
 }
 
-/** Deletes a ManagedResource together with its objects, unless it keeps them. */
+function keepObjects(seed: KubeClient, { metadata }: KubeObject): Promise<KubeObject> {
+  const { resourceVersion } = metadata;
+  const patch = { metadata: { resourceVersion }, spec: { keepObjects: true } };
+  return seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
+}
+
+/**
+ * Deletes a ManagedResource together with its objects, unless it keeps them.
+ * @throws ConflictError when it is no longer what was read: another run may want the objects, or to keep them
+ */
 export async function remove(seed: KubeClient, live: KubeObject): Promise<void> {
-  const { namespace, name, uid } = live.metadata;
-  if (live.metadata.deletionTimestamp !== undefined) return;
-  await seed.delete(
-    resources.managedResources,
-    { namespace, name },
-    uid === undefined ? {} : { preconditions: { uid } },
-  );
+  const { uid, resourceVersion, deletionTimestamp } = live.metadata;
+  if (deletionTimestamp !== undefined) return;
+  const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+  await seed.delete(resources.managedResources, live.metadata, { preconditions });
 }

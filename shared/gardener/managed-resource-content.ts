@@ -50,8 +50,15 @@ export function unpackContent(data: Record<string, string>): KubeObject[] {
 
 /** The annotation of a ManagedResource by which Gardener's garbage collector knows that the Secret is in use. */
 export function secretReference(secret: string): Record<string, string> {
-  return { [`reference.resources.gardener.cloud/secret-${shortHash(secret)}`]: secret };
+  return { [`${SECRET_REFERENCE}${shortHash(secret)}`]: secret };
 }
+
+/** True for the key of such an annotation. */
+export function isSecretReference(key: string): boolean {
+  return key.startsWith(SECRET_REFERENCE);
+}
+
+const SECRET_REFERENCE = 'reference.resources.gardener.cloud/secret-';
 
 /** What is remembered of a content: never its text, which is ten times as long. */
 interface Package {

@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
-import { secretReference } from './managed-resource-content.ts';
+import { isSecretReference, secretReference } from './managed-resource-content.ts';
 import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
 
 /** The four ManagedResources of a Shoot (design 5), in the order in which they are written. */
@@ -39,7 +39,7 @@ function conditionOf(resource: ManagedResource, type: string): Condition | undef
   return resource.status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** The manifest of a nil-class ManagedResource with one content Secret, for server-side apply. */
+/** The manifest of a nil-class ManagedResource with one content Secret. */
 export function managedResourceManifest(namespace: string, name: string, secretName: string): KubeObject {
   return {
     apiVersion: apiVersionOf(resources.managedResources),
@@ -52,6 +52,19 @@ export function managedResourceManifest(namespace: string, name: string, secretN
       annotations: secretReference(secretName),
     },
     spec: { secretRefs: [{ name: secretName }], keepObjects: false },
+  };
+}
+
+/** The merge patch that makes this version of a live ManagedResource, and no other, what the manifest says. */
+export function managedResourcePatch(live: ManagedResource, secretName: string): Record<string, unknown> {
+  const { namespace = '', name, resourceVersion, annotations = {} } = live.metadata;
+  const { metadata, spec } = managedResourceManifest(namespace, name, secretName);
+  // Former references would keep former Secrets from Gardener's garbage collector.
+  const former = Object.keys(annotations).filter(isSecretReference);
+  const gone = Object.fromEntries(former.map((key) => [key, null]));
+  return {
+    metadata: { resourceVersion, labels: metadata.labels, annotations: { ...gone, ...metadata.annotations } },
+    spec,
   };
 }
 
