@@ -83,12 +83,12 @@ export const definition: FunctionDefinition = {
         verbs: ['patch'],
         resourceNames: [EXTENSION_TYPE],
       },
-      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list'] },
-      // An apply that creates tells the name to RBAC, other than a POST (measured with kube-apiserver 1.36).
+      // Gardener's own ManagedResources stay out of reach; RBAC cannot name what is not there yet, nor what is listed.
+      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list', 'create'] },
       {
         apiGroups: ['resources.gardener.cloud'],
         resources: ['managedresources'],
-        verbs: ['get', 'create', 'patch', 'delete'],
+        verbs: ['get', 'patch', 'delete'],
         resourceNames: Object.values(managedResourceNames),
       },
       {
