@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
-import { cli } from './cli.ts';
+import { useCompileCache } from '../compile-cache.ts';
+
+useCompileCache();
+const { cli } = await import('./cli.ts');
 
 process.exitCode = await cli(process.argv.slice(2), {
   out: (data) => process.stdout.write(data),
