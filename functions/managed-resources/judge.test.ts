@@ -59,6 +59,15 @@ describe('judge', () => {
     });
   });
 
+  it('names the remedy for an upgrade over a release that would have migrated what the shoot stores', () => {
+    const message =
+      'error during apply of object "apiextensions.k8s.io/v1/CustomResourceDefinition/default/buckets.source.toolkit.fluxcd.io": CustomResourceDefinition.apiextensions.k8s.io "buckets.source.toolkit.fluxcd.io" is invalid: status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version';
+    expect(judged(failing(message), 60)).toMatchObject({
+      state: 'failed',
+      message: expect.stringMatching(/ buckets\.source\.toolkit\.fluxcd\.io in version v1beta2, .*"flux migrate"/),
+    });
+  });
+
   it('trap 29: an ignored ManagedResource counts as applied, it never advances', () => {
     const ignored = resource({ observedGeneration: 1 });
     ignored.metadata.annotations = { 'resources.gardener.cloud/ignore': 'true' };

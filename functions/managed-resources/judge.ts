@@ -44,5 +44,13 @@ function explain(name: string, message: string): string {
       'which Gardener has since v1.147 and the webhook of shoot-flux adds.'
     );
   }
+  const stored = /"([^"]+)" is invalid: status\.storedVersions\S* Invalid value: "([^"]+)": missing from/.exec(message);
+  if (stored !== null) {
+    return (
+      `ManagedResource ${name}: the shoot still stores objects of CustomResourceDefinition ${stored[1]} in version ` +
+      `${stored[2]}, which this Flux no longer has; choose a release in between that has it, let it come up, ` +
+      'run "flux migrate" against the Shoot, and choose this release again.'
+    );
+  }
   return `ManagedResource ${name} cannot be applied to the shoot: ${message}`;
 }

@@ -4,7 +4,7 @@ import { distributionAt } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import { locateIssues, MERGED_CONFIG } from '../../shared/flux/locate-issues.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
-import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { applyState, managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
@@ -88,6 +88,7 @@ async function fromConfig(
     follow,
     previous,
     liveVersion,
+    refused: isFailing(live.get(names.crds)),
     available: await distribution.versions(),
     kubernetesVersion: shoot.spec?.kubernetes?.version,
     asked: extension.metadata.annotations?.['gardener.cloud/operation'] !== undefined,
@@ -142,6 +143,10 @@ async function saysTheSame(inputs: ConfigInputs, previous: Applied, distribution
 function withFormer(components: string[], previous: Applied | undefined, release: Release): string[] {
   const former = previous?.components.filter((component) => release.files.has(component)) ?? [];
   return [...new Set([...components, ...former])];
+}
+
+function isFailing(resource: ManagedResource | undefined): boolean {
+  return resource !== undefined && applyState(resource).state === 'failing';
 }
 
 function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {

@@ -5,6 +5,7 @@ import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { refused, unusedRights } from './rights.ts';
 import { sharedData, sharedDataMissing } from './shared-data.ts';
+import { upgradeSuite } from './upgrades.ts';
 
 const fluxDistribution = sharedData('flux');
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
@@ -25,6 +26,7 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   const start = async () => ({ ...apis, stop: apis.forget });
   mainJobSuite('the main job', start, fluxDistribution ?? '');
   changesSuite('changes', start, fluxDistribution ?? '');
+  upgradeSuite(start, fluxDistribution ?? '');
 
   describe('the shipped rights', () => {
     it('suffice: nothing was refused', async () => {
