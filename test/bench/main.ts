@@ -1,4 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
+import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench, Row } from './bench.ts';
 import { verdictOf } from './bench.ts';
@@ -26,12 +27,13 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   // Only now: it loads the whole product.
-  const { benches } = await import('./benches.ts');
+  const { benches, fluxDistribution } = await import('./benches.ts');
   const chosen = select(await benches(), options.only ?? []);
   if (chosen.length === 0) {
     process.stderr.write(`Nothing has ${(options.only ?? []).join(' or ')} in its name.\n`);
     return 2;
   }
+  process.stderr.write(`Flux releases: ${relative(process.cwd(), fluxDistribution)}\n`);
   warnOfLoad();
   const rows: Row[] = [];
   for (const bench of chosen) {

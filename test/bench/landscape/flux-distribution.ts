@@ -3,6 +3,3 @@ import { sharedData } from '../../real/shared-data.ts';
 
 /** The Flux releases that a bench works with: real ones where they lie beside the repository, else the small stand-in. */
 export const fluxDistribution = sharedData('flux') ?? join(import.meta.dirname, '../../landscape/distribution');
-
-/** Said in notes where it counts: the stand-in's files are smaller. */
-export const distributionNote = sharedData('flux') === undefined ? 'stand-in release' : undefined;
