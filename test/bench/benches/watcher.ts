@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Resource, resources } from '../../../shared/kube/resource.ts';
 import { bench, type Progress } from '../bench.ts';
 import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
-import { controlPlane } from '../landscape/objects.ts';
+import { controlPlane, namespace } from '../landscape/objects.ts';
 import { reconciledShoots } from '../landscape/reconciled.ts';
 import { inParallel, median } from '../numbers.ts';
 import type { WatcherReport } from '../watcher-process.ts';
@@ -29,6 +29,7 @@ export const watcherBench = bench(
     const reconciled = await reconciledShoots();
     const namespaces = Array.from({ length: EXTENSIONS }, (_, number) => controlPlane(number));
 
+    if (clusters.needsNamespaces) await create(clusters, resources.namespaces, namespaces.map(namespace), progress);
     await create(clusters, resources.extensions, namespaces.map(reconciled.extension), progress);
     const few = await watchers(clusters, EXTENSIONS, progress);
     const managedResources = namespaces.flatMap(reconciled.managedResources);

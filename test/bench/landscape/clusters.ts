@@ -20,6 +20,8 @@ export interface BenchCluster {
 export interface BenchClusters extends AsyncDisposable {
   /** What serves them, for the notes of the table. */
   servedBy: string;
+  /** Whether objects can only be in namespaces that are there. */
+  needsNamespaces: boolean;
   /** Garden and seed in one: a second API server would only take from the two cores what is to be measured. */
   seed: BenchCluster;
   /** Only where it was asked for. */
@@ -32,7 +34,7 @@ export interface BenchClustersOptions {
   shoot?: boolean;
   /** Objects keep the status with which they are created: half the requests for whoever fills a seed. */
   statusInOneWrite?: boolean;
-  /** Objects may be in namespaces that are not there. */
+  /** Objects may be in namespaces that are not there, where the API server can be told so. */
   anyNamespace?: boolean;
   /** No stand-in for kube-apiserver will do. */
   onlyReal?: boolean;

@@ -15,6 +15,7 @@ export async function startEmbeddedClusters(
   const shootCluster = shoot ? await startCluster() : undefined;
   return {
     servedBy: 'embedded API',
+    needsNamespaces: true,
     seed: await benchCluster(seed, join(folder, 'seed.yaml')),
     shoot: shootCluster && (await benchCluster(shootCluster, join(folder, 'shoot.yaml'))),
     async [Symbol.asyncDispose]() {

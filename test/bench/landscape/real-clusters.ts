@@ -22,6 +22,7 @@ export async function startRealClusters(
   const shootServer = shoot ? started.use(await startApiServer({ etcd, prefix: 'shoot' })) : undefined;
   const clusters = {
     servedBy: 'kube-apiserver',
+    needsNamespaces: !anyNamespace,
     seed: await benchCluster(seed),
     shoot: shootServer && (await benchCluster(shootServer)),
   };
