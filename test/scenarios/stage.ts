@@ -38,7 +38,8 @@ export interface Stage extends AsyncDisposable {
   /** Every log line of the product. */
   logLines: string[];
   requests: SeenRequest[];
-  startProduct(): Promise<Product>;
+  /** @param sqsEndpoint another queue than an embedded one of its own */
+  startProduct(sqsEndpoint?: string): Promise<Product>;
   stopProduct(): Promise<void>;
   /** As Gardener does with a Shoot that is hibernated. */
   stopResourceManager(): Promise<void>;
@@ -111,8 +112,9 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     shoot,
     logLines,
     requests,
-    async startProduct() {
+    async startProduct(sqsEndpoint) {
       product = await startProduct({
+        sqsEndpoint,
         credentials: (identity) => async (cluster) => {
           const api = cluster === 'garden' ? apis.garden : apis.seed;
           return { ...connection(api), token: api.tokenOf?.(identity) ?? api.token };

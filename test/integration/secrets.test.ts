@@ -1,0 +1,194 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { JsonObject } from '../landscape/kube-api/json.ts';
+import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
+import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { quiet } from '../scenarios/main-job.ts';
+import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
+import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+
+/** Marked content: whatever of it turns up outside of a Secret has leaked. */
+const markers = {
+  password: 'MARKED-password-of-a-reference',
+  url: 'MARKED-password-in-a-url',
+  malformed: 'MARKED-malformed-identity',
+  quoted: 'MARKED-quoted-by-the-api-server',
+  providerConfig: 'MARKED-in-an-unknown-field',
+  kubeconfig: 'MARKED-token-of-a-broken-kubeconfig',
+  token: 'MARKED-token-of-the-product',
+};
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const privateRepository = {
+  repositoryUrl: 'ssh://git@github.com/org/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'private',
+};
+const fluxSource = { namespace: PROJECT, name: 'flux-source' };
+const person = { fieldManager: 'person' };
+
+describe('secrets exist only in Secrets', () => {
+  let apis: { garden: KubeApi; seed: KubeApi; shoot: KubeApi };
+  let stage: Stage;
+  let tap: QueueTap;
+  let metrics = '';
+
+  beforeAll(async () => {
+    const tokens = { [markers.token]: { name: 'shoot-flux', groups: ['system:masters'] } };
+    const [garden, seed, shoot] = await Promise.all([
+      startKubeApi({ objects: gardenCrds() as JsonObject[], tokens }),
+      startKubeApi({ objects: seedCrds() as JsonObject[], tokens }),
+      startKubeApi({ namespaceController: true, tokens }),
+    ]);
+    apis = { garden, seed, shoot };
+    const withMarkedToken = ({ url, ca, token, kubeconfig }: KubeApi) => ({
+      url,
+      ca,
+      token,
+      kubeconfig: () => kubeconfig(markers.token),
+      tokenOf: () => markers.token,
+    });
+    stage = await startStage(
+      {
+        garden: withMarkedToken(garden),
+        seed: withMarkedToken(seed),
+        shoot: withMarkedToken(shoot),
+        stop: async () => {},
+      },
+      join(import.meta.dirname, '../landscape/distribution'),
+    );
+    tap = await startQueueTap();
+    await liveThroughEverything();
+  }, 120_000);
+
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+    await tap.stop();
+    await Promise.all(Object.values(apis).map((api) => api.stop()));
+  });
+
+  /** Successes and failures of every function, each with something marked on its way. */
+  async function liveThroughEverything(): Promise<void> {
+    const product = await stage.startProduct(tap.endpoint);
+    const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
+    const providerConfig = {
+      apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+      kind: 'FluxConfig',
+      additionalSecretResources: [{ name: 'creds' }],
+    };
+    const parts = { spec: { resources: [reference] }, providerConfig };
+
+    // A malformed key is reported, credentials in a URL are refused.
+    await stage.garden.create(resources.secrets, secret(fluxSource, { identity: markers.malformed }), person);
+    await stage.setFluxConfig(privateRepository);
+    await untilEvent('InvalidSecret');
+    await stage.garden.delete(resources.secrets, fluxSource);
+    await stage.setFluxConfig({ ...privateRepository, repositoryUrl: `https://user:${markers.url}@git.example.com/a` });
+    await untilEvent('InvalidConfiguration');
+    await stage.reconcileShoot(parts);
+    await eventually('the refusal', stage.extension, ({ status }) => status?.lastError != null);
+
+    // The API server quotes what it refuses.
+    const message = `Secret is invalid: data: ${markers.quoted}`;
+    const match = { method: 'POST', path: /\/secrets$/, userAgent: /^shoot-flux\// };
+    for (const api of [apis.garden, apis.seed]) api.faults.add({ match, action: 'status', status: 422, message });
+
+    // The good way: a key, a reference, a shoot that is asked.
+    await stage.seed.create(
+      resources.secrets,
+      secret({ namespace: CONTROL_PLANE, name: 'ref-registry' }, { password: markers.password }),
+      person,
+    );
+    await stage.setFluxConfig(privateRepository);
+    await stage.reconcileShoot(parts);
+    await stage.untilReady();
+
+    // What is wrong in a providerConfig, and a kubeconfig that cannot be read.
+    await stage.reconcileShoot({
+      ...parts,
+      providerConfig: { ...providerConfig, flux: { password: markers.providerConfig } },
+    });
+    await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+    const kubeconfig = { namespace: CONTROL_PLANE, name: 'gardener' };
+    await stage.seed.mergePatch(
+      resources.secrets,
+      kubeconfig,
+      { data: { kubeconfig: base64(`token: ${markers.kubeconfig}\n: :`) } },
+      person,
+    );
+    await stage.reconcileShoot(parts);
+    await stage.untilReady();
+    await eventually(
+      'readiness has tried',
+      stage.extension,
+      ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
+    );
+    await quiet(stage);
+    metrics = await (await fetch(`http://127.0.0.1:${product.port}/metrics`)).text();
+    metrics += await (await fetch(`http://127.0.0.1:${product.port}/readyz`)).text();
+  }
+
+  const untilEvent = (reason: string) =>
+    eventually(
+      `the Event ${reason}`,
+      () => stage.garden.list(resources.events, { namespace: PROJECT }),
+      ({ items }) => items.some((event) => event.reason === reason),
+    );
+
+  /** Lines of the private key that was made, and everything marked, also as base64. */
+  async function secrets(): Promise<string[]> {
+    const made = await stage.garden.find(resources.secrets, fluxSource);
+    const identity = Buffer.from((made?.data as Record<string, string> | undefined)?.identity ?? '', 'base64').toString(
+      'utf8',
+    );
+    const lines = identity.split('\n').filter((line) => line.length > 30 && !line.startsWith('-----'));
+    expect(lines.length).toBeGreaterThan(0);
+    const plain = [...lines, ...Object.values(markers)];
+    // The middle of a base64 text is the same wherever the secret begins within what is encoded, one time in three.
+    return [...plain, ...plain.flatMap((text) => [0, 1, 2].map((offset) => base64(text.slice(offset)).slice(0, 24)))];
+  }
+
+  const objectsOf = (api: KubeApi, apiVersion: string, kind: string) =>
+    api.objects.list(apiVersion, kind) as unknown as KubeObject[];
+
+  it.each<[string, () => unknown]>([
+    ['log lines', () => stage.logLines],
+    ['messages on queues', () => tap.said],
+    ['metrics and probes', () => metrics],
+    ['Events', () => [objectsOf(apis.garden, 'v1', 'Event'), objectsOf(apis.seed, 'v1', 'Event')]],
+    [
+      'Extensions',
+      () =>
+        objectsOf(apis.seed, 'extensions.gardener.cloud/v1alpha1', 'Extension').map(({ metadata, status }) => [
+          metadata,
+          status,
+        ]),
+    ],
+    ['ManagedResources', () => objectsOf(apis.seed, 'resources.gardener.cloud/v1alpha1', 'ManagedResource')],
+    [
+      'metadata of Secrets',
+      () =>
+        [apis.garden, apis.seed, apis.shoot].map((api) =>
+          objectsOf(api, 'v1', 'Secret').map(({ metadata }) => metadata),
+        ),
+    ],
+    ['ConfigMaps in the shoot', () => objectsOf(apis.shoot, 'v1', 'ConfigMap')],
+  ])('none in %s', async (_, output) => {
+    const text = JSON.stringify(output());
+    expect(text.length).toBeGreaterThan(50);
+    const found = (await secrets()).filter((secret) => text.includes(secret));
+    expect(found).toEqual([]);
+  });
+
+  it('and they did go where they belong', async () => {
+    const copy = await stage.shoot.find(resources.secrets, { namespace: 'flux-system', name: 'registry' });
+    expect(copy?.data).toEqual({ password: base64(markers.password) });
+    expect(stage.logLines.length).toBeGreaterThan(20);
+    expect(tap.said.length).toBeGreaterThan(20);
+  });
+});
+
+function secret(name: { namespace: string; name: string }, content: Record<string, string>): KubeObject {
+  const data = Object.fromEntries(Object.entries(content).map(([key, value]) => [key, base64(value)]));
+  return { apiVersion: 'v1', kind: 'Secret', metadata: name, type: 'Opaque', data };
+}

@@ -1,0 +1,39 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { startEmbeddedQueue } from '../../events/embedded/queue.ts';
+
+/** An SQS that keeps everything that is said to it: messages, attributes, names. */
+export interface QueueTap {
+  endpoint: string;
+  /** Bodies of all requests. */
+  said: string[];
+  stop(): Promise<void>;
+}
+
+/** Puts a listener between a client and an embedded queue. */
+export async function startQueueTap(): Promise<QueueTap> {
+  const queue = await startEmbeddedQueue();
+  const said: string[] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await text(incoming);
+    said.push(body);
+    const { method, url, headers } = incoming;
+    const onward = request(new URL(url ?? '/', queue.endpoint), { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    onward.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    said,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await queue.stop();
+    },
+  };
+}
