@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import {
   type Identity,
   type Place,
@@ -13,6 +14,9 @@ import { startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
 import { rememberEtcd } from './forget.ts';
 
+/** Who has all the shipped roles at once: the single identity of `shoot-flux run`. */
+export const operator = { token: 'operator-token', user: 'operator', uid: 'operator' };
+
 /** Three real API servers over one etcd, with Gardener's CRDs and the shipped roles in garden and seed. */
 export interface RealApis extends Apis {
   servers: Record<Place | 'shoot', ApiServer>;
@@ -24,7 +28,7 @@ export interface RealApis extends Apis {
 export async function startRealApis(): Promise<RealApis> {
   const etcd = await startEtcd();
   const identities = await shippedIdentities();
-  const tokens = identities.map(({ token, user }) => ({ token, user, uid: user }));
+  const tokens = [...identities.map(({ token, user }) => ({ token, user, uid: user })), operator];
   const [garden, seed, shoot] = await Promise.all([
     startApiServer({ etcd, prefix: 'garden', tokens, auditLog: true }),
     startApiServer({ etcd, prefix: 'seed', tokens, auditLog: true }),
@@ -54,9 +58,21 @@ function apiOf({ url, ca, adminToken, kubeconfig }: ApiServer): Api {
   return { url, ca, token: adminToken, tokenOf, kubeconfig };
 }
 
+/** Every binding once more for the operator. */
+function withOperator(objects: KubeObject[]): KubeObject[] {
+  const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: operator.user }];
+  const again = bindings.map((binding) => ({
+    ...binding,
+    metadata: { name: `operator:${binding.metadata.name}` },
+    subjects,
+  }));
+  return [...objects, ...again];
+}
+
 /** Applies the shipped roles, and waits until the server knows them. */
 async function grant(server: ApiServer, place: Place, identities: Identity[]): Promise<void> {
-  for (const object of await shippedRbac(place)) {
+  for (const object of withOperator(await shippedRbac(place))) {
     const { namespace, name } = object.metadata;
     const folder = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`;
     const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;

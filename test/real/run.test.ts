@@ -5,7 +5,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
 import { eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
-import { type RealApis, startRealApis } from './apis.ts';
+import { operator, type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { programFolder, type RunningProgram, startProgram } from './cluster/process.ts';
 import { type Dump, dump } from './dump.ts';
@@ -38,7 +38,10 @@ describe.skipIf(!isComplete)('shoot-flux run as a process', () => {
 
   const start = async (): Promise<RunningProgram> => {
     const { garden, seed } = apis.servers;
-    const options = ['--garden', await garden.kubeconfigFile(), '--seed', `${SEED}=${await seed.kubeconfigFile()}`];
+    const [gardenFile, seedFile] = await Promise.all(
+      [garden, seed].map((server) => server.kubeconfigFile(operator.token)),
+    );
+    const options = ['--garden', gardenFile ?? '', '--seed', `${SEED}=${seedFile}`];
     const args = [main, 'run', ...options, '--flux-distribution', fluxDistribution ?? '', '--log-level', 'debug'];
     const folder = await programFolder('shoot-flux');
     return startProgram({ name: 'shoot-flux', command: process.execPath, args, folder });
