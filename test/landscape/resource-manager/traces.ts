@@ -157,7 +157,7 @@ async function settled(
   recorded: Version[],
   essence: (versions: Version[]) => Version[],
 ): Promise<Version[]> {
-  const enough = () => isDeepStrictEqual(essence(seen()), essence(recorded));
+  const enough = () => seen().length >= recorded.length && isDeepStrictEqual(essence(seen()), essence(recorded));
   for (let waited = 0; waited < 12_000 && !enough(); waited += 20) await sleep(20);
   await sleep(200);
   return seen();
