@@ -1,0 +1,28 @@
+import { type FunctionRequest, goesOn, type Kill } from './world.ts';
+
+/**
+ * Every moment at which a kill can make a difference. The functions keep nothing, so after a kill only the clusters
+ * and, when just a run dies, the queue are left: moments with the same clusters (and the same run) are one.
+ */
+export function killsOf(requests: FunctionRequest[], what: Kill['what']): Kill[] {
+  const seen = new Set<string>();
+  const moments = requests.flatMap(({ number, summary, state, run }) => [
+    { at: number, when: 'before' as const, state, run },
+    ...(summary.method === 'GET' ? [] : [{ at: number, when: 'after' as const, state: state + 1, run }]),
+  ]);
+  return moments.flatMap(({ at, when, state, run }) => {
+    if (goesOn(what) && when === 'after') return [];
+    const key = what === 'function' || goesOn(what) ? `${state} ${run}` : `${state}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [{ at, when, what }];
+  });
+}
+
+/** Every request, before it is carried out and after. */
+export function allKillsOf(requests: FunctionRequest[], what: Kill['what']): Kill[] {
+  return requests.flatMap(({ number }) => [
+    { at: number, when: 'before', what },
+    { at: number, when: 'after', what },
+  ]);
+}

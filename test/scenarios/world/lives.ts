@@ -1,0 +1,203 @@
+import { CONTROL_PLANE, PROJECT, type ShootParts } from './gardenlet.ts';
+import type { World } from './world.ts';
+
+/** Something happens to a Shoot; each step is followed until everybody is calm. */
+export interface Life {
+  name: string;
+  /** Undisturbed. */
+  before: Step[];
+  /** Here the product is killed. */
+  during: Step[];
+  /** True: what is over when the next step comes leaves no trace, so that the steps may also come all at once. */
+  mayHurry?: boolean;
+}
+
+export type Step = (world: World) => void;
+
+const publicRepository = {
+  repositoryUrl: 'https://git.example.com/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'public',
+};
+const privateRepository = {
+  ...publicRepository,
+  repositoryUrl: 'ssh://git@github.com/org/fleet',
+  repositoryType: 'private',
+};
+
+const config =
+  (data: Record<string, string> | undefined): Step =>
+  ({ gardenlet }) =>
+    gardenlet.fluxConfig(data);
+const reconcile =
+  (parts: ShootParts = {}): Step =>
+  ({ gardenlet }) =>
+    gardenlet.reconcile(parts);
+const fluxWorks: Step = ({ flux }) => {
+  flux.works = true;
+};
+const both =
+  (...steps: Step[]): Step =>
+  (world) => {
+    for (const step of steps) step(world);
+  };
+const creating = reconcile({
+  status: {
+    lastOperation: {
+      type: 'Create',
+      state: 'Processing',
+      progress: 50,
+      description: 'going on',
+      lastUpdateTime: '2026-05-01T12:00:00Z',
+    },
+  },
+});
+const create = (data: Record<string, string>) => both(config(data), creating);
+
+const always = { ...publicRepository, syncMode: 'Reconcile' };
+const template = (name: string) => ({
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  syncMode: 'Reconcile',
+  source: {
+    template: {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { name },
+      spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } },
+    },
+  },
+  kustomization: {
+    template: {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { name },
+      spec: { path: './', prune: true },
+    },
+  },
+});
+const onlyFlux = { apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig', syncMode: 'Reconcile' };
+const renamed = (name: string) => reconcile({ providerConfig: template(name) });
+
+const deletedShoot = reconcile({ metadata: { deletionTimestamp: '2026-05-01T13:00:00Z' } });
+const migrate: Step = ({ gardenlet }) => gardenlet.operate('migrate');
+const deleteExtension: Step = ({ gardenlet }) => gardenlet.deleteExtension();
+
+let state: Record<string, unknown> = {};
+/** What gardenlet takes to the other seed: state and resources. */
+const leave: Step = (world) => {
+  const { status } = world.gardenlet.extension() as unknown as { status: Record<string, unknown> };
+  state = { state: status.state, resources: status.resources };
+  deleteExtension(world);
+};
+const createWaiting: Step = ({ gardenlet }) => gardenlet.createWaiting();
+const restore: Step = ({ gardenlet }) => gardenlet.restore(state);
+
+const rotate: Step = ({ garden }) => {
+  const reference = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };
+  garden.objects.patch(reference, { data: { password: Buffer.from('another').toString('base64') } });
+};
+
+const former: Step = ({ seed, gardenlet }) => {
+  const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'former' } };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: CONTROL_PLANE, name: 'former' } };
+  const data = { 'a.yaml': Buffer.from(JSON.stringify(content)).toString('base64') };
+  seed.objects.create({ ...secret, data } as typeof secret);
+  const managedResource = {
+    apiVersion: 'resources.gardener.cloud/v1alpha1',
+    kind: 'ManagedResource',
+    metadata: { namespace: CONTROL_PLANE, name: 'extension-shoot-flux-flux-config' },
+    spec: { secretRefs: [{ name: 'former' }] },
+  };
+  seed.objects.create(managedResource);
+  gardenlet.fluxConfig(publicRepository);
+};
+
+const asleep = { spec: { hibernation: { enabled: true } } };
+const otherBranch = { repositoryBranch: 'other' };
+
+export const lives: Life[] = [
+  { name: 'a new Shoot, public repository', before: [], during: [create(publicRepository)] },
+  { name: 'a new Shoot, private repository', before: [], during: [create(privateRepository)] },
+  {
+    name: 'another configuration before the first success',
+    before: [create(publicRepository)],
+    during: [config({ ...publicRepository, ...otherBranch })],
+  },
+  { name: 'the first success in mode Once', before: [create(publicRepository)], during: [fluxWorks] },
+  {
+    name: 'the first success in mode Once, and then mode Reconcile',
+    before: [create(publicRepository)],
+    during: [fluxWorks, config({ ...always, ...otherBranch })],
+    mayHurry: true,
+  },
+  {
+    name: 'the first success in mode ManifestsOnly',
+    before: [create({ ...publicRepository, syncMode: 'ManifestsOnly' })],
+    during: [fluxWorks],
+  },
+  {
+    name: 'from Once to Reconcile',
+    before: [both(create(publicRepository), fluxWorks)],
+    during: [config({ ...always, ...otherBranch })],
+  },
+  {
+    name: 'from Reconcile to Once',
+    before: [both(create(always), fluxWorks)],
+    during: [config({ ...publicRepository, syncMode: 'Once' })],
+  },
+  {
+    name: 'source and Kustomization have another name',
+    before: [both(renamed('old'), fluxWorks)],
+    during: [renamed('new')],
+  },
+  {
+    name: 'source and Kustomization have another name, and then another one',
+    before: [both(renamed('old'), fluxWorks)],
+    during: [renamed('new'), renamed('newest')],
+    mayHurry: true,
+  },
+  {
+    name: 'source and Kustomization have another name, and then the old one again',
+    before: [both(renamed('old'), fluxWorks)],
+    during: [renamed('new'), renamed('old')],
+    mayHurry: true,
+  },
+  {
+    name: 'nothing to synchronise any more, and then again',
+    before: [both(renamed('old'), fluxWorks)],
+    during: [reconcile({ providerConfig: onlyFlux }), renamed('old')],
+    mayHurry: true,
+  },
+  { name: 'rotated credentials', before: [both(create(privateRepository), fluxWorks)], during: [rotate] },
+  {
+    name: 'a bad configuration, mended',
+    before: [],
+    during: [create({ ...publicRepository, repositoryBranchh: 'x' }), config(publicRepository)],
+  },
+  {
+    name: 'the configuration goes away after the first success',
+    before: [both(create(always), fluxWorks)],
+    during: [config(undefined)],
+  },
+  {
+    name: 'hibernated, changed and woken',
+    before: [both(create(always), fluxWorks)],
+    during: [reconcile(asleep), config({ ...always, ...otherBranch }), reconcile()],
+    mayHurry: true,
+  },
+  { name: "taking over from 23technologies' extension", before: [former], during: [reconcile()] },
+  { name: 'the extension leaves the Shoot', before: [both(create(always), fluxWorks)], during: [deleteExtension] },
+  { name: 'migration', before: [both(create(publicRepository), fluxWorks)], during: [migrate] },
+  { name: 'migration in mode Reconcile', before: [both(create(always), fluxWorks)], during: [migrate] },
+  {
+    name: 'restoration',
+    before: [both(create(always), fluxWorks), migrate, leave],
+    during: [createWaiting, restore],
+  },
+  {
+    name: 'the Shoot is deleted',
+    before: [both(create(always), fluxWorks)],
+    during: [deletedShoot, deleteExtension],
+  },
+];

@@ -1,0 +1,97 @@
+import { createKubeClient } from '../../../shared/kube/http-client.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { createDiscovery } from '../../landscape/controllers/discovery.ts';
+import type { KubeApi } from '../../landscape/kube-api/kube-api.ts';
+import { reconcile } from '../../landscape/resource-manager/reconcile.ts';
+import { createTarget } from '../../landscape/resource-manager/target.ts';
+import type { FullManagedResource } from '../../landscape/resource-manager/types.ts';
+
+/** The landscape's resource-manager, one pass at a time. */
+export interface SteppedResourceManager {
+  /** One pass over one ManagedResource that has changed or is due; false when there is none. */
+  step(): Promise<boolean>;
+  /** When one is due next, in epoch ms. */
+  nextDue(): number | undefined;
+  /** Remembers what it knows. @returns what brings that back */
+  checkpoint(): () => void;
+  close(): void;
+}
+
+interface Options {
+  seed: KubeApi;
+  shoot: KubeApi;
+  now(): Date;
+}
+
+const SYNC_PERIOD_MS = 3_600_000;
+const RETRY_MS = 1000;
+
+export function createResourceManager({ seed, shoot, now }: Options): SteppedResourceManager {
+  const connection = ({ url, ca, token }: KubeApi) => ({ server: url, ca, token });
+  const options = { userAgent: 'gardener-resource-manager' };
+  const source = createKubeClient(connection(seed), options);
+  const targetClient = createKubeClient(connection(shoot), options);
+  let discovery = createDiscovery(connection(shoot));
+  /** By name: what the last pass saw, and when the next one is due. */
+  const passes = new Map<string, { seen: string; due: number }>();
+
+  const managedResources = () => {
+    const apiVersion = 'resources.gardener.cloud/v1alpha1';
+    return seed.objects.list(apiVersion, 'ManagedResource') as unknown as FullManagedResource[];
+  };
+  const secretVersion = (namespace: string, name: string) =>
+    seed.objects.find({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } })?.metadata.resourceVersion;
+  const looksOf = ({ metadata, spec }: FullManagedResource) => {
+    const { namespace = '', uid, generation, deletionTimestamp } = metadata;
+    // A Secret's creation wakes nobody (trap 28), but the retry after its absence finds it.
+    const secrets = spec.secretRefs.map(({ name }) => secretVersion(namespace, name));
+    return JSON.stringify([uid, generation, deletionTimestamp !== undefined, secrets]);
+  };
+
+  return {
+    async step() {
+      const live = managedResources();
+      const found = live.find((resource) => {
+        const pass = passes.get(nameOf(resource));
+        return pass === undefined || pass.seen !== looksOf(resource) || pass.due <= now().getTime();
+      });
+      if (found === undefined) return false;
+      const after = await pass(found);
+      passes.set(nameOf(found), { seen: looksOf(found), due: now().getTime() + after });
+      return true;
+    },
+    nextDue() {
+      const live = new Set(managedResources().map(nameOf));
+      const due = [...passes].filter(([name]) => live.has(name)).map(([, pass]) => pass.due);
+      return due.length === 0 ? undefined : Math.min(...due);
+    },
+    checkpoint() {
+      const known = [...passes];
+      return () => {
+        discovery.close();
+        discovery = createDiscovery(connection(shoot));
+        passes.clear();
+        for (const [name, pass] of known) passes.set(name, pass);
+      };
+    },
+    close() {
+      source.close();
+      targetClient.close();
+      discovery.close();
+    },
+  };
+
+  /** How long until the next pass, in ms. */
+  async function pass({ metadata }: FullManagedResource): Promise<number> {
+    const syncPeriodMs = SYNC_PERIOD_MS;
+    try {
+      const target = createTarget(targetClient, discovery, ['kube-system', 'flux-system']);
+      const options = { source, target, clusterId: '', syncPeriodMs, pendingMs: 5000 };
+      return (await reconcile(options, metadata)) ?? syncPeriodMs;
+    } catch {
+      return RETRY_MS;
+    }
+  }
+}
+
+const nameOf = ({ metadata }: KubeObject) => metadata.name;
