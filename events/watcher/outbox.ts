@@ -84,7 +84,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   const untilDue = async () => {
     sooner = new AbortController();
     sleepsUntil = firstDue(waiting);
-    await sleep(sleepsUntil - Date.now(), AbortSignal.any([stopped.signal, sooner.signal]));
+    await sleep(Math.max(0, sleepsUntil - Date.now()), AbortSignal.any([stopped.signal, sooner.signal]));
     lastTurn = Date.now();
   };
 
