@@ -89,13 +89,7 @@ export const definition: FunctionDefinition = {
         apiGroups: ['resources.gardener.cloud'],
         resources: ['managedresources'],
         verbs: ['get', 'patch', 'delete'],
-        resourceNames: Object.values(managedResourceNames),
-      },
-      {
-        apiGroups: ['resources.gardener.cloud'],
-        resources: ['managedresources'],
-        verbs: ['patch', 'delete'],
-        resourceNames: legacyNames,
+        resourceNames: [...Object.values(managedResourceNames), ...legacyNames],
       },
       // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (facts 9).
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },

@@ -17,7 +17,7 @@ const wanted = (parts: Partial<Desired> = {}): Desired => ({
 });
 const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
 const secrets = new Set([secretName]);
-const nothing = { write: [], rewriteSecret: [], release: [], remove: [], blocked: false };
+const nothing = { writeSecret: [], write: [], release: [], remove: [], blocked: false };
 
 describe('plan', () => {
   it('writes nothing when everything is there', () => {
@@ -25,7 +25,11 @@ describe('plan', () => {
   });
 
   it('writes what is missing', () => {
-    expect(plan(wanted(), live(), undefined)).toEqual({ ...nothing, write: [crds] });
+    expect(plan(wanted(), live(), undefined)).toEqual({ ...nothing, writeSecret: [crds], write: [crds] });
+  });
+
+  it('writes no Secret that a run which was killed has written already', () => {
+    expect(plan(wanted(), live(), secrets)).toEqual({ ...nothing, write: [crds] });
   });
 
   it('writes what refers to another content', () => {
@@ -49,7 +53,7 @@ describe('plan', () => {
   it('writes a Secret that somebody took away, and only that', () => {
     expect(plan(wanted(), live(managedResourceFactory(crds, secretName)), new Set())).toEqual({
       ...nothing,
-      rewriteSecret: [crds],
+      writeSecret: [crds],
     });
   });
 

@@ -4,10 +4,10 @@ import type { Desired } from './desired.ts';
 
 /** The differences between what is and what should be. */
 export interface Plan {
-  /** ManagedResources whose content Secret and object are to be written. */
+  /** ManagedResources whose content Secret is to be written first: it is not there, or not any more. */
+  writeSecret: string[];
+  /** ManagedResources that are to be written. */
   write: string[];
-  /** ManagedResources that are right, but whose Secret somebody took away. */
-  rewriteSecret: string[];
   release: ManagedResource[];
   remove: ManagedResource[];
   /** True: one of ours is still being deleted and has to be gone before it is written anew. */
@@ -22,12 +22,15 @@ export function plan(
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string> | undefined,
 ): Plan {
-  const result: Plan = { write: [], rewriteSecret: [], release: [], remove: [], blocked: false };
+  const result: Plan = { writeSecret: [], write: [], release: [], remove: [], blocked: false };
   for (const [name, secretName] of Object.entries(wanted.applied.managedResources)) {
     const resource = live.get(name);
-    if (resource?.metadata.deletionTimestamp !== undefined) result.blocked = true;
-    else if (!isCurrent(resource, secretName)) result.write.push(name);
-    else if (secretNames !== undefined && !secretNames.has(secretName)) result.rewriteSecret.push(name);
+    if (resource?.metadata.deletionTimestamp !== undefined) {
+      result.blocked = true;
+      continue;
+    }
+    if (secretNames?.has(secretName) !== true) result.writeSecret.push(name);
+    if (!isCurrent(resource, secretName)) result.write.push(name);
   }
   result.release.push(...releasable(wanted.released, live));
   for (const name of wanted.removed) {

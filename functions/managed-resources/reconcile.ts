@@ -1,5 +1,5 @@
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { followed, isBootstrapped, unfollowedNames } from './follow.ts';
@@ -49,7 +49,10 @@ async function sleep(run: Run): Promise<Outcome> {
 async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
   await run.reporter.processing("Taking over from the former extension's ManagedResources.");
   await run.reporter.accept();
-  for (const resource of legacy) await release(run.seed, resource);
+  for (const { metadata } of legacy) {
+    const live = await run.seed.find<ManagedResource>(resources.managedResources, metadata);
+    if (live !== undefined) await release(run.seed, live);
+  }
   return requeueAfter(2);
 }
 

@@ -16,8 +16,8 @@ const LOOK_AGAIN_SECONDS = 2;
 export async function remove(run: Run): Promise<Outcome> {
   // Trap 39: without our finalizer the object is vanishing already.
   if (run.extension.metadata.finalizers?.includes(FINALIZER) !== true) return done;
-  await run.reporter.processing('Releasing Flux; its objects stay in the shoot.');
-  if (!(await releaseAll(run))) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (!(await releaseAll(run, 'Releasing Flux; its objects stay in the shoot.')))
+    return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('Flux is released.');
   await run.reporter.letGo('own');
   return done;
@@ -25,8 +25,8 @@ export async function remove(run: Run): Promise<Outcome> {
 
 /** The control plane moves to another seed: let go without touching an object in the shoot. */
 export async function migrate(run: Run): Promise<Outcome> {
-  await run.reporter.processing('Releasing the ManagedResources for the migration.');
-  if (!(await releaseAll(run))) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (!(await releaseAll(run, 'Releasing the ManagedResources for the migration.')))
+    return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('Migrated.');
   await run.reporter.letGo('all');
   await run.reporter.finish();
@@ -46,10 +46,14 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   return done;
 }
 
-/** Releases our ManagedResources and deletes their Secrets; true when nothing is left. */
-async function releaseAll(run: Run): Promise<boolean> {
+/**
+ * Releases our ManagedResources and deletes their Secrets; true when nothing is left.
+ * @param description reported while there is something to release: who was killed after the success does not go back
+ */
+async function releaseAll(run: Run, description?: string): Promise<boolean> {
   const { seed, namespace } = run;
   const live = await readManagedResources(seed, namespace);
+  if (live.size > 0 && description !== undefined) await run.reporter.processing(description);
   for (const resource of live.values()) {
     await release(seed, resource);
     // No resource-manager runs while the Shoot sleeps: nobody else would ever take its finalizer away.

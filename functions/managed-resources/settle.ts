@@ -18,7 +18,7 @@ export async function settle(run: Run, wanted: DesiredState, live: Map<string, M
   const firstRun = run.extension.status?.state?.applied === undefined && live.size === 0;
   const secretNames = firstRun ? undefined : await readSecretNames(run.seed, run.namespace);
   const steps = plan(wanted, live, secretNames);
-  if (steps.write.length > 0 || steps.rewriteSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
+  if (steps.write.length > 0 || steps.writeSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
     return write(run, wanted, steps, live);
   }
   // The record first, here too: what is let go must not count as applied any more, should nothing follow.
@@ -38,10 +38,10 @@ async function write(
   const { applied } = wanted;
   await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
   await reporter.accept();
-  for (const name of steps.rewriteSecret) await writeContent(seed, namespace, name, wanted.contents.get(name) ?? []);
-  for (const name of steps.write) {
-    const secretName = applied.managedResources[name] ?? '';
-    await writeManagedResource(seed, namespace, name, secretName, wanted.contents.get(name) ?? [], live.get(name));
+  for (const [name, secretName] of Object.entries(applied.managedResources)) {
+    // The Secret first: a ManagedResource without it fails (trap 28).
+    if (steps.writeSecret.includes(name)) await writeContent(seed, namespace, name, wanted.contents.get(name) ?? []);
+    if (steps.write.includes(name)) await writeManagedResource(seed, namespace, name, secretName, live.get(name));
   }
   for (const resource of steps.remove) await remove(seed, resource);
   for (const resource of steps.release) await release(seed, resource);

@@ -11,7 +11,7 @@ export const fieldManager = 'shoot-flux-managed-resources';
 export const RESOURCE_MANAGER_FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
 
 /**
- * The Secret first, then the ManagedResource that refers to it (trap 28).
+ * Writes the ManagedResource that refers to a content Secret.
  * @param live what was read of it; undefined: it was not there
  * @throws ConflictError when it is no longer what was read: this run has been overtaken, and with the former content
  * the resource-manager would delete what the newer one brought
@@ -21,10 +21,8 @@ export async function writeManagedResource(
   namespace: string,
   name: string,
   secretName: string,
-  objects: KubeObject[],
   live: ManagedResource | undefined,
 ): Promise<void> {
-  await writeContent(seed, namespace, name, objects);
   if (live === undefined) return createManagedResource(seed, managedResourceManifest(namespace, name, secretName));
   const patch = managedResourcePatch(live, secretName);
   await seed.mergePatch(resources.managedResources, { namespace, name }, patch, { fieldManager });
@@ -58,13 +56,11 @@ export async function writeContent(
  * a ManagedResource that is being deleted only gets its missing `keepObjects`.
  * @throws ConflictError when it is no longer what was read
  */
-export async function release(seed: KubeClient, live: KubeObject): Promise<void> {
-  // A list of metadata only does not tell: then it is said once more.
-  const keeps = (live.spec as { keepObjects?: boolean } | undefined)?.keepObjects === true;
-  await remove(seed, keeps ? live : await keepObjects(seed, live));
+export async function release(seed: KubeClient, live: ManagedResource): Promise<void> {
+  await remove(seed, live.spec.keepObjects === true ? live : await keepObjects(seed, live));
 }
 
-function keepObjects(seed: KubeClient, { metadata }: KubeObject): Promise<KubeObject> {
+function keepObjects(seed: KubeClient, { metadata }: ManagedResource): Promise<ManagedResource> {
   const { resourceVersion } = metadata;
   const patch = { metadata: { resourceVersion }, spec: { keepObjects: true } };
   return seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
@@ -74,7 +70,7 @@ function keepObjects(seed: KubeClient, { metadata }: KubeObject): Promise<KubeOb
  * Deletes a ManagedResource together with its objects, unless it keeps them.
  * @throws ConflictError when it is no longer what was read: another run may want the objects, or to keep them
  */
-export async function remove(seed: KubeClient, live: KubeObject): Promise<void> {
+export async function remove(seed: KubeClient, live: ManagedResource): Promise<void> {
   const { uid, resourceVersion, deletionTimestamp } = live.metadata;
   if (deletionTimestamp !== undefined) return;
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
