@@ -56,6 +56,11 @@ export interface KubeApi extends AsyncDisposable {
   watches(plural?: string): OpenWatch[];
   /** Forgets history: watches and continue tokens from before are answered 410. */
   compact(): void;
+  /**
+   * Remembers all objects as they are.
+   * @returns what brings them back, as often as it is called; watches hear nothing of it
+   */
+  checkpoint(): () => void;
   /** Breaks every connection now. */
   breakConnections(): void;
   stop(): Promise<void>;
@@ -116,6 +121,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     compact: () => {
       for (const { store } of registry.all()) store.compact();
     },
+    checkpoint: () => registry.checkpoint(),
     breakConnections: () => server.closeAllConnections(),
     stop,
     [Symbol.asyncDispose]: stop,

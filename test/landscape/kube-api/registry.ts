@@ -68,6 +68,20 @@ export class Registry {
     return store;
   }
 
+  /** As `ResourceStore.checkpoint`, for everything that is served. */
+  checkpoint(): () => void {
+    const definitions = [...this.#definitions];
+    const custom = [...this.#custom];
+    const stores = [...this.#stores.values()].map((store) => store.checkpoint());
+    const known = new Set(this.#stores.keys());
+    return () => {
+      refill(this.#definitions, definitions);
+      refill(this.#custom, custom);
+      for (const bringBack of stores) bringBack();
+      for (const key of [...this.#stores.keys()]) if (!known.has(key)) this.#stores.delete(key);
+    };
+  }
+
   #serve(crd: ApiObject): void {
     const established = JSON.stringify(asObject(crd.status).conditions ?? []).includes('"Established"');
     if (!established) return;
@@ -87,6 +101,11 @@ export class Registry {
     for (const key of this.#custom.get(name) ?? []) this.#definitions.delete(key);
     this.#custom.delete(name);
   }
+}
+
+function refill<K, V>(map: Map<K, V>, entries: [K, V][]): void {
+  map.clear();
+  for (const [key, value] of entries) map.set(key, value);
 }
 
 const id = (group: string, version: string, plural: string) => `${group}/${version}/${plural}`;

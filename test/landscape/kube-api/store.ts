@@ -106,6 +106,21 @@ export class ResourceStore {
     return () => this.#subscribers.delete(subscriber);
   }
 
+  /**
+   * Remembers all objects as they are.
+   * @returns what brings them back and tells nobody; history is forgotten then
+   */
+  checkpoint(): () => void {
+    const objects = [...this.#objects];
+    const keys = [...this.#keys];
+    return () => {
+      this.#objects.clear();
+      for (const [key, object] of objects) this.#objects.set(key, object);
+      this.#keys.splice(0, Infinity, ...keys);
+      this.compact();
+    };
+  }
+
   /** Forgets history: older watches and continue tokens are answered 410. */
   compact(): void {
     this.#history = [];
