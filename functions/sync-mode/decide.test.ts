@@ -26,6 +26,12 @@ describe('firstLook', () => {
     expect(look({ state: { applied: appliedFactory() } })).toBe('ask');
   });
 
+  it('nothing while something is on its way out of the shoot', () => {
+    expect(
+      look({ state: { applied: appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] }) } }),
+    ).toBe('nothing to record');
+  });
+
   it('with a source: only when that is Ready for this very configuration', () => {
     const state = { applied: appliedFactory({ source }) };
     expect(look({ state })).toBe('nothing to record');

@@ -16,6 +16,8 @@ export function firstLook(extension: Extension): FirstLook {
   if (applied === undefined || state?.bootstrapped !== undefined) return { type: 'nothing to record' };
   const former = conditions?.find(({ type, status }) => type === 'FluxBootstrapped' && status === 'True');
   if (former !== undefined) return { type: 'record', at: former.lastTransitionTime };
+  // What is on its way out is dropped first: a mode that lets go now would leave it in the shoot.
+  if ((applied.leaving?.length ?? 0) > 0) return { type: 'nothing to record' };
   const configured = applied.source !== undefined || applied.kustomization !== undefined;
   const flux = providerStatus?.flux;
   // Where something is configured, it has to be Ready in the shoot for this very configuration (design 5).
