@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { createBatcher } from '../sqs/batcher.ts';
 import type { Sqs } from '../sqs/connect.ts';
-import { describeError } from '../sqs/describe-error.ts';
 import type { SqsLambda } from '../sqs/lambda.ts';
 import { BATCH_SIZE, FUNCTION_TIMEOUT_SECONDS, VISIBILITY_SECONDS } from '../sqs/limits.ts';
 import { createVisibility } from '../sqs/visibility.ts';

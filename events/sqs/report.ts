@@ -1,7 +1,7 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import type { LogFields } from '../../shared/runtime/log.ts';
-import { describeError } from './describe-error.ts';
 import type { Group } from './groups.ts';
 import type { Runner } from './run-group.ts';
 

@@ -1,12 +1,12 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { Context, Settings } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
 import type { Change } from '../change.ts';
 import { withinTime } from './deadline.ts';
-import { describeError } from './describe-error.ts';
 import type { Group } from './groups.ts';
 import { type Ending, report } from './report.ts';
 import { requeueTime } from './requeue.ts';

@@ -3,7 +3,8 @@ import type { Cluster, Extension } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
-import { errorMessage, RetryableError, retryWithin } from '../../shared/runtime/errors.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { RetryableError, retryWithin } from '../../shared/runtime/errors.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { migrate, remove, yieldToShootDeletion } from './remove.ts';
@@ -52,8 +53,8 @@ function dispatch(run: Run): Promise<Outcome> {
 async function tellWaitingGardenlet(run: Run, error: unknown): Promise<void> {
   if (error instanceof ConflictError || run.context.signal.aborted || !run.reporter.inFlight()) return;
   try {
-    await run.reporter.failed(errorMessage(error), []);
+    await run.reporter.failed(describeError(error), []);
   } catch (failure) {
-    run.context.log.warn('status not written', { error: errorMessage(failure) });
+    run.context.log.warn('status not written', { error: describeError(failure) });
   }
 }

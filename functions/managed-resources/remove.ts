@@ -3,7 +3,7 @@ import { FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts'
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { NotFoundError } from '../../shared/kube/errors.ts';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { readManagedResources, readSecretNames } from './read.ts';
 import type { Run } from './run.ts';
@@ -98,7 +98,7 @@ async function suspendAll(run: Run): Promise<void> {
       shoot.close();
     }
   } catch (error) {
-    run.context.log.warn('Kustomizations and HelmReleases not suspended', { error: errorMessage(error) });
+    run.context.log.warn('Kustomizations and HelmReleases not suspended', { error: describeError(error) });
   }
 }
 

@@ -32,10 +32,11 @@ function confirmedSuspended({ metadata, status }: ManagedResource, former: KubeO
 async function formerContent(run: Run, live: ManagedResource): Promise<KubeObject[]> {
   const name = live.spec.secretRefs[0]?.name ?? '';
   const secret = await run.seed.find(resources.secrets, { namespace: run.namespace, name });
-  if (secret !== undefined) return unpackContent(secret.data as Record<string, string>);
+  const content = secret && unpackContent((secret.data ?? {}) as Record<string, string>);
+  if (content !== undefined) return content;
   // Without the former content nothing can be suspended, and dropping would prune: let go of everything instead.
   await release(run.seed, live);
   throw new RetryableError(
-    `Secret ${run.namespace}/${name} of ManagedResource ${live.metadata.name} is gone; the ManagedResource is released and written anew.`,
+    `Secret ${run.namespace}/${name} of ManagedResource ${live.metadata.name} is gone, or not what was written; the ManagedResource is released and written anew.`,
   );
 }

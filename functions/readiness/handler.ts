@@ -13,7 +13,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { conditions } from './conditions.ts';
 import { type Judged, judge, unknown } from './judge.ts';
@@ -65,7 +65,7 @@ async function ask(seed: KubeClient, namespace: string, applied: Applied, contex
     }
     return judge(applied, await look(shoot, applied));
   } catch (error) {
-    return unknown(applied, 'ShootNotReachable', `The shoot cannot be asked: ${errorMessage(error)}`);
+    return unknown(applied, 'ShootNotReachable', `The shoot cannot be asked: ${describeError(error)}`);
   } finally {
     shoot?.close();
   }

@@ -1,5 +1,5 @@
 import { misspelt } from './nearest.ts';
-import { quote } from './quote.ts';
+import { quote, withoutCredentials } from './quote.ts';
 
 /** What is wrong with a text and the remedy, in one sentence; undefined when it is good. */
 export type Check = (text: string) => string | undefined;
@@ -173,7 +173,7 @@ export function fromScpForm(text: string): string | undefined {
 /** Where a Git repository is, as Flux takes it: http, https or ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
-  if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; write ${ssh}`;
+  if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; write ${withoutCredentials(ssh)}`;
   if (!/^(https?|ssh):\/\//.test(text)) {
     return `${quote(text)} is not a repository that Flux can read; begin it with https://, http:// or ssh://`;
   }

@@ -6,8 +6,15 @@ const LONGEST = 80;
  */
 export function quote(value: string): string {
   if (value.includes('PRIVATE KEY')) return 'the given private key';
-  const safe = value.replace(/\/\/[^/@\s]*@/g, (userInfo) => (userInfo === '//git@' ? userInfo : '//...@'));
+  const safe = withoutCredentials(value);
   return JSON.stringify(safe.length > LONGEST ? `${safe.slice(0, LONGEST)}...` : safe);
+}
+
+/** Whatever stands before an `@`, which may be a password with any character, is left out; `git` alone is no secret. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/((?:[\w+.-]+:)?\/\/)?(\S*)@/g, (all, scheme = '', user) =>
+    user === 'git' ? all : `${scheme}...@`,
+  );
 }
 
 /** The JSON type of a value in the user's words: `text`, `number`, `boolean`, `list`, `object` or `null`. */

@@ -62,6 +62,14 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
     { repositoryUrl: 'ftp://user:SECRET@example.com/fleet' },
     'repositoryUrl: "ftp://...@example.com/fleet" is not a repository that Flux can read; begin it with https://, http:// or ssh://',
   ],
+  [
+    { repositoryUrl: 'ftp://user:SEC@RET/SECRET@example.com/fleet' },
+    'repositoryUrl: "ftp://...@example.com/fleet" is not a repository that Flux can read; begin it with https://, http:// or ssh://',
+  ],
+  [
+    { repositoryUrl: 'user:SECRET@example.com/fleet' },
+    'repositoryUrl: "...@example.com/fleet" is not a repository that Flux can read; begin it with https://, http:// or ssh://',
+  ],
   [{ ...SSH, repositoryType: 'Private' }, 'repositoryType: "Private" is not possible; write private'],
   [
     { repositoryUrl: 'https://github.com/org/fleet', repositoryType: 'secret' },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../kube/resource.ts';
@@ -58,7 +58,13 @@ test('content comes back as it was', () => {
   const objects = [awkward, configMap({})];
   expect(unpackContent(secretOf(...objects).data)).toEqual(objects);
   expect(unpackContent(secretOf().data)).toEqual([]);
-  expect(unpackContent({})).toEqual([]);
+});
+
+test('what somebody else wrote into a Secret of that name is no content, and is never quoted', () => {
+  const packed = (text: string) => ({ 'data.yaml.br': brotliCompressSync(text).toString('base64') });
+  expect(unpackContent({})).toBeUndefined();
+  expect(unpackContent({ 'data.yaml.br': 'bm90IGJyb3RsaQ==' })).toBeUndefined();
+  expect(unpackContent(packed('---\npassword: hunter2\n'))).toBeUndefined();
 });
 
 test('a reader of YAML reads the same, and does not take it for a stream of JSON', () => {

@@ -35,17 +35,22 @@ export function contentSecret(namespace: string, managedResource: string, object
 }
 
 /**
- * The objects in the `data` of a content Secret of ours.
+ * The objects in the `data` of a content Secret of ours; undefined: it holds something else.
  * @param data base64 values
  */
-export function unpackContent(data: Record<string, string>): KubeObject[] {
+export function unpackContent(data: Record<string, string>): KubeObject[] | undefined {
   const packed = data[KEY];
-  if (packed === undefined) return [];
-  const text = brotliDecompressSync(Buffer.from(packed, 'base64')).toString('utf8');
-  return text
-    .split(/^---\n/m)
-    .filter((document) => document !== '')
-    .map((document) => JSON.parse(document) as KubeObject);
+  if (packed === undefined) return undefined;
+  try {
+    const text = brotliDecompressSync(Buffer.from(packed, 'base64')).toString('utf8');
+    return text
+      .split(/^---\n/m)
+      .filter((document) => document !== '')
+      .map((document) => JSON.parse(document) as KubeObject);
+  } catch {
+    // The parser's error quotes the text, which may be a Secret's.
+    return undefined;
+  }
 }
 
 /** The annotation of a ManagedResource by which Gardener's garbage collector knows that the Secret is in use. */

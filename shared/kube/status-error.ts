@@ -73,17 +73,21 @@ function errorClass(code: number, reason: string): typeof KubeError {
 /** Codes whose message names objects and fields, never values. */
 const harmless = new Set([401, 403, 404, 409, 410, 429]);
 
+/** A webhook or policy chooses the code and the words itself. */
+const denied = /\bdenied (the )?request\b/;
+
 function explanation({ resource }: Call, code: number, status: Status | undefined): string {
+  const message = typeof status?.message === 'string' ? status.message : 'no message';
   if (status === undefined)
     return 'the answer is no Kubernetes Status; something between us and the API server gave it';
   // "expected string, got &value.valueUnstructured{Value:…}" quotes what was sent.
-  if (resource.kind === 'Secret' && !harmless.has(code)) {
+  if (resource.kind === 'Secret' && (!harmless.has(code) || denied.test(message))) {
     const fields = (status.details?.causes ?? [])
       .map((cause) => cause.field)
       .filter((field) => typeof field === 'string');
     return fields.length === 0 ? 'the message is withheld, it may quote the Secret' : `see ${fields.join(', ')}`;
   }
-  return typeof status.message === 'string' ? status.message : 'no message';
+  return message;
 }
 
 function retryAfterOf(header: string | undefined, status: Status | undefined): number | undefined {

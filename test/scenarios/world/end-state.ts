@@ -137,7 +137,7 @@ function settled({ metadata, ...object }: KubeObject): unknown {
 /** Brotli is the same text another time. */
 function contentOf({ data }: Record<string, unknown>): unknown {
   const packed = data as Record<string, string> | undefined;
-  return packed?.['data.yaml.br'] === undefined ? data : unpackContent(packed);
+  return (packed && unpackContent(packed)) ?? data;
 }
 
 function withoutTimes(value: unknown, path = ''): unknown {

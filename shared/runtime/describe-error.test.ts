@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../shared/runtime/errors.ts';
 import { describeError } from './describe-error.ts';
+import { ConfigError } from './errors.ts';
 
 const caught = (run: () => unknown): unknown => {
   try {

@@ -1,7 +1,7 @@
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { errorMessage, ShootFluxError } from './errors.ts';
 
 /**
- * What may be said about an error in logs and dead letters. Our own errors never contain a Secret; those of parsers
+ * What may be said about an error in logs, dead letters, status and conditions. Our own errors never contain a Secret; those of parsers
  * quote what they parse, so of foreign errors only name and place are told, unless they come from the network or AWS.
  */
 export function describeError(error: unknown): string {
