@@ -35,6 +35,11 @@ export interface DesiredInputs {
   previous: Applied | undefined;
 }
 
+/** Said, because who edits the configuration of a Shoot in this mode may wait for the edit in vain. */
+const NOT_FOLLOWED =
+  'The configuration has changed since Flux came up, and with syncMode Once it is not followed any more; ' +
+  'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
+
 /** Pure: from the configuration and its objects to ManagedResources and the record of them. */
 export function desired(inputs: DesiredInputs): Desired {
   const { config, release, groups, sync, follow, previous } = inputs;
@@ -60,12 +65,14 @@ export function desired(inputs: DesiredInputs): Desired {
     else if (released.includes(name) && former.length > 0) objects[name] = former;
   }
   const kept = follow.sync ? undefined : previous;
+  const hash = renderHash(config, release);
+  const problem = kept === undefined || kept.configHash === hash ? undefined : NOT_FOLLOWED;
   return {
     contents,
     released,
     removed,
     applied: {
-      configHash: kept?.configHash ?? renderHash(config, release),
+      configHash: kept?.configHash ?? hash,
       fluxVersion: follow.install ? release.version : (previous?.fluxVersion ?? release.version),
       namespace: config.flux.namespace,
       ownsNamespace: inputs.ownsNamespace,
@@ -79,6 +86,7 @@ export function desired(inputs: DesiredInputs): Desired {
         'kustomization',
         kept === undefined ? shootObject(groups.sync, config.kustomization) : kept.kustomization,
       ),
+      ...optional('problem', problem),
       ...(sync.leaving.length > 0 && follow.sync ? { leaving: sync.leaving } : {}),
     },
   };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
+import { appliedFactory, conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
 import { followed, isBootstrapped, isUnfollowed } from './follow.ts';
 
 describe('followed', () => {
   it.each(['Once', 'ManifestsOnly', 'Reconcile'] as const)('everything in mode %s until the first success', (mode) => {
-    expect(followed(mode, false)).toEqual({ install: true, sync: true });
+    expect(followed(mode, false, undefined)).toEqual({ install: true, sync: true });
   });
 
   it.each([
@@ -12,7 +12,13 @@ describe('followed', () => {
     ['ManifestsOnly', { install: false, sync: true }],
     ['Reconcile', { install: true, sync: true }],
   ] as const)('in mode %s after it: %j', (mode, expected) => {
-    expect(followed(mode, true)).toEqual(expected);
+    expect(followed(mode, true, undefined)).toEqual(expected);
+  });
+
+  it('sources and Kustomizations while something of them is on its way out', () => {
+    const leaving = appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] });
+    expect(followed('Once', true, leaving)).toEqual({ install: false, sync: true });
+    expect(followed('Once', true, appliedFactory())).toEqual({ install: false, sync: false });
   });
 });
 
@@ -45,14 +51,14 @@ describe('isUnfollowed', () => {
     ['ManifestsOnly', 'syncMode', false],
     ['Reconcile', 'flux.version', false],
   ] as const)('mode %s, %s after the first success: %s', (mode, path, expected) => {
-    expect(isUnfollowed(issues(path), followed(mode, true))).toBe(expected);
+    expect(isUnfollowed(issues(path), followed(mode, true, undefined))).toBe(expected);
   });
 
   it('one issue in a part that is followed is enough', () => {
-    expect(isUnfollowed(issues('flux.version', 'source'), followed('ManifestsOnly', true))).toBe(false);
+    expect(isUnfollowed(issues('flux.version', 'source'), followed('ManifestsOnly', true, undefined))).toBe(false);
   });
 
   it('everything counts before the first success', () => {
-    expect(isUnfollowed(issues('flux.version'), followed('Once', false))).toBe(false);
+    expect(isUnfollowed(issues('flux.version'), followed('Once', false, undefined))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import type { SyncMode } from '../../shared/config/effective.ts';
 import { installDefaults } from '../../shared/config/flux-options.ts';
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
-import type { Extension } from '../../shared/gardener/types.ts';
+import type { Applied, Extension } from '../../shared/gardener/types.ts';
 import type { ConfigIssue } from '../../shared/runtime/errors.ts';
 
 /** Which parts of the configuration still reach the shoot; Secrets and `shoot-info` always do (design 5). */
@@ -12,10 +12,15 @@ export interface Followed {
   sync: boolean;
 }
 
-/** Until the first success everything is followed in every mode, or a typo in the first config could not be mended. */
-export function followed(mode: SyncMode, bootstrapped: boolean): Followed {
+/**
+ * Until the first success everything is followed in every mode, or a typo in the first config could not be mended.
+ * @param previous what was applied last: while something of it is on its way out, sources and Kustomizations are not let
+ * go, or it would stay in the shoot for ever, suspended
+ */
+export function followed(mode: SyncMode, bootstrapped: boolean, previous: Applied | undefined): Followed {
   if (!bootstrapped) return { install: true, sync: true };
-  return { install: mode === 'Reconcile', sync: mode !== 'Once' };
+  const isLeaving = (previous?.leaving?.length ?? 0) > 0;
+  return { install: mode === 'Reconcile', sync: mode !== 'Once' || isLeaving };
 }
 
 /** The ManagedResources that are let go, because their objects no longer follow. */

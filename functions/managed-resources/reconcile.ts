@@ -73,7 +73,7 @@ async function keep(
   previous: Applied,
   problem: string,
 ): Promise<Outcome> {
-  const released = unfollowedNames(followed(previous.syncMode, isBootstrapped(run.extension)));
+  const released = unfollowedNames(followed(previous.syncMode, isBootstrapped(run.extension), previous));
   const managedResources = Object.fromEntries(
     Object.entries(previous.managedResources).filter(([name]) => !released.includes(name)),
   );

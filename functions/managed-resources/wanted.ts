@@ -44,10 +44,10 @@ export async function wantedState(
   }
 
   // Of a configuration that cannot be read the mode is not known: then the last one counts.
-  let follow = followed(previous?.syncMode ?? 'Reconcile', bootstrapped);
+  let follow = followed(previous?.syncMode ?? 'Reconcile', bootstrapped, previous);
   try {
     const config = effectiveConfig(inputs);
-    follow = followed(config.syncMode, bootstrapped);
+    follow = followed(config.syncMode, bootstrapped, previous);
     return await fromConfig(run, config, follow, distribution, previous, live);
   } catch (error) {
     const located = locateIssues(error, inputs);

@@ -177,6 +177,61 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it('mode Once: an edit that is not followed is told, until it is taken back', async () => {
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      await stage.reconcileShoot({ providerConfig: config({}, 'other') });
+      await untilFollowed('syncMode Once');
+      await stage.untilReady();
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      await eventually(
+        'nothing to tell',
+        stage.extension,
+        ({ status }) => status?.conditions?.every(({ type }) => type !== 'ConfigurationFollowed') === true,
+        ({ status }) => status,
+      );
+    });
+
+    it('a Kustomization that is leaving when the mode becomes Once does not stay behind', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      const pause = (ignore: 'true' | null) =>
+        stage.seed.mergePatch(
+          resources.managedResources,
+          { namespace: CONTROL_PLANE, name: 'shoot-flux-sync' },
+          { metadata: { annotations: { 'resources.gardener.cloud/ignore': ignore } } },
+          { fieldManager },
+        );
+      await pause('true');
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      await eventually(
+        'the former one is leaving',
+        stage.extension,
+        ({ status }) => (status?.state?.applied?.leaving?.length ?? 0) > 0,
+        ({ status }) => status,
+      );
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Once', kustomization }) });
+      await eventually(
+        'the installation is let go',
+        () => stage.managedResources(),
+        (live) => live['shoot-flux-controllers'] === undefined,
+      );
+      await pause(null);
+      await eventually(
+        'the former one is gone, and all is let go',
+        async () => ({
+          former: await stage.shoot.find(kustomizations, inFlux('flux-system')),
+          managedResources: Object.keys(await stage.managedResources()).join(),
+        }),
+        ({ former, managedResources }) => former === undefined && managedResources === 'shoot-flux-secrets',
+      );
+      expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
+      await stage.untilReady();
+    });
+
     it('a ConfigMap that is deleted takes nothing with it that only it has said', async () => {
       await stage.setFluxConfig({ syncMode: 'Reconcile', logLevel: 'debug' });
       await stage.reconcileShoot({ providerConfig: config({}) });
