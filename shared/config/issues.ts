@@ -59,23 +59,30 @@ function missing(schema: z.core.$ZodType, path: Path): string {
   return example === undefined ? 'is missing; write it' : `is missing; write it as in ${example}`;
 }
 
-/** The sentence for a key that nobody reads. */
-function unknownKey(key: string, known: readonly string[]): string {
+/**
+ * The sentence for a key that nobody reads.
+ * @param whose says who should know it, where that is not clear
+ */
+export function unknownKey(key: string, known: readonly string[], whose = ''): string {
   const meant = nearest(key, known);
   return meant === undefined
-    ? `is not a known key; known are ${known.join(', ')}`
-    : `is not a known key; did you mean ${meant}?`;
+    ? `is not a known key${whose}; known are ${known.join(', ')}`
+    : `is not a known key${whose}; did you mean ${meant}?`;
 }
 
-function wrongType(expected: string, value: unknown): string {
+/** The sentence for a value of another type than the JSON type that is expected. */
+export function wrongType(expected: string, value: unknown): string {
   if (expected === 'string') return `must be a text, not ${a(typeName(value))}; write it in quotes`;
   if (expected === 'boolean')
     return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : a(typeName(value))}`;
   if (expected === 'array') return `must be a list, not ${a(typeName(value))}; begin each entry with "- "`;
+  if (expected === 'integer')
+    return `must be a whole number, not ${typeof value === 'number' ? value : a(typeName(value))}`;
   return `must be an object with keys, not ${a(typeName(value))}`;
 }
 
-function wrongValue(value: unknown, values: readonly string[]): string {
+/** The sentence for a value that is none of the possible ones. */
+export function wrongValue(value: unknown, values: readonly string[]): string {
   if (value !== undefined && typeof value !== 'string') return wrongType('string', value);
   const meant = value === undefined ? undefined : nearest(value, values);
   const choice = values.length === 1 ? values[0] : `one of ${values.join(', ')}`;

@@ -4,8 +4,9 @@
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((candidate) => ({ candidate, distance: distance(word, candidate) }));
   const best = distances.sort((a, b) => a.distance - b.distance)[0];
-  // A third of the word may be wrong; short words still tolerate two edits ("tag" for "tga").
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : undefined;
+  // A quarter of the word may be wrong, or "HelmRepository" would be a "GitRepository"; short words still tolerate two
+  // edits ("tag" for "tga").
+  return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 4)) ? best.candidate : undefined;
 }
 
 /** A known word that is at most two edits away without being equal: a typo rather than another word. */

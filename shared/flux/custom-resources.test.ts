@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { apiVersionIn } from './custom-resources.ts';
+import { customResourceIn } from './custom-resources.ts';
 import type { Release } from './release.ts';
 import { object } from './testing.ts';
 
@@ -33,17 +33,17 @@ test.each([
   ['GitRepository', 'source.toolkit.fluxcd.io/v1'],
   ['OCIRepository', 'source.toolkit.fluxcd.io/v1beta2'],
 ])('a %s is %s', (kind, apiVersion) => {
-  expect(apiVersionIn(release, ['kustomize-controller', 'source-controller'], kind)).toBe(apiVersion);
+  expect(customResourceIn(release, ['kustomize-controller', 'source-controller'], kind)).toMatchObject({ apiVersion });
 });
 
 test('a kind whose component is not installed names it', () => {
-  expect(() => apiVersionIn(release, ['kustomize-controller'], 'GitRepository')).toThrow(
+  expect(() => customResourceIn(release, ['kustomize-controller'], 'GitRepository')).toThrow(
     'flux.components: the configuration has a GitRepository, which needs the component source-controller; add it.',
   );
 });
 
 test('a kind that the release does not know', () => {
-  expect(() => apiVersionIn(release, ['source-controller'], 'Bucket')).toThrow(
+  expect(() => customResourceIn(release, ['source-controller'], 'Bucket')).toThrow(
     'flux.version: the configuration has a Bucket, which Flux v2.5.1 does not know; choose another release.',
   );
 });

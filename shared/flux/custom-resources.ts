@@ -1,5 +1,6 @@
 import type { KubeObject } from '../kube/resource.ts';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import { type CrdSchema, schemaProblems } from './crd-schema.ts';
 import { componentsOf } from './install.ts';
 import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Release } from './release.ts';
@@ -7,19 +8,34 @@ import type { Release } from './release.ts';
 interface CrdSpec {
   group: string;
   names: { kind: string };
-  versions: { name: string; storage: boolean }[];
+  versions: { name: string; storage: boolean; schema?: { openAPIV3Schema?: CrdSchema } }[];
+}
+
+/** A kind as the CRDs of the installed components have it. */
+export interface CustomResource {
+  /** The release whose CRD it is. */
+  release: string;
+  apiVersion: string;
+  /** What a `spec` of it may hold; absent: anything. */
+  spec: CrdSchema | undefined;
 }
 
 /**
- * The apiVersion of a Flux kind as the CRDs of the installed components have it: the version that they store, because
- * that one is served by every release that knows the kind and never deprecated in it.
+ * A Flux kind as the CRDs of the installed components have it, in the version that they store, because that one is
+ * served by every release that knows the kind and never deprecated in it.
  * @throws ConfigError when no installed component brings the kind
  */
-export function apiVersionIn(release: Release, components: readonly string[], kind: string): string {
+export function customResourceIn(release: Release, components: readonly string[], kind: string): CustomResource {
   for (const component of components) {
     const spec = crdSpecs(release, component).find(({ names }) => names.kind === kind);
     const stored = spec?.versions.find(({ storage }) => storage);
-    if (spec && stored) return `${spec.group}/${stored.name}`;
+    if (spec && stored) {
+      return {
+        release: release.version,
+        apiVersion: `${spec.group}/${stored.name}`,
+        spec: stored.schema?.openAPIV3Schema?.properties?.spec,
+      };
+    }
   }
   const bringing = componentsOf(release).find((component) =>
     crdSpecs(release, component).some(({ names }) => names.kind === kind),
@@ -28,6 +44,16 @@ export function apiVersionIn(release: Release, components: readonly string[], ki
     ? `the configuration has a ${kind}, which needs the component ${bringing}; add it.`
     : `the configuration has a ${kind}, which Flux ${release.version} does not know; choose another release.`;
   throw new ConfigError([{ object: MERGED_CONFIG, path: bringing ? 'flux.components' : 'flux.version', message }]);
+}
+
+/**
+ * What this release's CRD will refuse or drop in a template's `spec`.
+ * @param template where the user wrote it, for example `source.template`
+ */
+export function specIssues(template: string, resource: CustomResource, { spec }: KubeObject): ConfigIssue[] {
+  if (resource.spec === undefined) return [];
+  const problems = schemaProblems(resource.spec, spec, [`${template}.spec`], resource.release);
+  return problems.map((problem) => ({ object: MERGED_CONFIG, ...problem }));
 }
 
 function crdSpecs(release: Release, component: string): CrdSpec[] {

@@ -8,10 +8,13 @@ const SKIP = 'resources.gardener.cloud/skip-health-check';
 const KEEP = 'resources.gardener.cloud/keep-object';
 
 const source = (namespace = 'flux-system') =>
-  object('GitRepository', 'main', { metadata: { name: 'main', namespace }, spec: { url: 'ssh://git@host/a' } });
+  object('GitRepository', 'main', {
+    metadata: { name: 'main', namespace },
+    spec: { url: 'ssh://git@host/a', interval: '1m' },
+  });
 const kustomization = object('Kustomization', 'main', {
   metadata: { name: 'main', namespace: 'flux-system' },
-  spec: { path: './' },
+  spec: { path: './', interval: '1m', prune: true, sourceRef: { kind: 'GitRepository', name: 'main' } },
 });
 
 function material(changes: Partial<SecretMaterial> = {}): SecretMaterial {
@@ -121,7 +124,8 @@ test('copied Secrets keep their type and are labelled as those of the Go extensi
 });
 
 test('suspend holds source and Kustomization, and a template may do so itself', async () => {
-  const suspended = async (suspend: boolean, spec = {}) => {
+  const suspended = async (suspend: boolean, changes = {}) => {
+    const spec = { ...(kustomization.spec as object), ...changes };
     const config = fluxOnly({ suspend, source: source(), kustomization: { ...kustomization, spec } });
     return objectGroups(await renderInputs({ config })).sync.map(
       (each) => (each.spec as { suspend?: boolean }).suspend,
@@ -159,4 +163,19 @@ test('Flux itself is one and the same list for all Shoots with the same options'
     await renderInputs({ shootHealth: true }),
   ];
   for (const inputs of changed) expect(objectGroups(inputs)).not.toMatchObject({ crds, controllers });
+});
+
+test('what the CRDs of the release would refuse is an error before it is delivered', async () => {
+  const spec = { ...(kustomization.spec as object), prune: 'yes', sourceRef: { kind: 'HelmRepository', name: 'a' } };
+  const config = fluxOnly({ source: object('Bucket', 'a', { spec: {} }), kustomization: { ...kustomization, spec } });
+  const inputs = await renderInputs({ config });
+  expect(() => objectGroups(inputs)).toThrow(
+    [
+      'source.template.spec.bucketName: is missing; write it',
+      'source.template.spec.endpoint: is missing; write it',
+      'source.template.spec.interval: is missing; write it',
+      'kustomization.template.spec.prune: must be true or false without quotes, not "yes"',
+      'kustomization.template.spec.sourceRef.kind: "HelmRepository" is not possible; write one of OCIRepository, GitRepository, Bucket',
+    ].join('; configuration: '),
+  );
 });

@@ -1,6 +1,7 @@
 import type { EffectiveConfig } from '../config/effective.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { apiVersionIn, isCrd } from './custom-resources.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
 import type { ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';
 
@@ -17,7 +18,7 @@ const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
 /**
  * Pure: everything that goes into the shoot, in the groups of the four ManagedResources. No object carries
  * `no-cleanup`: on a Shoot's deletion Gardener may clean all of them.
- * @throws ConfigError when the release lacks a component or a kind
+ * @throws ConfigError when the release lacks a component or a kind, or would refuse a template
  */
 export function objectGroups(inputs: RenderInputs): ObjectGroups {
   const sync = syncObjects(inputs);
@@ -66,13 +67,20 @@ function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObje
 
 /** Source and root Kustomization in the API versions of the release, suspended where the configuration says so. */
 function syncObjects({ config, release }: RenderInputs): KubeObject[] {
-  return [config.source, config.kustomization]
-    .filter((object) => object !== undefined)
-    .map((object) => ({
-      ...object,
-      apiVersion: apiVersionIn(release, config.flux.components, object.kind),
-      ...(config.suspend && { spec: { ...(object.spec as object), suspend: true } }),
-    }));
+  const parts = Object.entries({ source: config.source, kustomization: config.kustomization }).flatMap(
+    ([part, object]) => {
+      if (object === undefined) return [];
+      const resource = customResourceIn(release, config.flux.components, object.kind);
+      return [{ object, resource, issues: specIssues(`${part}.template`, resource, object) }];
+    },
+  );
+  const issues = parts.flatMap((part) => part.issues);
+  if (issues.length > 0) throw new ConfigError(issues);
+  return parts.map(({ object, resource }) => ({
+    ...object,
+    apiVersion: resource.apiVersion,
+    ...(config.suspend && { spec: { ...(object.spec as object), suspend: true } }),
+  }));
 }
 
 /**

@@ -18,6 +18,7 @@ test.each([
   ['flux.version', { providerConfig: null, fluxConfig: fluxConfig({}) }, 'configuration: flux.version'],
   ['flux.frob', { providerConfig: { flux: { frob: 1 } } }, 'configuration: flux.frob'],
   ['flux.version', {}, 'configuration: flux.version'],
+  ['source.template.spec.verify', { providerConfig: { source: {} } }, 'providerConfig: source.template.spec.verify'],
 ])('%s of %j is at %s', (path, inputs, where) => {
   expect(located(path, inputs)).toBe(`${where}: is wrong.`);
 });

@@ -29,6 +29,7 @@ export function locateIssues(error: unknown, inputs: ConfigInputs): unknown {
 
 function locate({ path }: ConfigIssue, { fluxConfig, providerConfig }: ConfigInputs): Partial<ConfigIssue> {
   const flux = (providerConfig as { flux?: Record<string, unknown> | null } | null | undefined)?.flux;
+  if (/^(source|kustomization)\./.test(path)) return { object: PROVIDER_CONFIG };
   const own = keys[path]?.find((key) => flux?.[key] !== undefined);
   if (own !== undefined) return { object: PROVIDER_CONFIG, path: `flux.${own}` };
   const shared = keys[path]?.map(inConfigMap).find((key) => fluxConfig?.data[key] !== undefined);

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { type CrdSchema, schemaProblems } from './crd-schema.ts';
+
+const name: CrdSchema = { type: 'object', required: ['name'], properties: { name: { type: 'string', maxLength: 4 } } };
+const schema: CrdSchema = {
+  type: 'object',
+  required: ['url'],
+  properties: {
+    url: { type: 'string', pattern: '^https://' },
+    mode: { type: 'string', enum: ['HEAD', 'Tag'] },
+    wait: { type: 'boolean' },
+    count: { type: 'integer' },
+    labels: { type: 'object', additionalProperties: { type: 'string' } },
+    include: { type: 'array', items: name },
+    secretRef: name,
+    anything: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: {} },
+    free: { type: 'object' },
+    maybe: { type: 'string', nullable: true },
+    short: { type: 'string', minLength: 2 },
+  },
+};
+
+test.each<[object, ...string[]]>([
+  [{}],
+  [
+    {
+      mode: 'Tag',
+      wait: true,
+      count: 2,
+      labels: { a: 'b' },
+      include: [{ name: 'a' }],
+      secretRef: { name: '🚀🚀🚀🚀' },
+    },
+  ],
+  [{ anything: { a: 1 }, free: { a: 1 }, maybe: null }],
+  [{ url: 'ssh://a' }, 'spec.url: "ssh://a" is not possible; write it in the form ^https://'],
+  [{ mode: 'Head' }, 'spec.mode: "Head" is not possible; write HEAD'],
+  [{ wait: 'true' }, 'spec.wait: must be true or false without quotes, not "true"'],
+  [{ wait: null }, 'spec.wait: must be true or false without quotes, not null'],
+  [{ count: 1.5 }, 'spec.count: must be a whole number, not 1.5'],
+  [{ labels: { a: 1 } }, 'spec.labels.a: must be a text, not a number; write it in quotes'],
+  [{ include: {} }, 'spec.include: must be a list, not an object; begin each entry with "- "'],
+  [
+    { include: [{}, { nmae: 'a' }] },
+    'spec.include[0].name: is missing; write it',
+    'spec.include[1].name: is missing; write it',
+    'spec.include[1].nmae: is not a known key of Flux v2.9.4; did you mean name?',
+  ],
+  [{ secretRef: { name: 'abcde' } }, 'spec.secretRef.name: "abcde" is too long; write at most 4 characters'],
+  [{ short: 'a' }, 'spec.short: "a" is too short; write at least 2 characters'],
+  [
+    JSON.parse('{"__proto__": 1}'),
+    'spec.__proto__: is not a known key of Flux v2.9.4; known are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
+  ],
+  [
+    { constructor: 1 },
+    'spec.constructor: is not a known key of Flux v2.9.4; known are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
+  ],
+])('%j', (fields, ...sentences) => {
+  const value = Object.fromEntries([['url', 'https://a'], ...Object.entries(fields)]);
+  expect(schemaProblems(schema, value, ['spec'], 'v2.9.4').map(({ path, message }) => `${path}: ${message}`)).toEqual(
+    sentences,
+  );
+});
+
+test('a field that has to be there', () => {
+  expect(schemaProblems(schema, {}, ['spec'], 'v2.9.4')).toEqual([
+    { path: 'spec.url', message: 'is missing; write it' },
+  ]);
+});
