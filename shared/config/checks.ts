@@ -38,11 +38,24 @@ export const fluxNamespace: Check = (text) =>
 const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 const TIMEOUT = /^([0-9]+(\.[0-9]+)?(ms|s|m))+$/;
 
-/** A duration as Flux's CRDs take it. */
-export const duration: Check = (text) =>
-  DURATION.test(text)
-    ? undefined
-    : `${quote(text)} is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m`;
+/** Go counts durations in nanoseconds as int64; one object with a longer one stops a controller for all objects. */
+const LONGEST_HOURS = 2_562_047;
+const HOURS: Record<string, number> = { h: 1, m: 1 / 60, s: 1 / 3600, ms: 1 / 3_600_000 };
+
+/** A duration as Flux's CRDs take it, and as its controllers can read it. */
+export const duration: Check = (text) => {
+  if (!DURATION.test(text)) {
+    return `${quote(text)} is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m`;
+  }
+  return hours(text) > LONGEST_HOURS
+    ? `${quote(text)} is longer than Flux can count; write a shorter one, for example 24h`
+    : undefined;
+};
+
+function hours(text: string): number {
+  const parts = [...text.matchAll(/([0-9.]+)(ms|s|m|h)/g)];
+  return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (HOURS[unit] ?? 0), 0);
+}
 
 /** A duration that is more than nothing. */
 export const positiveDuration: Check = (text) =>
@@ -51,7 +64,7 @@ export const positiveDuration: Check = (text) =>
 /** The timeout of a source, where Flux's CRDs take no hours. */
 export const sourceTimeout: Check = (text) =>
   TIMEOUT.test(text)
-    ? undefined
+    ? duration(text)
     : `${quote(text)} is not a timeout for a source; write numbers with the units m, s or ms, for example 60s`;
 
 /** True for a duration of zero, which Go programs write where a duration is absent. */
@@ -114,6 +127,19 @@ export const clusterDomain: Check = (text) =>
     : `${quote(text)} is not a DNS domain; write it as in cluster.local`;
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** The key of a label or annotation. */
+export const metadataKey: Check = (text) =>
+  QUALIFIED.test(text)
+    ? undefined
+    : `${quote(text)} is not the key of a label or annotation; write it as in example.com/team`;
+
+/** The value of a label. */
+export const labelValue: Check = (text) =>
+  LABEL_VALUE.test(text)
+    ? undefined
+    : `${quote(text)} is not the value of a label; use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
 
 /** The key of a taint. */
 export const tolerationKey: Check = (text) =>
@@ -137,11 +163,28 @@ export const gitCommit: Check = (text) =>
     ? undefined
     : `${quote(text)} is not a whole commit id; write all 40 digits as in git rev-parse HEAD`;
 
-/** A range of versions, as Flux understands it. */
-export const semverRange: Check = (text) =>
-  /^[\s0-9A-Za-z.*xX<>=!~^|,+-]+$/.test(text) && /[0-9*xX]/.test(text)
+const VERSION = /v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?/.source;
+const HYPHEN_RANGE = new RegExp(`^${VERSION}\\s+-\\s+${VERSION}$`);
+const COMPARISON = new RegExp(`^(=|!=|>|<|>=|=>|<=|=<|~|~>|\\^)?${VERSION}$`);
+
+/** A range of versions, as Flux understands it: alternatives of comparisons that all hold. */
+export const semverRange: Check = (text) => {
+  const isRange = text.split('||').every((alternative) => {
+    // Between an operator and its version there may be blanks, and between comparisons a comma.
+    const comparisons = alternative
+      .trim()
+      .replace(/([=!<>~^])\s+/g, '$1')
+      .split(/\s*,\s*|\s+/);
+    return HYPHEN_RANGE.test(alternative.trim()) || comparisons.every((each) => COMPARISON.test(each));
+  });
+  return isRange ? undefined : `${quote(text)} is not a range of versions; write it as in >=1.0.0 <2.0.0`;
+};
+
+/** A tag of an OCI artifact. */
+export const ociTag: Check = (text) =>
+  /^\w[\w.-]{0,127}$/.test(text)
     ? undefined
-    : `${quote(text)} is not a range of versions; write it as in >=1.0.0 <2.0.0`;
+    : `${quote(text)} is not a tag; use at most 128 letters, digits, '_', '-' and '.', beginning with a letter or digit`;
 
 /** A digest of an OCI artifact. */
 export const ociDigest: Check = (text) =>
@@ -154,9 +197,12 @@ export const ociUrl: Check = (text) => {
   if (/^oci:\/\/[^/]*@/.test(text)) return CREDENTIALS;
   const last = text.slice('oci://'.length).split('/').slice(1).pop() ?? '';
   if (last === '') return `${quote(text)} names no repository; write it as in oci://ghcr.io/org/manifests`;
-  return /[:@]/.test(last)
-    ? `${quote(text)} carries a tag or digest; write it into spec.ref.tag or spec.ref.digest`
-    : undefined;
+  if (/[:@]/.test(last)) {
+    return `${quote(text)} carries a tag or digest; write it into spec.ref.tag or spec.ref.digest`;
+  }
+  return /^oci:\/\/[^/]+\/[a-z0-9_./-]+$/.test(text)
+    ? undefined
+    : `${quote(text)} is not where an OCI artifact is; write the repository in lower-case letters, as in oci://ghcr.io/org/manifests`;
 };
 
 const CREDENTIALS = 'carries credentials, which everybody can read here; put them into a Secret instead';

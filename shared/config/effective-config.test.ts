@@ -219,7 +219,7 @@ describe('providerConfig', () => {
 
   test('fields of Flux that are not known here are passed on untouched', () => {
     const beyond = {
-      verify: { mode: 'HEAD', nothing: null },
+      verify: { mode: 'HEAD' },
       sparseCheckout: ['a', ''],
       proxySecretRef: { name: 'proxy' },
     };
@@ -231,6 +231,31 @@ describe('providerConfig', () => {
     const config = effectiveConfig(withTemplates(gitRepository(beyond), kustomization(ksBeyond)));
     expect(sourceOf(config).spec).toMatchObject(beyond);
     expect(kustomizationOf(config).spec).toMatchObject(ksBeyond);
+  });
+
+  test('null means absent at any depth, as Go reads it', () => {
+    const beyond = {
+      verify: { mode: 'HEAD', secretRef: null },
+      include: [{ repository: { name: 'a' }, fromPath: null }],
+    };
+    const { spec } = sourceOf(effectiveConfig(withTemplates(gitRepository(beyond))));
+    expect(spec).toMatchObject({ verify: { mode: 'HEAD' }, include: [{ repository: { name: 'a' } }] });
+    expect(JSON.stringify(spec)).not.toContain('null');
+  });
+
+  test.each([
+    '>=1.0.0 <2.0.0',
+    '>= 1.0.0',
+    '>=1.0.0, <2.0.0',
+    '1.x',
+    '*',
+    '^1.2 || ~2.1',
+    '1.2 - 1.4.5',
+    '>=1.0.0-0',
+    'v1.0.0',
+  ])('%s is a range of versions', (semver) => {
+    const { spec } = sourceOf(effectiveConfig(withTemplates(ociRepository({ ref: { semver } }))));
+    expect(spec).toMatchObject({ ref: { semver } });
   });
 
   test('names, labels, annotations and a sourceRef of ones own', () => {

@@ -112,6 +112,14 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
     'repositoryInterval: "30" is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m',
   ],
   [
+    { ...SSH, repositoryInterval: '2562048h' },
+    'repositoryInterval: "2562048h" is longer than Flux can count; write a shorter one, for example 24h',
+  ],
+  [
+    { ...SSH, repositorySemver: '1.0.0 <<2' },
+    'repositorySemver: "1.0.0 <<2" is not a range of versions; write it as in >=1.0.0 <2.0.0',
+  ],
+  [
     { ...SSH, kustomizationInterval: '0s' },
     'kustomizationInterval: "0s" is no time at all; write a longer one, for example 1m',
   ],
@@ -359,6 +367,19 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.metadata.labels.tier: must be a text, not a number; write it in quotes',
   ],
   [
+    'labels and annotations that cannot be',
+    withTemplates(
+      gitRepository({}, { metadata: { labels: { tier: 'front end' }, annotations: { 'my note': 'any thing' } } }),
+    ),
+    `source.template.metadata.labels.tier: "front end" is not the value of a label; use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`,
+    'source.template.metadata.annotations: "my note" is not the key of a label or annotation; write it as in example.com/team',
+  ],
+  [
+    'a kind of source that cannot be the root',
+    withTemplates({ kind: 'HelmRepository', spec: {} }),
+    'source.template.kind: "HelmRepository" is not possible; write one of GitRepository, OCIRepository, Bucket',
+  ],
+  [
     'a spec that is no object',
     withTemplates({ kind: 'GitRepository', spec: [] }),
     'source.template.spec: must be an object with keys, not a list',
@@ -429,6 +450,12 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.url: "oci://ghcr.io" names no repository; write it as in oci://ghcr.io/org/manifests',
   ],
   [
+    'an OCI source in capitals, with a tag that cannot be',
+    withTemplates(ociRepository({ url: 'oci://ghcr.io/Org/manifests', ref: { tag: 'v1 beta' } })),
+    'source.template.spec.url: "oci://ghcr.io/Org/manifests" is not where an OCI artifact is; write the repository in lower-case letters, as in oci://ghcr.io/org/manifests',
+    `source.template.spec.ref.tag: "v1 beta" is not a tag; use at most 128 letters, digits, '_', '-' and '.', beginning with a letter or digit`,
+  ],
+  [
     'an OCI source with white space',
     withTemplates(ociRepository({ url: 'oci://ghcr.io/org/my manifests' })),
     'source.template.spec.url: "oci://ghcr.io/org/my manifests" contains white space; remove it',
@@ -455,8 +482,18 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.endpoint: "https://s3.example.com" has a scheme; write only host and port, for example s3.amazonaws.com',
   ],
   [
+    'an identity that no cloud knows',
+    withTemplates(gitRepository({ serviceAccountName: 'reader', provider: 'github' })),
+    'source.template.spec.serviceAccountName: has no use for provider github; remove it',
+  ],
+  [
+    'a bucket with an identity that no cloud knows',
+    withTemplates(bucket({ serviceAccountName: 'reader' })),
+    'source.template.spec.serviceAccountName: has no use for provider generic; remove it',
+  ],
+  [
     'a bucket with two identities',
-    withSecret(bucket({ serviceAccountName: 'reader' })),
+    withSecret(bucket({ serviceAccountName: 'reader', provider: 'aws' })),
     'source.template.spec.serviceAccountName: cannot be combined with secretRef; remove one of the two',
   ],
   [
@@ -536,6 +573,11 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
       kustomization({ kubeConfig: { secretRef: { name: 'a' }, configMapRef: { name: 'b' } } }),
     ),
     'kustomization.template.spec.kubeConfig: names both secretRef and configMapRef; remove one of the two',
+  ],
+  [
+    'a Kustomization with an empty kubeconfig',
+    withTemplates(gitRepository(), kustomization({ kubeConfig: {} })),
+    'kustomization.template.spec.kubeConfig: names neither secretRef nor configMapRef; write one of the two',
   ],
   [
     'a sourceRef of a misspelt kind',

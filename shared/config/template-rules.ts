@@ -44,15 +44,30 @@ export function sourceIssues(source: Given, template: Given, kind: SourceKind): 
       issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of the two'),
     );
   }
-  return issues;
+  return [...issues, ...identityIssues(spec, kind)];
+}
+
+/** The identity of a ServiceAccount is for clouds only: what the CRDs say in CEL. */
+function identityIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
+  const provider = textOf(spec.provider) ?? 'generic';
+  const useless: Record<SourceKind, boolean> = {
+    GitRepository: provider !== 'azure' && provider !== 'aws',
+    OCIRepository: false,
+    Bucket: provider === 'generic',
+  };
+  return spec.serviceAccountName !== undefined && useless[kind]
+    ? [issue('source.template.spec.serviceAccountName', `has no use for provider ${provider}; remove it`)]
+    : [];
 }
 
 /** What is wrong between the fields of the Kustomization. */
 export function kustomizationIssues(template: Given): ConfigIssue[] {
   const kubeConfig = given(given(template.spec)?.kubeConfig);
-  return kubeConfig?.secretRef !== undefined && kubeConfig.configMapRef !== undefined
-    ? [issue('kustomization.template.spec.kubeConfig', 'names both secretRef and configMapRef; remove one of the two')]
-    : [];
+  if (kubeConfig === undefined) return [];
+  const path = 'kustomization.template.spec.kubeConfig';
+  const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
+  if (count === 0) return [issue(path, 'names neither secretRef nor configMapRef; write one of the two')];
+  return count > 1 ? [issue(path, 'names both secretRef and configMapRef; remove one of the two')] : [];
 }
 
 function issue(path: string, message: string): ConfigIssue {

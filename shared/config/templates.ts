@@ -7,9 +7,12 @@ import {
   gitUrl,
   isZero,
   kustomizationName,
+  labelValue,
+  metadataKey,
   namespaceName,
   objectName,
   ociDigest,
+  ociTag,
   ociUrl,
   semverRange,
   sourceTimeout,
@@ -17,7 +20,7 @@ import {
 import { misspelt } from './nearest.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
-import { type Given, given, textOf, withoutEmpty } from './values.ts';
+import { type Given, given, textOf, withoutEmpty, withoutNulls } from './values.ts';
 
 const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
 const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
@@ -42,7 +45,16 @@ const apiVersion =
       : `${quote(value)} is not an API that Flux has for this kind; write ${group}/v1 or leave it out`;
   };
 
-const labels = z.optional(z.record(z.string(), z.string()));
+/** Labels or annotations: values that are no texts are the record's own finding. */
+function metadataRecord(value?: Check) {
+  const isKey = (payload: z.core.ParsePayload<Record<string, string>>) => {
+    for (const name of Object.keys(payload.value)) {
+      const problem = metadataKey(name);
+      if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: name });
+    }
+  };
+  return z.optional(z.record(z.string(), text(value)).check(z.check(isKey)));
+}
 
 function metadata(name: Check) {
   return z.strictObject({
@@ -52,8 +64,8 @@ function metadata(name: Check) {
       default: "Flux's namespace",
       example: 'flux-system',
     }),
-    labels,
-    annotations: labels,
+    labels: metadataRecord(labelValue),
+    annotations: metadataRecord(),
   });
 }
 
@@ -95,7 +107,7 @@ const ociRepositorySpec = z.looseObject({
   }),
   ref: requiredKey(
     z.looseObject({
-      tag: z.optional(text()),
+      tag: z.optional(text(ociTag)),
       semver: z.optional(text(semverRange)),
       digest: z.optional(text(ociDigest)),
     }),
@@ -193,7 +205,7 @@ export const kustomizationTemplateSchema = z.strictObject({
  * `status: {}`), so that a marshalled object means the same as the hand-written one. Other values stay as they are.
  */
 export function tidyTemplate(template: unknown): unknown {
-  const object = given(withoutEmpty(template));
+  const object = given(withoutEmpty(withoutNulls(template)));
   if (object === undefined) return template;
   const { status: _, ...rest } = object;
   const spec = tidySpec(rest.spec ?? {});

@@ -20,3 +20,12 @@ export function withoutEmpty(value: unknown): unknown {
   if (object === undefined) return value;
   return Object.fromEntries(Object.entries(object).filter(([, field]) => field !== null && field !== ''));
 }
+
+/** Without null at any depth: Go programs read it as absent, where an API server refuses it. Lists keep their places. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  const object = given(value);
+  if (object === undefined) return value;
+  const fields = Object.entries(object).filter(([, field]) => field !== null);
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
+}
