@@ -1,4 +1,7 @@
+import * as z from 'zod/mini';
 import type { ConfigInputs } from '../../shared/config/effective.ts';
+import { schemaIssues } from '../../shared/config/issues.ts';
+import { given, textOf, withoutNulls } from '../../shared/config/values.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { ConfigError, ShootFluxError } from '../../shared/runtime/errors.ts';
 import { type Option, type Terminal, UsageError, type Values } from './command.ts';
@@ -40,33 +43,76 @@ export async function readInputs(values: Values<typeof inputOptions>, terminal: 
     shoot,
     config: {
       fluxConfig: fluxConfig === undefined ? undefined : fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot),
-      providerConfig: values['provider-config'] === undefined ? ownProviderConfig(shoot) : providerConfig,
+      providerConfig:
+        values['provider-config'] === undefined
+          ? ownProviderConfig(shoot)
+          : providerConfigOf(providerConfig, values['provider-config']),
       shootResources: shoot && resourcesOf(shoot),
     },
   };
 }
 
-interface ConfigMap {
-  kind?: unknown;
-  metadata?: { namespace?: string };
-  data?: Record<string, unknown>;
-}
+const name = z.optional(z.string());
+const resourceRef = z.optional(z.looseObject({ kind: name, name }));
+
+/** What is read of a Shoot; a file is no API server, so that only what counts has to be right. */
+const shootSchema = z.looseObject({
+  metadata: z.optional(z.looseObject({ name, namespace: name })),
+  spec: z.optional(
+    z.looseObject({
+      kubernetes: z.optional(z.looseObject({ version: name })),
+      extensions: z.optional(z.array(z.looseObject({ type: z.string() }))),
+      resources: z.optional(z.array(z.looseObject({ name: z.string(), resourceRef }))),
+    }),
+  ),
+  status: z.optional(z.looseObject({ technicalID: name, uid: name, clusterIdentity: name })),
+});
+
+/** The values of `data` are judged with the keys. */
+const configMapSchema = z.looseObject({
+  apiVersion: z.optional(z.literal('v1')),
+  metadata: z.optional(z.looseObject({ name: z.optional(z.literal('flux-config')), namespace: name })),
+  data: z.optional(z.looseObject({})),
+});
 
 function fluxConfigOf(document: unknown, file: string, shoot: Shoot | undefined): ConfigInputs['fluxConfig'] {
-  const { kind, metadata, data = {} } = (document ?? {}) as ConfigMap;
-  if (kind !== 'ConfigMap') throw wrongKind(file, 'ConfigMap', '--flux-config');
-  const issues = Object.entries(data ?? {})
-    .filter(([, value]) => typeof value !== 'string')
-    .map(([path]) => ({ object: file, path: `data.${path}`, message: 'has to be a text; put it in quotes.' }));
-  if (issues.length > 0) throw new ConfigError(issues);
+  if (kindOf(document) !== 'ConfigMap') throw wrongKind(file, 'ConfigMap', '--flux-config');
+  const { metadata, data } = checked(document, configMapSchema, file);
   const namespace = metadata?.namespace ?? shoot?.metadata.namespace ?? '';
   return { namespace, data: (data ?? {}) as Record<string, string> };
 }
 
 function shootOf(document: unknown, file: string): Shoot {
-  const { kind, metadata } = (document ?? {}) as { kind?: unknown; metadata?: { name?: unknown } };
-  if (kind !== 'Shoot' || typeof metadata?.name !== 'string') throw wrongKind(file, 'Shoot with a name', '--shoot');
-  return document as Shoot;
+  if (kindOf(document) !== 'Shoot') throw wrongKind(file, 'Shoot', '--shoot');
+  const shoot = checked(document, shootSchema, file);
+  // A Shoot that is yet to be created may have a generateName instead.
+  return { ...shoot, metadata: { name: '', ...shoot.metadata } } as Shoot;
+}
+
+/** Where other kinds than the FluxConfig belong. */
+const elsewhere: Record<string, string> = {
+  Shoot: 'give it to --shoot',
+  ConfigMap: 'give it to --flux-config',
+  Extension: 'give --provider-config only its spec.providerConfig',
+};
+
+function providerConfigOf(document: unknown, file: string): unknown {
+  const kind = kindOf(document);
+  const remedy = kind !== undefined && Object.hasOwn(elsewhere, kind) ? elsewhere[kind] : undefined;
+  if (remedy !== undefined) throw new ShootFluxError(`${file}: is a whole ${kind}: ${remedy}.`);
+  return document;
+}
+
+function kindOf(document: unknown): string | undefined {
+  return textOf(given(document)?.kind);
+}
+
+/** @throws ConfigError with every place where the document has another form */
+function checked<T extends z.ZodMiniType>(document: unknown, schema: T, file: string): z.infer<T> {
+  const value = withoutNulls(document);
+  const issues = schemaIssues(file, schema, value);
+  if (issues.length > 0) throw new ConfigError(issues);
+  return value as z.infer<T>;
 }
 
 function wrongKind(file: string, kind: string, option: string): ShootFluxError {
@@ -78,6 +124,10 @@ function ownProviderConfig(shoot: Shoot | undefined): unknown {
 }
 
 function resourcesOf(shoot: Shoot): NonNullable<ConfigInputs['shootResources']> {
-  const resources = shoot.spec?.resources ?? [];
-  return resources.map(({ name, resourceRef }) => ({ name, kind: resourceRef.kind, resourceName: resourceRef.name }));
+  const resources: { name: string; resourceRef?: { kind?: string; name?: string } }[] = shoot.spec?.resources ?? [];
+  return resources.map(({ name, resourceRef: { kind = '', name: resourceName = '' } = {} }) => ({
+    name,
+    kind,
+    resourceName,
+  }));
 }

@@ -114,14 +114,86 @@ test('a configuration that is wrong renders nothing', async () => {
 
 test.each([
   ['--flux-config', 'kind: Secret\n', 'is no ConfigMap: give --flux-config a file that holds one.'],
-  ['--shoot', 'kind: Shoot\n', 'is no Shoot with a name: give --shoot a file that holds one.'],
-  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', 'is no Shoot with a name: give --shoot a file that holds one.'],
+  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', 'is no Shoot: give --shoot a file that holds one.'],
+  ['--shoot', '[kind, Shoot]', 'is no Shoot: give --shoot a file that holds one.'],
+  [
+    '--shoot',
+    'kind: Shoot\nspec: {resources: {name: a}}\n',
+    'spec.resources: must be a list, not an object; begin each entry with "- "',
+  ],
+  [
+    '--shoot',
+    'kind: Shoot\nspec: {extensions: [null, x]}\n',
+    'spec.extensions[0]: must be an object with keys, not null; $1: spec.extensions[1]: must be an object with keys, not a text',
+  ],
+  ['--flux-config', 'kind: ConfigMap\ndata: [a]\n', 'data: must be an object with keys, not a list'],
+  [
+    '--flux-config',
+    'kind: ConfigMap\nmetadata: {name: flux}\n',
+    'metadata.name: "flux" is not possible; write flux-config',
+  ],
+  ['--provider-config', 'kind: Shoot\n', 'is a whole Shoot: give it to --shoot.'],
+  [
+    '--provider-config',
+    'kind: Extension\n',
+    'is a whole Extension: give --provider-config only its spec.providerConfig.',
+  ],
   ['--provider-config', 'a: b\nc: "hidden\n', 'line 3 is neither YAML nor JSON (MISSING_CHAR): mend the file.'],
+  ['--provider-config', 'a: b\na: c\n', 'line 2 has a key that is there already: mend the file.'],
+  ['--provider-config', 'a:\n\tb: c\n', 'line 2 is indented with a tab: mend the file.'],
+  ['--provider-config', 'a: b\n---\na: c\n', 'holds 2 documents: leave one of them.'],
+  [
+    '--provider-config',
+    'flux: *nowhere\n',
+    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+  ],
+  [
+    '--provider-config',
+    'flux: &a {b: *a}\n',
+    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+  ],
+  [
+    '--provider-config',
+    'flux: !!set {a}\n',
+    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+  ],
+  [
+    '--provider-config',
+    'flux: .inf\n',
+    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+  ],
 ])('%s with %j', async (option, content, message) => {
   await using input = await files({ input: content });
   const { code, err } = await shootFlux(['render', ...distribution, option, input.paths.input]);
   expect(code).toBe(1);
-  expect(err).toBe(`shoot-flux render: ${input.paths.input}: ${message}\n`);
+  expect(err).toBe(`shoot-flux render: ${input.paths.input}: ${message.replaceAll('$1', input.paths.input)}\n`);
+});
+
+test.each([
+  ['merge keys', 'flux:\n  <<: {namespace: gitops}\n'],
+  ['aliases', 'flux: {namespace: &name gitops, imagePullSecret: *name}\n'],
+  ['documents without content beside it', '# mine\n---\nflux: {namespace: gitops}\n---\n'],
+  ['a byte order mark and lines of Windows', '\ufeffflux:\r\n  namespace: gitops\r\n'],
+  ['JSON', '{"flux": {"namespace": "gitops"}}'],
+])('a file may have %s', async (_what, content) => {
+  const { out, err } = await shootFlux(['render', ...distribution, '--provider-config', '-'], content);
+  expect(err).toBe('');
+  expect(out).toContain('\nkind: Namespace\nmetadata:\n  name: gitops\n');
+});
+
+test('a Shoot that is yet to be created, whose resources say no more than they must', async () => {
+  const file = { kind: 'Shoot', spec: { resources: [{ name: 'creds', resourceRef: { kind: 'Secret' } }] } };
+  await using input = await files({ shoot: file, config: providerConfig });
+  const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
+  expect(await shootFlux(args)).toMatchObject({ code: 0, err: '' });
+});
+
+test('a resource without a reference is no Secret', async () => {
+  await using input = await files({ shoot: shoot({ resources: [{ name: 'creds' }] }), config: providerConfig });
+  const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
+  expect((await shootFlux(args)).err).toContain(
+    'source.secretResourceName: "creds" is of no kind in the Shoot\'s spec.resources, not a Secret; write',
+  );
 });
 
 test('a file that is not there', async () => {
@@ -141,5 +213,5 @@ test('values of a ConfigMap are texts', async () => {
   await using input = await files({ config: fluxConfig({ ...repository, suspend: true }) });
   const { code, err } = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
   expect(code).toBe(1);
-  expect(err).toContain('data.suspend: has to be a text; put it in quotes.');
+  expect(err).toContain('ConfigMap garden-foo/flux-config: suspend: must be a text, not a boolean; write it in quotes');
 });
