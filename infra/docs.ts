@@ -166,6 +166,12 @@ Until source and Kustomization are Ready in the Shoot for the first time, everyt
 
 "Is yours" means that Gardener lets go of the objects: they stay in the Shoot and may be changed there, also by Flux itself. Set the mode to \`Reconcile\` and they are taken over again, never with an older Flux than the one that runs.
 
+## \`deletionPolicy\`
+
+When the extension leaves the Shoot, \`Orphan\` leaves Flux and all that belongs to it as it is, and nobody manages it any more. \`Uninstall\` suspends all Kustomizations and HelmReleases, removes the controllers, then the objects and CustomResourceDefinitions of Flux, and the namespace when we made it and nothing else is left in it. What Flux has deployed keeps running in both cases: nothing is pruned, no Helm release is uninstalled. A Shoot that sleeps, that is being deleted, or whose API cannot be reached for two minutes keeps Flux.
+
+Without a policy, Flux is removed as long as we manage it, and stays where \`syncMode\` has made it yours.
+
 A Kustomization that leaves the configuration is suspended before it goes, so nothing that it deployed is pruned.
 
 ## In the Shoot

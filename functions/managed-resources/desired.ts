@@ -78,6 +78,7 @@ export function desired(inputs: DesiredInputs): Desired {
       ownsNamespace: inputs.ownsNamespace,
       components: inputs.components,
       syncMode: config.syncMode,
+      ...optional('deletionPolicy', config.deletionPolicy),
       fromFluxConfig: config.from.fluxConfig,
       managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
       objects,

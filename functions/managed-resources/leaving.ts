@@ -1,7 +1,8 @@
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
-const pruners = new Set(['Kustomization', 'HelmRelease']);
+/** What deletes what it has deployed when it is deleted itself. */
+export const pruners: ReadonlySet<string> = new Set(['Kustomization', 'HelmRelease']);
 
 /** The sync objects to write, and which of them are only there to leave. */
 export interface SyncSet {

@@ -1,31 +1,51 @@
 import { shootClient } from '../../shared/gardener/shoot-client.ts';
-import { FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
+import { type Applied, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { NotFoundError } from '../../shared/kube/errors.ts';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { readManagedResources, readSecretNames } from './read.ts';
+import { type Removal, removal } from './removal.ts';
 import type { Run } from './run.ts';
+import { suspendAll } from './suspend.ts';
+import { uninstall } from './uninstall.ts';
 import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from './write.ts';
 
 /** The next look, should the watch miss that a ManagedResource is gone. */
 const LOOK_AGAIN_SECONDS = 2;
 
-/** The extension leaves the Shoot: Flux and what it deployed stay in the shoot, the control plane is left clean. */
+/** The extension leaves the Shoot: the control plane is left clean, and Flux goes or stays as the policy says. */
 export async function remove(run: Run): Promise<Outcome> {
   // Trap 39: without our finalizer the object is vanishing already.
   if (run.extension.metadata.finalizers?.includes(FINALIZER) !== true) return done;
-  if (!(await releaseAll(run, 'Releasing Flux; its objects stay in the shoot.')))
-    return requeueAfter(LOOK_AGAIN_SECONDS);
-  await run.reporter.succeeded('Flux is released.');
+  const plan = removal(run.extension, run.cluster, run.context.now());
+  // The resource-manager would bring back what is removed: it lets go first.
+  const isReleased = await releaseAll(run, plan, 'Releasing Flux; its objects stay in the shoot for now.');
+  const awaited = plan.uninstall && (await uninstallFrom(run, plan.uninstall));
+  if (awaited !== undefined) await run.reporter.processing(awaited);
+  // What a last pass of the resource-manager has brought back is found by a last look of ours.
+  if (awaited !== undefined || !isReleased) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (plan.stays !== undefined) run.context.log.warn('Flux stays in the shoot', { reason: plan.stays });
+  await run.reporter.succeeded(plan.uninstall === undefined ? (plan.stays ?? 'Flux is released.') : 'Flux is removed.');
   await run.reporter.letGo('own');
   return done;
 }
 
+/** What is awaited; an API that cannot be asked is tried again, until `removal` gives up. */
+async function uninstallFrom(run: Run, applied: Applied): Promise<string | undefined> {
+  const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
+  if (shoot === undefined) return 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.';
+  try {
+    return await uninstall(shoot, applied);
+  } finally {
+    shoot.close();
+  }
+}
+
 /** The control plane moves to another seed: let go without touching an object in the shoot. */
 export async function migrate(run: Run): Promise<Outcome> {
-  if (!(await releaseAll(run, 'Releasing the ManagedResources for the migration.')))
+  const plan = removal(run.extension, run.cluster, run.context.now());
+  if (!(await releaseAll(run, plan, 'Releasing the ManagedResources for the migration.')))
     return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('Migrated.');
   await run.reporter.letGo('all');
@@ -39,8 +59,8 @@ export async function migrate(run: Run): Promise<Outcome> {
  */
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await run.reporter.accept();
-  const gone = await releaseAll(run);
-  await suspendAll(run);
+  const gone = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
+  await suspendInShoot(run);
   if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('The Shoot is being deleted; Flux is released.');
   return done;
@@ -48,16 +68,17 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
 
 /**
  * Releases our ManagedResources and deletes their Secrets; true when nothing is left.
- * @param description reported while there is something to release: who was killed after the success does not go back
+ * @param description reported while something is not being let go yet: who comes again goes back neither from a success nor from
+ * an error
  */
-async function releaseAll(run: Run, description?: string): Promise<boolean> {
+async function releaseAll(run: Run, { stripFinalizers }: Removal, description?: string): Promise<boolean> {
   const { seed, namespace } = run;
   const live = await readManagedResources(seed, namespace);
-  if (live.size > 0 && description !== undefined) await run.reporter.processing(description);
+  const isBegun = [...live.values()].every(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (!isBegun && description !== undefined) await run.reporter.processing(description);
   for (const resource of live.values()) {
     await release(seed, resource);
-    // No resource-manager runs while the Shoot sleeps: nobody else would ever take its finalizer away.
-    if (run.cluster.spec.shoot.status?.hibernated === true) await stripFinalizer(seed, resource);
+    if (stripFinalizers) await stripFinalizer(seed, resource);
   }
   if (live.size > 0) return false;
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
@@ -86,32 +107,22 @@ const toolkit = (group: string, version: string, plural: string, kind: string): 
   namespaced: true,
 });
 
+const pruningKinds = [
+  toolkit('kustomize', 'v1', 'kustomizations', 'Kustomization'),
+  toolkit('helm', 'v2', 'helmreleases', 'HelmRelease'),
+];
+
 /** Best effort: a shoot API that cannot be asked must not hold the deletion up. */
-async function suspendAll(run: Run): Promise<void> {
+async function suspendInShoot(run: Run): Promise<void> {
   try {
     const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
     if (shoot === undefined) return;
     try {
-      await suspendKind(shoot, toolkit('kustomize', 'v1', 'kustomizations', 'Kustomization'));
-      await suspendKind(shoot, toolkit('helm', 'v2', 'helmreleases', 'HelmRelease'));
+      await suspendAll(shoot, pruningKinds);
     } finally {
       shoot.close();
     }
   } catch (error) {
     run.context.log.warn('Kustomizations and HelmReleases not suspended', { error: describeError(error) });
-  }
-}
-
-async function suspendKind(shoot: KubeClient, resource: Resource): Promise<void> {
-  let items: Awaited<ReturnType<KubeClient['list']>>['items'];
-  try {
-    ({ items } = await shoot.list(resource));
-  } catch (error) {
-    if (error instanceof NotFoundError) return;
-    throw error;
-  }
-  for (const { metadata, spec } of items) {
-    if ((spec as { suspend?: boolean } | undefined)?.suspend === true) continue;
-    await shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager });
   }
 }

@@ -51,6 +51,7 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   return {
     flux,
     syncMode: providerConfig.layer.syncMode ?? fluxConfig.layer.syncMode ?? 'Once',
+    deletionPolicy: providerConfig.layer.deletionPolicy ?? fluxConfig.layer.deletionPolicy,
     suspend: providerConfig.layer.suspend ?? fluxConfig.layer.suspend ?? false,
     source,
     kustomization,

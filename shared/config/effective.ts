@@ -3,6 +3,9 @@ import type { KubeObject } from '../kube/resource.ts';
 /** What happens after the first success; see docs/configuration.md. */
 export type SyncMode = 'Once' | 'ManifestsOnly' | 'Reconcile';
 
+/** What becomes of Flux when the extension leaves the Shoot; see docs/configuration.md. */
+export type DeletionPolicy = 'Orphan' | 'Uninstall';
+
 /** How Flux itself is installed: the options of `flux install` under their own names. */
 export interface FluxInstall {
   /** Exact (`v2.9.4`), a range (`2.9.x`), or absent: the newest that supports the Shoot's Kubernetes. */
@@ -51,6 +54,8 @@ export interface CopiedSecret {
 export interface EffectiveConfig {
   flux: FluxInstall;
   syncMode: SyncMode;
+  /** Absent: the sync mode decides. */
+  deletionPolicy?: DeletionPolicy | undefined;
   /** True: sources and Kustomizations are suspended through us. Default false. */
   suspend: boolean;
   /** GitRepository, OCIRepository or Bucket, complete but for `apiVersion` and `suspend`. */

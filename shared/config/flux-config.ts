@@ -1,7 +1,15 @@
 import * as z from 'zod/mini';
 import { normalVersion } from './checks.ts';
 import type { ConfigInputs } from './effective.ts';
-import { flagText, listText, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
+import {
+  deletionPolicies,
+  flagText,
+  listText,
+  logLevels,
+  optionChecks,
+  optionDocs,
+  syncModes,
+} from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import { type Layer, nothing, type ReadLayer } from './layer.ts';
 import {
@@ -19,6 +27,7 @@ export const fluxConfigSchema = z.strictObject({
   fluxVersion: key(text(optionChecks.version), optionDocs.version),
   ...repositoryKeys,
   syncMode: key(z.enum(syncModes), optionDocs.syncMode),
+  deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
   suspend: key(flagText(), optionDocs.suspend),
   registry: key(text(optionChecks.registry), optionDocs.registry),
   namespace: key(text(optionChecks.namespace), optionDocs.namespace),
@@ -55,7 +64,7 @@ export function readFluxConfig(fluxConfig: NonNullable<ConfigInputs['fluxConfig'
 
 function toLayer(keys: FluxConfigKeys): Layer {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
-  const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, syncMode, suspend } = keys;
+  const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, syncMode, deletionPolicy, suspend } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
   const repository = repositoryOf(keys);
   return {
@@ -64,6 +73,7 @@ function toLayer(keys: FluxConfigKeys): Layer {
       ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys },
     },
     syncMode,
+    deletionPolicy,
     suspend,
     source: repository && gitRepository(keys, repository),
     kustomization: repository && kustomization(keys),

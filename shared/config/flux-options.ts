@@ -9,7 +9,7 @@ import {
   registry,
   tolerationKey,
 } from './checks.ts';
-import type { FluxInstall, SyncMode } from './effective.ts';
+import type { DeletionPolicy, FluxInstall, SyncMode } from './effective.ts';
 import { type KeyDoc, text } from './schema.ts';
 
 /** The installation that nobody has asked to be different: that of `flux install`. */
@@ -25,6 +25,7 @@ export const installDefaults: FluxInstall = {
 };
 
 export const syncModes = ['Once', 'ManifestsOnly', 'Reconcile'] as const satisfies readonly SyncMode[];
+export const deletionPolicies = ['Orphan', 'Uninstall'] as const satisfies readonly DeletionPolicy[];
 export const logLevels = ['debug', 'info', 'error'] as const satisfies readonly FluxInstall['logLevel'][];
 
 /** The documentation of the options, the same in both forms. */
@@ -83,6 +84,12 @@ export const optionDocs = {
     description: 'What happens after the first success: `Once`, `ManifestsOnly` or `Reconcile`; see below.',
     default: '`Once`',
     example: 'Reconcile',
+  },
+  deletionPolicy: {
+    description:
+      'What becomes of Flux when the extension leaves the Shoot: `Orphan` leaves it there, working; `Uninstall` removes it. What Flux has deployed stays in both.',
+    default: '`Orphan` where the mode has let go of Flux, `Uninstall` otherwise',
+    example: 'Orphan',
   },
   suspend: {
     description: 'Suspends the source and the Kustomization, for incidents: nothing new arrives, nothing is removed.',

@@ -14,12 +14,13 @@ test('the order of keys does not count, the order of lists does', () => {
 
 test('what changes nothing in the Shoot does not change the hash', () => {
   expect(configHash(effectiveConfig(withFluxConfig({})))).toBe(configHash(effectiveConfig({})));
-  expect(configHash(effectiveConfig(withFluxConfig({ syncMode: 'Once' })))).toBe(configHash(effectiveConfig({})));
+  for (const same of [{ syncMode: 'Reconcile' }, { deletionPolicy: 'Uninstall' }]) {
+    expect(configHash(effectiveConfig(withFluxConfig(same)))).toBe(configHash(effectiveConfig({})));
+  }
 });
 
 test.each([
   ['the version', withTemplates(gitRepository(), kustomization(), { flux: { version: 'v2.9.4' } })],
-  ['the mode', withTemplates(gitRepository(), kustomization(), { syncMode: 'Reconcile' })],
   ['suspension', withTemplates(gitRepository(), kustomization(), { suspend: true })],
   ['a field that is passed on', withTemplates(gitRepository({ ignore: '*.md' }))],
   [

@@ -3,10 +3,11 @@ import type { EffectiveConfig } from './effective.ts';
 
 /**
  * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the config as canonical JSON (sorted keys,
- * nothing undefined). Where it came from (`from`) does not count, because it changes nothing in the Shoot.
+ * nothing undefined). Where it came from, what still follows it and what becomes of Flux at the end do not count, because
+ * they change nothing of it.
  */
 export function configHash(config: EffectiveConfig): string {
-  const { from: _, ...content } = config;
+  const { from: _from, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
   return createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 16);
 }
 

@@ -1,5 +1,5 @@
 import type { ConfigIssue } from '../runtime/errors.ts';
-import type { FluxInstall, SecretOrigin, SyncMode } from './effective.ts';
+import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './effective.ts';
 
 /** A partial object of Flux; `spec` is passed on as it is. */
 export interface Template {
@@ -37,6 +37,7 @@ export type FluxOptions = { [K in keyof FluxInstall]?: FluxInstall[K] | undefine
 export interface Layer {
   flux: FluxOptions;
   syncMode?: SyncMode | undefined;
+  deletionPolicy?: DeletionPolicy | undefined;
   suspend?: boolean | undefined;
   source?: SourceLayer | undefined;
   kustomization?: Template | undefined;

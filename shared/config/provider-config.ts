@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { ConfigIssue } from '../runtime/errors.ts';
 import { normalVersion, objectName } from './checks.ts';
 import type { SecretOrigin } from './effective.ts';
-import { logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
+import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import {
   type AdditionalSecret,
@@ -86,6 +86,7 @@ export const providerConfigSchema = z.strictObject({
   kustomization: z.optional(z.looseObject({})),
   additionalSecretResources: z.optional(z.array(z.looseObject({}))),
   syncMode: key(z.enum(syncModes), optionDocs.syncMode),
+  deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
   suspend: key(z.boolean(), optionDocs.suspend),
 });
 
@@ -102,7 +103,11 @@ export function readProviderConfig(value: unknown): ReadLayer {
     object: PROVIDER_CONFIG,
     layer: {
       ...nothing,
-      ...(top.success && { syncMode: top.data.syncMode, suspend: top.data.suspend }),
+      ...(top.success && {
+        syncMode: top.data.syncMode,
+        deletionPolicy: top.data.deletionPolicy,
+        suspend: top.data.suspend,
+      }),
       flux: flux.value ?? {},
       source: source.value,
       kustomization: kustomization.value,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { changesSuite } from '../scenarios/changes.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
+import { removalSuite } from '../scenarios/removal.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { refused, unusedRights } from './rights.ts';
@@ -26,6 +27,7 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   const start = async () => ({ ...apis, stop: apis.forget });
   mainJobSuite('the main job', start, fluxDistribution ?? '');
   changesSuite('changes', start, fluxDistribution ?? '');
+  removalSuite('removal', start, fluxDistribution ?? '');
   upgradeSuite(start, fluxDistribution ?? '');
 
   describe('the shipped rights', () => {

@@ -390,27 +390,6 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       ]);
     };
 
-    it('the extension leaves the Shoot: Flux stays, and the control plane is left clean', async () => {
-      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      await stage.deleteExtension();
-      await untilExtensionIsGone();
-      await expectReleased();
-    });
-
-    it('the extension leaves a hibernated Shoot, where no resource-manager runs', async () => {
-      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      await stage.stopResourceManager();
-      await stage.reconcileShoot({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
-      await stage.untilReady();
-      await stage.deleteExtension();
-      await untilExtensionIsGone();
-      await expectReleased();
-    });
-
     it('a Shoot that is being deleted: Flux is suspended and let go before gardenlet cleans up', async () => {
       await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
       await stage.reconcileShoot();

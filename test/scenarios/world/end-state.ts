@@ -76,8 +76,15 @@ function deletedInShoot({ shoot }: World): string[] {
   return [...new Set(deleted.map(({ path }) => path))].sort();
 }
 
-/** What may never be, whatever the scenario. */
-export function violations(world: World): string[] {
+const synced = /\/(kustomizations|gitrepositories)\/[^/]+$/;
+/** What Flux has deployed. */
+const workloads = /\/namespaces\/apps\//;
+
+/**
+ * What may never be, whatever the scenario.
+ * @param removes Flux is to be removed
+ */
+export function violations(world: World, removes: boolean): string[] {
   const secrets = new Set(listed(world.seed, 'v1', 'Secret').map(({ metadata }) => metadata.name));
   const managed = listed(world.seed, 'resources.gardener.cloud/v1alpha1', 'ManagedResource');
   const dangling = managed
@@ -90,7 +97,7 @@ export function violations(world: World): string[] {
       ([resource, secret]) => `ManagedResource ${resource} refers to Secret ${secret}, which is not there`,
     ),
     ...deletedInShoot(world)
-      .filter((path) => !/\/(kustomizations|gitrepositories)\/[^/]+$/.test(path))
+      .filter((path) => (removes ? workloads : synced).test(path) === removes)
       .map((path) => `${path} was deleted in the shoot`),
     ...world.flux.pruned.map((name) => `Kustomization ${name} was deleted with what it had deployed`),
     ...world.deadLetters(),

@@ -3,7 +3,7 @@ import type { ApiObject, KubeApi } from '../../landscape/kube-api/kube-api.ts';
 
 /** What Flux's controllers and a kubelet do in the shoot, in one stroke. */
 export interface Flux {
-  /** False: nothing becomes Ready, and finalizers stay. */
+  /** False, or without its controllers: nothing becomes Ready, and finalizers stay. */
   works: boolean;
   /** What was deleted although a Kustomization with `prune: true` had deployed it: the harm that must never happen. */
   pruned: string[];
@@ -28,10 +28,11 @@ export function installFlux({ objects }: KubeApi, onWrite: () => void): Flux {
     works: false,
     pruned: [],
     step() {
-      if (!flux.works) return false;
+      const deployments = list('apps/v1', 'Deployment');
+      if (!flux.works || !deployments.some(({ metadata }) => metadata.name === 'kustomize-controller')) return false;
       const synced = [...list(SOURCE, 'GitRepository'), ...list(KUSTOMIZE, 'Kustomization')];
       const did = [
-        ...list('apps/v1', 'Deployment').map(makeAvailable),
+        ...deployments.map(makeAvailable),
         ...synced.map((object) =>
           object.metadata.deletionTimestamp === undefined ? makeReady(object) : letGo(object),
         ),

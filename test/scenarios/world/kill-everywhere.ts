@@ -60,7 +60,7 @@ async function during(world: World, life: Life, kill: Kill | undefined): Promise
   await follow(world, steps);
   const requests = [...world.requests];
   if (kill !== undefined && goesOn(kill.what)) await world.resume();
-  return { end: endState(world), violations: violations(world), requests };
+  return { end: endState(world), violations: violations(world, life.removes === true), requests };
 }
 
 async function follow(world: World, steps: Step[]): Promise<void> {

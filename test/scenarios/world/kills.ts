@@ -12,11 +12,20 @@ export function killsOf(requests: FunctionRequest[], what: Kill['what']): Kill[]
   ]);
   return moments.flatMap(({ at, when, state, run }) => {
     if (goesOn(what) && when === 'after') return [];
+    // One of a row of deletions stands for all of them: each looks first at what is there.
+    if (isRow(requests, at)) return [];
     const key = what === 'function' || goesOn(what) ? `${state} ${run}` : `${state}`;
     if (seen.has(key)) return [];
     seen.add(key);
     return [{ at, when, what }];
   });
+}
+
+/** True when the write before deleted another object of the same resource. */
+function isRow(requests: FunctionRequest[], at: number): boolean {
+  const writes = requests.filter(({ number, summary }) => number <= at && summary.method !== 'GET').slice(-2);
+  const [one, other] = writes.map(({ summary }) => `${summary.method} ${summary.path.replace(/[^/]+$/, '')}`);
+  return one === other && one?.startsWith('DELETE') === true;
 }
 
 /** Every request, before it is carried out and after. */

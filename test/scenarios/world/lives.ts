@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { CONTROL_PLANE, PROJECT, type ShootParts } from './gardenlet.ts';
 import type { World } from './world.ts';
 
@@ -10,6 +11,8 @@ export interface Life {
   during: Step[];
   /** True: what is over when the next step comes leaves no trace, so that the steps may also come all at once. */
   mayHurry?: boolean;
+  /** True: Flux goes in the end, but nothing of what it has deployed. */
+  removes?: boolean;
 }
 
 export type Step = (world: World) => void;
@@ -113,6 +116,32 @@ const former: Step = ({ seed, gardenlet }) => {
   gardenlet.fluxConfig(publicRepository);
 };
 
+/** A workload, and the nested Kustomization that has deployed it. */
+const deployed: Step = ({ shoot }) => {
+  const metadata = (name: string) => ({ namespace: 'apps', name, finalizers: ['finalizers.fluxcd.io'] });
+  const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };
+  shoot.objects.ensureNamespace('apps');
+  shoot.objects.create({
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: metadata('nested'),
+    spec: { interval: '5m', path: './', prune: true, sourceRef },
+  } as KubeObject);
+  shoot.objects.create({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'apps', name: 'workload' },
+    data: { a: 'b' },
+  } as KubeObject);
+};
+const unreachable: Step = ({ shoot }) =>
+  void shoot.faults.add({
+    match: { user: 'functions' },
+    action: 'status',
+    status: 503,
+    times: Number.POSITIVE_INFINITY,
+  });
+
 const asleep = { spec: { hibernation: { enabled: true } } };
 const otherBranch = { repositoryBranch: 'other' };
 
@@ -187,7 +216,34 @@ export const lives: Life[] = [
     mayHurry: true,
   },
   { name: "taking over from 23technologies' extension", before: [former], during: [reconcile()] },
-  { name: 'the extension leaves the Shoot', before: [both(create(always), fluxWorks)], during: [deleteExtension] },
+  {
+    name: 'the extension leaves the Shoot, and Flux with it',
+    before: [both(create(always), fluxWorks), deployed],
+    during: [deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'the extension leaves the Shoot before the first success',
+    before: [create(publicRepository)],
+    during: [deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'the extension leaves the Shoot, and Flux with it, although it was let go',
+    before: [both(create({ ...publicRepository, deletionPolicy: 'Uninstall' }), fluxWorks), deployed],
+    during: [deleteExtension],
+    removes: true,
+  },
+  {
+    name: "the extension leaves the Shoot, and Flux is the user's",
+    before: [both(create(publicRepository), fluxWorks), deployed],
+    during: [deleteExtension],
+  },
+  {
+    name: 'the extension leaves a Shoot whose API cannot be asked',
+    before: [both(create(always), fluxWorks), deployed],
+    during: [both(unreachable, deleteExtension)],
+  },
   { name: 'migration', before: [both(create(publicRepository), fluxWorks)], during: [migrate] },
   { name: 'migration in mode Reconcile', before: [both(create(always), fluxWorks)], during: [migrate] },
   {

@@ -214,7 +214,10 @@ export async function startWorld({ othersFirst = false, twins = false }: WorldOp
         product?.die();
         resumed = Promise.withResolvers();
         for (const back of bringBack) back();
-        for (const api of [garden, seed, shoot]) api.requests.length = 0;
+        for (const api of [garden, seed, shoot]) {
+          api.requests.length = 0;
+          api.faults.clear();
+        }
         Object.assign(flux, { works, pruned: [] });
         moment = { time, calmSince: time, writes: 0, runs: 0 };
         deadLetters = [];

@@ -1,0 +1,22 @@
+/**
+ * Calls for every item, so many at a time; the results in the order of the items.
+ * @throws the first failure, after which nothing new is begun
+ */
+export async function inParallel<T, R>(atOnce: number, items: T[], call: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  let failed = false;
+  const work = async () => {
+    for (const [index, item] of rest) {
+      if (failed) return;
+      try {
+        results[index] = await call(item);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  return results;
+}

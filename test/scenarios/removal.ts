@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { gitRepositories, kustomizations } from './main-job.ts';
+import { type Apis, eventually, type Stage, startStage } from './stage.ts';
+
+const helmReleases: Resource = {
+  group: 'helm.toolkit.fluxcd.io',
+  version: 'v2',
+  plural: 'helmreleases',
+  kind: 'HelmRelease',
+  namespaced: true,
+};
+const serviceAccounts: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  namespaced: true,
+};
+const fieldManager = 'person';
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const inApps = (name: string) => ({ namespace: 'apps', name });
+const finalizers = ['finalizers.fluxcd.io'];
+const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
+
+/** Longer than what `eventually` waits, so that its words are heard. */
+const timeout = 60_000;
+
+/** How the extension leaves a Shoot, on any API servers: embedded ones, or real ones. */
+export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout }, () => {
+    let apis: Apis;
+    let stage: Stage;
+
+    beforeEach(async () => {
+      apis = await startApis();
+      stage = await startStage(apis, fluxDistribution);
+      await stage.startProduct();
+    });
+
+    afterEach(async () => {
+      await stage[Symbol.asyncDispose]();
+      await apis.stop();
+    });
+
+    /** Flux has come up, and has deployed a workload through a nested Kustomization and a HelmRelease. */
+    const live = async (config: Record<string, unknown>) => {
+      await stage.reconcileShoot({ providerConfig: { ...repository, ...config } });
+      await stage.untilReady();
+      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      for (const [resource, object] of deployedByFlux) await stage.shoot.create(resource, object, { fieldManager });
+      const root = { metadata: { finalizers } };
+      await stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), root, { fieldManager });
+    };
+    const leave = async () => {
+      await stage.deleteExtension();
+      await eventually(
+        'the Extension is gone',
+        async () => (await stage.extension().catch(() => undefined))?.status?.lastOperation ?? 'gone',
+        (last) => last === 'gone',
+      );
+      expect(await stage.managedResources()).toEqual({});
+    };
+    const expectFluxStays = async () => {
+      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+      for (const [resource, name] of [
+        [kustomizations, inFlux('flux-system')],
+        [kustomizations, inApps('nested')],
+        [helmReleases, inApps('chart')],
+      ] as const) {
+        const object = await stage.shoot.find(resource, name);
+        expect(object?.metadata).not.toHaveProperty('deletionTimestamp');
+        expect(object?.spec).not.toHaveProperty('suspend');
+      }
+    };
+    const expectFluxIsGone = async () => {
+      for (const resource of [kustomizations, helmReleases, gitRepositories]) {
+        expect(await stage.shoot.find(resources.customResourceDefinitions, crdOf(resource))).toBeUndefined();
+      }
+      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeUndefined();
+      expect(await stage.shoot.find(serviceAccounts, inFlux('kustomize-controller'))).toBeUndefined();
+      expect(await stage.shoot.find(resources.configMaps, inFlux('shoot-info'))).toBeUndefined();
+      const workload = await stage.shoot.find(resources.deployments, inApps('podinfo'));
+      expect(workload?.metadata).not.toHaveProperty('deletionTimestamp');
+    };
+
+    it('Uninstall, the default while we manage Flux: all of it goes, and what it has deployed stays', async () => {
+      await live({ syncMode: 'Reconcile' });
+      const seen = await watchSpecs(stage);
+      await leave();
+      await expectFluxIsGone();
+      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+      expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).toBe(true);
+      // Whoever saw one of them go saw it suspended: nothing is pruned, no Helm release uninstalled.
+      expect(seen()).toEqual({ 'apps/chart': true, 'apps/nested': true, 'flux-system/flux-system': true });
+    });
+
+    it('Uninstall where the mode has let go of Flux: the record tells what there is', async () => {
+      await live({ syncMode: 'Once', deletionPolicy: 'Uninstall' });
+      await eventually(
+        'Flux is let go',
+        () => stage.managedResources(),
+        (managed) => Object.keys(managed).join() === 'shoot-flux-secrets',
+      );
+      await leave();
+      await expectFluxIsGone();
+    });
+
+    it('Uninstall leaves a namespace in which something is left that somebody would miss', async () => {
+      await live({ syncMode: 'Reconcile' });
+      const key = { apiVersion: 'v1', kind: 'Secret', metadata: inFlux('sops-age'), data: {} };
+      await stage.shoot.create(resources.secrets, key, { fieldManager });
+      await leave();
+      await expectFluxIsGone();
+      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+      expect(namespace?.metadata).toBeDefined();
+      expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
+      expect(await stage.shoot.find(resources.secrets, inFlux('sops-age'))).toBeDefined();
+    });
+
+    it('Uninstall waits for the controllers to end before it lets anything go', async () => {
+      await live({ syncMode: 'Reconcile' });
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...inFlux('kustomize-controller-1'), labels: { app: 'kustomize-controller' } },
+        spec: { containers: [{ name: 'manager', image: 'example.com/manager:v1' }] },
+      };
+      await stage.shoot.create(pods, pod, { fieldManager });
+      await stage.deleteExtension();
+      await eventually(
+        'it waits',
+        stage.extension,
+        ({ status }) => status?.lastOperation?.description.includes('controllers') === true,
+        ({ status }) => status,
+      );
+      expect(await stage.shoot.find(resources.deployments, inFlux('kustomize-controller'))).toBeUndefined();
+      const nested = await stage.shoot.find(kustomizations, inApps('nested'));
+      expect(nested).toMatchObject({ metadata: { finalizers }, spec: { suspend: true } });
+      await stage.shoot.delete(pods, inFlux('kustomize-controller-1'));
+      await leave();
+      await expectFluxIsGone();
+    });
+
+    it('Orphan, the default where the mode has let go of Flux: it stays, working', async () => {
+      await live({ syncMode: 'Once' });
+      await leave();
+      await expectFluxStays();
+    });
+
+    it('Orphan by configuration: Flux stays, working', async () => {
+      await live({ syncMode: 'Reconcile', deletionPolicy: 'Orphan' });
+      await leave();
+      await expectFluxStays();
+    });
+
+    it('a hibernated Shoot, where no resource-manager runs: Flux stays', async () => {
+      await live({ syncMode: 'Reconcile' });
+      await stage.stopResourceManager();
+      const providerConfig = { ...repository, syncMode: 'Reconcile' };
+      await stage.reconcileShoot({
+        spec: { hibernation: { enabled: true } },
+        status: { hibernated: true },
+        providerConfig,
+      });
+      await stage.untilReady();
+      await leave();
+      await expectFluxStays();
+    });
+
+    it('force deletion asks neither the shoot nor a resource-manager', async () => {
+      await live({ syncMode: 'Reconcile' });
+      await stage.stopResourceManager();
+      await stage.seed.delete(resources.secrets, { namespace: 'shoot--foo--bar', name: 'gardener' });
+      const annotations = { 'confirmation.gardener.cloud/force-deletion': 'true' };
+      const metadata = { deletionTimestamp: '2026-01-02T03:04:05Z', annotations };
+      await stage.reconcileShoot({ metadata, providerConfig: { ...repository, syncMode: 'Reconcile' } });
+      await leave();
+      await expectFluxStays();
+    });
+  });
+}
+
+const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+
+const repository = {
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  source: {
+    template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } },
+  },
+  kustomization: { template: { spec: { path: './', prune: true } } },
+};
+
+const deployedByFlux: [Resource, KubeObject][] = [
+  [resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } }],
+  [
+    kustomizations,
+    {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { ...inApps('nested'), finalizers } as KubeObject['metadata'],
+      spec: { interval: '5m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'a' } },
+    },
+  ],
+  [
+    helmReleases,
+    {
+      apiVersion: 'helm.toolkit.fluxcd.io/v2',
+      kind: 'HelmRelease',
+      metadata: { ...inApps('chart'), finalizers } as KubeObject['metadata'],
+      spec: { interval: '5m', chart: { spec: { chart: 'podinfo', sourceRef: { kind: 'HelmRepository', name: 'a' } } } },
+    },
+  ],
+  [
+    resources.deployments,
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: {
+        ...inApps('podinfo'),
+        labels: { 'kustomize.toolkit.fluxcd.io/name': 'nested', 'kustomize.toolkit.fluxcd.io/namespace': 'apps' },
+      },
+      spec: {
+        selector: { matchLabels: { app: 'podinfo' } },
+        template: {
+          metadata: { labels: { app: 'podinfo' } },
+          spec: { containers: [{ name: 'podinfo', image: 'example.com/podinfo:v1' }] },
+        },
+      },
+    },
+  ],
+];
+
+/** Tells of every Kustomization and HelmRelease that is deleted from now on whether it was suspended when it went. */
+async function watchSpecs(stage: Stage): Promise<() => Record<string, boolean>> {
+  const seen: Record<string, boolean> = {};
+  for (const resource of [kustomizations, helmReleases]) {
+    const { resourceVersion } = await stage.shoot.list(resource);
+    const options = { resourceVersion, timeoutSeconds: 60, signal: AbortSignal.timeout(60_000) };
+    void (async () => {
+      for await (const { type, object } of stage.shoot.watch(resource, options)) {
+        const { metadata, spec } = object;
+        const isSuspended = (spec as { suspend?: boolean } | undefined)?.suspend === true;
+        if (type === 'DELETED') seen[`${metadata.namespace}/${metadata.name}`] = isSuspended;
+      }
+    })().catch(() => undefined);
+  }
+  return () => seen;
+}
