@@ -24,7 +24,7 @@ test.each([
   [{ flux: { version: 'v2.9.4' } }, 'flux.version', 'no Flux release matches "v2.9.4"; available are v2.9.99.'],
   [
     { flux: { componentsExtra: ['source-watcher'] } },
-    'flux.componentsExtra',
+    'flux.componentsExtra[0]',
     'has no component source-watcher; it has',
   ],
 ])('%j is judged by the distribution', async (config, path, message) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../runtime/errors.ts';
 import { hostKey, sourceOf, withFluxConfig } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { fluxConfigRepository } from './repository.ts';
+import { fluxConfigObject, fluxConfigRepository } from './repository.ts';
 
 const read = (data: Record<string, string>) => fluxConfigRepository({ namespace: 'garden-foo', data });
 
@@ -55,4 +55,9 @@ test.each([
 ])('known_hosts with a line for %s are good for %s', (hosts, repositoryUrl) => {
   const knownHosts = `# comment\n\n${hostKey(hosts)} comment\n`;
   expect(read({ repositoryUrl, repositoryType: 'private', knownHosts })?.knownHosts).toBe(knownHosts.trim());
+});
+
+test('a ConfigMap is named without the namespace that its file does not say', () => {
+  expect(fluxConfigObject('garden-foo')).toBe('ConfigMap garden-foo/flux-config');
+  expect(fluxConfigObject('')).toBe('ConfigMap flux-config');
 });

@@ -35,7 +35,8 @@ export interface FluxConfigMap {
 
 /** How errors call the ConfigMap. */
 export function fluxConfigObject(namespace: string): string {
-  return `ConfigMap ${namespace}/flux-config`;
+  // A file need not say in which project it is.
+  return `ConfigMap ${namespace === '' ? '' : `${namespace}/`}flux-config`;
 }
 
 // A ConfigMap is written by hand, and most hosting sites offer git@host:path for copying, so it is taken here;

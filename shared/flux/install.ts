@@ -46,8 +46,11 @@ function checkComponents(release: Release, components: readonly string[]): void 
   const available = componentsOf(release);
   const missing = components.filter((component) => !available.includes(component));
   if (missing.length === 0) return;
-  const message = `Flux ${release.version} has no component ${missing.join(', ')}; it has ${available.join(', ')}.`;
-  throw new ConfigError([{ object: MERGED_CONFIG, path: 'flux.components', message }]);
+  const message = (name: string) =>
+    `Flux ${release.version} has no component ${name}; it has ${available.join(', ')}; remove it or ask for another release.`;
+  throw new ConfigError(
+    missing.map((name) => ({ object: MERGED_CONFIG, path: `flux.components[${name}]`, message: message(name) })),
+  );
 }
 
 function namespaceOf(name: string): KubeObject {

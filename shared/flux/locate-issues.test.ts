@@ -14,6 +14,17 @@ test.each([
   ['flux.version', { fluxConfig: fluxConfig({ fluxVersion: 'v1' }) }, 'ConfigMap garden-foo/flux-config: fluxVersion'],
   ['flux.namespace', { fluxConfig: fluxConfig({ namespace: 'a' }) }, 'ConfigMap garden-foo/flux-config: namespace'],
   ['flux.components', { providerConfig: { flux: { componentsExtra: ['a'] } } }, 'providerConfig: flux.componentsExtra'],
+  [
+    'flux.components[b]',
+    { providerConfig: { flux: { components: ['a', 'b'], componentsExtra: ['c'] } } },
+    'providerConfig: flux.components[1]',
+  ],
+  [
+    'flux.components[b]',
+    { providerConfig: { flux: { components: ['a'] } }, fluxConfig: fluxConfig({ componentsExtra: 'c, b' }) },
+    'ConfigMap garden-foo/flux-config: componentsExtra',
+  ],
+  ['flux.components[b]', { providerConfig: null }, 'configuration: flux.components'],
   ['flux.version', { providerConfig: { flux: null } }, 'configuration: flux.version'],
   ['flux.version', { providerConfig: null, fluxConfig: fluxConfig({}) }, 'configuration: flux.version'],
   ['flux.frob', { providerConfig: { flux: { frob: 1 } } }, 'configuration: flux.frob'],
