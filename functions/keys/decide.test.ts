@@ -6,7 +6,8 @@ import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
 import { publishedHostKeys } from '../../shared/ssh/published-host-keys.ts';
 import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './annotations.ts';
-import { type Decision, decide, type Situation } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
+import type { Situation } from './situation.ts';
 
 const identity = await generateIdentity('ed25519');
 const another = await generateIdentity('ed25519');

@@ -1,103 +1,45 @@
-import type { Repository } from '../../shared/config/repository.ts';
-import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { hostPattern, type SshHost, sshHost } from '../../shared/ssh/host.ts';
-import { readIdentity } from '../../shared/ssh/identity.ts';
 import { hostKeyLine, hostKeys } from '../../shared/ssh/known-hosts.ts';
-import { fingerprint, type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { fingerprint, type PublicKey } from '../../shared/ssh/public-key.ts';
 import { publishedHostKeys } from '../../shared/ssh/published-host-keys.ts';
-import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './annotations.ts';
-import { keyComment } from './comment.ts';
+import { TRUSTED_HOST_KEY } from './annotations.ts';
 import { type Notice, normal, warning } from './notice.ts';
+import { invalid, pairsPart } from './pairs.ts';
+import type { Need, Situation } from './situation.ts';
 
-/** All that is known about a private repository that is read over SSH. */
-export interface Situation {
-  namespace: string;
-  landscape: string;
-  repository: Repository;
-  /** The Secret as it is, its content as text; absent: there is none. */
-  secret?: { data: Record<string, string>; annotations: Record<string, string>; immutable: boolean } | undefined;
-  /** A new private key, once it was asked for. */
-  identity?: string | undefined;
-  /** The key that the host shows, once it was asked for. */
-  scanned?: PublicKey | 'nothing' | undefined;
-}
-
-/** What the Secret should become: only what differs, `null` for an annotation that goes. */
+/** What the Secret should become: only what differs, `null` for what goes. */
 export interface SecretChange {
-  data: Record<string, string>;
+  data: Record<string, string | null>;
   annotations: Record<string, string | null>;
 }
 
 export type Decision =
-  /** Decide again with that; a key is not made, nor a host asked, before it is known to be needed. */
-  | { type: 'needs'; what: 'identity' | 'scanned' }
+  /** Decide again with that. */
+  | { type: 'needs'; what: Need }
   | { type: 'decided'; change?: SecretChange | undefined; notices: Notice[]; retry: boolean };
 
 /**
- * What to write and what to say. An existing key is never replaced, and a Secret that does not make sense is
+ * What to write and what to say. An existing key is never replaced unasked, and a Secret that does not make sense is
  * reported and left as it is.
  */
 export function decide(situation: Situation): Decision {
-  const key = keyPart(situation);
-  if ('what' in key) return { type: 'needs', what: key.what };
-  if ('refusal' in key) return { type: 'decided', notices: [invalid(situation, key.refusal)], retry: false };
+  const pairs = pairsPart(situation);
+  if ('what' in pairs) return { type: 'needs', what: pairs.what };
+  if ('refusal' in pairs) return { type: 'decided', notices: invalid(situation, pairs.refusal), retry: false };
   const hosts = hostsPart(situation);
   if ('what' in hosts) return { type: 'needs', what: hosts.what };
 
   const change = difference(situation, {
-    data: { ...key.data, ...(hosts.knownHosts !== undefined && { known_hosts: hosts.knownHosts }) },
-    annotations: {
-      [PUBLIC_KEY]: key.line,
-      [FINGERPRINT]: fingerprint(key.publicKey),
-      [TRUSTED_HOST_KEY]: hosts.trusted ?? null,
-    },
+    data: { ...pairs.data, ...(hosts.knownHosts !== undefined && { known_hosts: hosts.knownHosts }) },
+    annotations: { ...pairs.annotations, [TRUSTED_HOST_KEY]: hosts.trusted ?? null },
   });
-  const notices = [deployKey(situation, key), ...keyType(situation, key.publicKey), ...hosts.notices];
+  const notices = [...pairs.notices, ...hosts.notices];
   if (change !== undefined && situation.secret?.immutable === true) {
-    const refusal = 'is immutable but incomplete; create it again without "immutable"';
-    return { type: 'decided', notices: [invalid(situation, refusal)], retry: false };
+    const refusal = 'is immutable and has to be changed; create it again without "immutable"';
+    return { type: 'decided', notices: invalid(situation, refusal), retry: false };
   }
   return { type: 'decided', change, notices, retry: hosts.retry };
-}
-
-interface Needs {
-  what: 'identity' | 'scanned';
-}
-
-interface KeyPart {
-  publicKey: PublicKey;
-  /** The public line, with its comment. */
-  line: string;
-  data: Record<string, string>;
-}
-
-function keyPart({ secret, identity, namespace, landscape }: Situation): KeyPart | { refusal: string } | Needs {
-  const existing = secret?.data.identity;
-  const shown = secret?.data['identity.pub'];
-  if (existing === undefined && shown !== undefined) {
-    return {
-      refusal:
-        'has identity.pub without identity; write the private key that belongs to it into identity, or remove identity.pub',
-    };
-  }
-  const pem = existing ?? identity;
-  if (pem === undefined) return { what: 'identity' };
-  const read = readIdentity(pem, existing === undefined ? undefined : secret?.data.password);
-  if ('problem' in read)
-    return { refusal: `identity: ${read.problem}; write a good private key, or remove identity to have one made` };
-  const { publicKey } = read;
-  if (shown !== undefined && parsePublicLine(shown)?.blob.equals(publicKey.blob) !== true) {
-    return { refusal: 'identity.pub: does not belong to identity; remove identity.pub to have it written anew' };
-  }
-  const line = shown?.trim() ?? publicLine(publicKey, keyComment(namespace, landscape));
-  return {
-    publicKey,
-    line,
-    data: {
-      ...(existing === undefined && { identity: pem }),
-      ...(shown === undefined && { 'identity.pub': `${line}\n` }),
-    },
-  };
 }
 
 interface HostsPart {
@@ -110,7 +52,7 @@ interface HostsPart {
 }
 
 /** The config, else what the Secret has, else the published keys, else what the host shows (issue: keys). */
-function hostsPart(situation: Situation): HostsPart | Needs {
+function hostsPart(situation: Situation): HostsPart | { what: Need } {
   const { repository, secret, scanned } = situation;
   const host = sshHost(repository.url);
   const kept = secret?.data.known_hosts;
@@ -156,28 +98,6 @@ function difference({ secret }: Situation, wanted: SecretChange): SecretChange |
 }
 
 const config = ({ namespace }: Situation) => `ConfigMap ${namespace}/${FLUX_CONFIG}`;
-
-function invalid({ namespace }: Situation, problem: string): Notice {
-  return warning('InvalidSecret', `Secret ${namespace}/${FLUX_SOURCE}: ${problem}.`);
-}
-
-function deployKey({ repository }: Situation, { line, publicKey }: KeyPart): Notice {
-  return normal(
-    'DeployKey',
-    `Add this public key to ${repository.url} as a deploy key: ${line} (${fingerprint(publicKey)})`,
-  );
-}
-
-function keyType({ namespace, repository }: Situation, { type }: PublicKey): Notice[] {
-  if (repository.sshKeyType !== 'rsa' || type === 'ssh-rsa') return [];
-  const secret = `Secret ${namespace}/${FLUX_SOURCE}`;
-  return [
-    warning(
-      'KeyTypeIgnored',
-      `${secret}: already has a key of type ${type}, which is never replaced; delete the Secret to have an RSA key made.`,
-    ),
-  ];
-}
 
 function trust(trusted: string): Notice {
   return normal(

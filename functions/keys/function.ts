@@ -1,16 +1,29 @@
-import { FLUX_CONFIG, FLUX_SOURCE, projectConfigSubscriptions } from '../../shared/gardener/project-config.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_SOURCE,
+  fluxConfigSubscription,
+  fluxSourceSubscription,
+} from '../../shared/gardener/project-config.ts';
+import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Makes the key pair of a project's private repository and tells people about it. */
+/** Makes the key pair of a project's private repository, rotates it, and tells people about it. */
 export const definition: FunctionDefinition = {
   name: 'keys',
-  description: "Makes the key pair and the known_hosts of a project's private repository.",
-  subscriptions: projectConfigSubscriptions,
+  description: "Makes and rotates the key pair of a project's private repository, with its known_hosts.",
+  subscriptions: [
+    {
+      ...fluxConfigSubscription,
+      wakes: (object) => [fluxConfigSubscription.wakes(object), object.metadata.annotations?.[OPERATION_ANNOTATION]],
+    },
+    fluxSourceSubscription,
+  ],
   resync: true,
   sends: false,
   rights: {
     garden: [
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
+      // Patched only to take the operation annotation away.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], resourceNames: [FLUX_CONFIG] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE] },
       // RBAC cannot name what does not exist yet, and the names of Events are hashes.
       { apiGroups: [''], resources: ['secrets', 'events'], verbs: ['create'] },

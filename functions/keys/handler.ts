@@ -1,20 +1,24 @@
 import { readFluxConfig } from '../../shared/config/flux-config.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
-import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { ConfigError, RetryableError } from '../../shared/runtime/errors.ts';
-import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { sshHost } from '../../shared/ssh/host.ts';
 import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { scanHostKey } from '../../shared/ssh/scan-host-key.ts';
 import { missingCredentials } from './credentials.ts';
-import { type Decision, decide, type SecretChange, type Situation } from './decide.ts';
+import { type Decision, decide, type SecretChange } from './decide.ts';
 import { eventOf } from './event.ts';
 import { type Notice, warning } from './notice.ts';
-import { contents, encoded, type SourceSecret } from './secret.ts';
+import { type Operation, operationOf, refused } from './operation.ts';
+import { contents, encoded, present, type SourceSecret } from './secret.ts';
+import type { Need, Situation } from './situation.ts';
 
 const fieldManager = 'shoot-flux-keys';
 
@@ -22,26 +26,43 @@ interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 
+const ATTEMPTS = 5;
+
 /** Makes sure that a private repository has its credentials, and says on the ConfigMap what a person has to do. */
 export const handler: Handler = async (key, context) => {
   const garden = await context.kube(key.cluster);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const outcome = await once(garden, key, context);
+    if (outcome !== 'overtaken') return outcome;
+  }
+  throw new RetryableError(
+    `ConfigMap ${key.namespace}/${FLUX_CONFIG} and Secret ${FLUX_SOURCE}: changed again and again while they were read; it is tried again.`,
+  );
+};
+
+/** Somebody else may write ConfigMap or Secret at the same time: then both are read and judged again. */
+async function once(garden: KubeClient, key: ReconcileKey, context: Context): Promise<Outcome | 'overtaken'> {
+  const { namespace } = key;
   const configMap = await garden.find<ConfigMap>(resources.configMaps, key);
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return done;
-  const run = { garden, configMap, context, namespace: key.namespace };
+  const { operation, notices } = operationOf(namespace, configMap.metadata.annotations);
+  const run = { garden, configMap, context, namespace, operation };
+  await tell(run, notices);
 
-  const config = { namespace: key.namespace, data: configMap.data ?? {} };
+  const config = { namespace, data: configMap.data ?? {} };
   const { issues } = readFluxConfig(config);
   if (issues.length > 0) await tell(run, [warning('InvalidConfiguration', new ConfigError(issues).message)]);
   const repository = repositoryOf(config);
-  if (repository?.type !== 'private') return done;
-  if (!repository.url.startsWith('ssh://')) {
-    await checkCredentials(run);
-    return done;
-  }
-  const { notices, retry } = await completeSecret(run, repository);
-  await tell(run, notices);
-  return retry ? requeueAfter(RETRY_SECONDS) : done;
-};
+  // What is asked for is done when the configuration makes sense.
+  if (repository === 'invalid') return done;
+  const decided = await carryOut(run, repository);
+  if (decided === 'overtaken') return 'overtaken';
+  if (decided === 'leaving') return done;
+  await tell(run, decided.notices);
+  // Last: whoever is killed before does all of it again, which changes nothing.
+  if (!(await removeOperation(run))) return 'overtaken';
+  return decided.retry ? requeueAfter(RETRY_SECONDS) : done;
+}
 
 /** How soon a host that showed no key is asked again. */
 const RETRY_SECONDS = 60;
@@ -51,49 +72,64 @@ interface Run {
   configMap: ConfigMap;
   context: Context;
   namespace: string;
+  operation: Operation | undefined;
 }
 
-/** Undefined also when these keys are wrong, which the issues have told by then. */
-function repositoryOf(config: { namespace: string; data: Record<string, string> }): Repository | undefined {
+/** `invalid`: these keys are wrong, which the issues have told by then. */
+function repositoryOf(config: { namespace: string; data: Record<string, string> }): Repository | 'invalid' | undefined {
   try {
     return fluxConfigRepository(config);
   } catch (error) {
-    if (error instanceof ConfigError) return undefined;
+    if (error instanceof ConfigError) return 'invalid';
     throw error;
   }
 }
 
-async function checkCredentials(run: Run): Promise<void> {
-  const secret = await findSecret(run);
-  const missing = missingCredentials(run.namespace, secret && contents(secret));
-  if (missing !== undefined) await tell(run, [missing]);
-}
-
 type Decided = Extract<Decision, { type: 'decided' }>;
 
-const ATTEMPTS = 5;
-
-/** Somebody else may write the Secret at the same time: then it is read and judged again. */
-async function completeSecret(run: Run, repository: Repository): Promise<Decided> {
-  const supplies: Pick<Situation, 'identity' | 'scanned'> = {};
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const secret = await findSecret(run);
-    // Its deletion, when it comes, wakes us again.
-    if (secret?.metadata.deletionTimestamp !== undefined) return { type: 'decided', notices: [], retry: false };
-    const decided = await decideWith(run, repository, secret, supplies);
-    if (decided.change === undefined || (await write(run, secret, decided.change))) return decided;
-  }
-  throw new RetryableError(
-    `Secret ${run.namespace}/${FLUX_SOURCE}: changed again and again while it was written; it is tried again.`,
-  );
+async function carryOut(run: Run, repository: Repository | undefined): Promise<Decided | 'overtaken' | 'leaving'> {
+  if (repository?.type === 'private' && repository.url.startsWith('ssh://')) return completeSecret(run, repository);
+  const { namespace, operation } = run;
+  const missing = repository?.type === 'private' ? await missingInSecret(run) : undefined;
+  const remedy = 'only a key pair for repositoryType private with an ssh:// URL is rotated here';
+  const notices = [
+    ...(missing === undefined ? [] : [missing]),
+    ...(operation === undefined ? [] : [refused(namespace, operation, remedy)]),
+  ];
+  return { type: 'decided', notices, retry: false };
 }
 
-/** Makes and asks what the decision needs, once for all attempts. */
+async function missingInSecret(run: Run): Promise<Notice | undefined> {
+  const secret = await findSecret(run);
+  return missingCredentials(run.namespace, secret && contents(secret));
+}
+
+async function completeSecret(run: Run, repository: Repository): Promise<Decided | 'overtaken' | 'leaving'> {
+  const secret = await findSecret(run);
+  // Its deletion, when it comes, wakes us again.
+  if (secret?.metadata.deletionTimestamp !== undefined) return 'leaving';
+  if (!(await isStillAsked(run))) return 'overtaken';
+  const decided = await decideWith(run, repository, secret);
+  const { change } = decided;
+  return change === undefined || (await write(run, secret, change)) ? decided : 'overtaken';
+}
+
+/**
+ * Whether the operation is asked for now that the Secret has been read. Else another run may have completed a
+ * rotation in between and somebody prepared the next one, which the old request would complete unasked.
+ */
+async function isStillAsked({ garden, configMap, operation }: Run): Promise<boolean> {
+  if (operation === undefined) return true;
+  const { uid, resourceVersion } = configMap.metadata;
+  const live = await garden.find(resources.configMaps, configMap.metadata, { metadataOnly: true });
+  return live?.metadata.uid === uid && live?.metadata.resourceVersion === resourceVersion;
+}
+
+/** Makes and asks what the decision needs. */
 async function decideWith(
-  { namespace, context }: Run,
+  { namespace, context, operation }: Run,
   repository: Repository,
   secret: SourceSecret | undefined,
-  supplies: Pick<Situation, 'identity' | 'scanned'>,
 ): Promise<Decided> {
   const { landscape } = context.settings;
   const known = secret && {
@@ -101,11 +137,12 @@ async function decideWith(
     annotations: secret.metadata.annotations ?? {},
     immutable: secret.immutable === true,
   };
+  const supplies: Pick<Situation, Need> = {};
   for (;;) {
-    const decision = decide({ namespace, landscape, repository, secret: known, ...supplies });
+    const decision = decide({ namespace, landscape, repository, operation, secret: known, ...supplies });
     if (decision.type === 'decided') return decision;
-    if (decision.what === 'identity') supplies.identity = await generateIdentity(repository.sshKeyType);
-    else supplies.scanned = await scanned(repository, context);
+    if (decision.what === 'scanned') supplies.scanned = await scanned(repository, context);
+    else supplies[decision.what] = await generateIdentity(repository.sshKeyType);
   }
 }
 
@@ -133,7 +170,7 @@ async function write(
   const data = encoded(change.data);
   try {
     if (secret === undefined) {
-      await garden.create(resources.secrets, newSecret(namespace, data, annotations), { fieldManager });
+      await garden.create(resources.secrets, newSecret(namespace, change), { fieldManager });
     } else {
       const { uid, resourceVersion } = secret.metadata;
       await garden.mergePatch(
@@ -152,19 +189,29 @@ async function write(
   return true;
 }
 
-function newSecret(
-  namespace: string,
-  data: Record<string, string>,
-  annotations: SecretChange['annotations'],
-): SourceSecret {
-  const set = Object.entries(annotations).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+function newSecret(namespace: string, { data, annotations }: SecretChange): SourceSecret {
   return {
     apiVersion: apiVersionOf(resources.secrets),
     kind: resources.secrets.kind,
-    metadata: { namespace, name: FLUX_SOURCE, annotations: Object.fromEntries(set) },
+    metadata: { namespace, name: FLUX_SOURCE, annotations: present(annotations) },
     type: 'Opaque',
-    data,
+    data: present(encoded(data)),
   };
+}
+
+/** False when the ConfigMap is no longer what was read. */
+async function removeOperation({ garden, configMap, context, operation }: Run): Promise<boolean> {
+  if (operation === undefined) return true;
+  const { uid, resourceVersion } = configMap.metadata;
+  const metadata = { uid, resourceVersion, annotations: { [OPERATION_ANNOTATION]: null } };
+  try {
+    await garden.mergePatch(resources.configMaps, configMap.metadata, { metadata }, { fieldManager });
+  } catch (error) {
+    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
+    throw error;
+  }
+  context.log.info('operation of flux-config ended', { operation });
+  return true;
 }
 
 /** Each notice once for a ConfigMap: what was told already costs one read and no write. */

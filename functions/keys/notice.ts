@@ -13,7 +13,11 @@ export type Reason =
   | 'HostKeysMissing'
   | 'InvalidSecret'
   | 'CredentialsMissing'
-  | 'KeyTypeIgnored';
+  | 'KeyTypeIgnored'
+  | 'KeyRotationPrepared'
+  | 'KeyRotationCompleted'
+  | 'KeyRotationRefused'
+  | 'UnknownOperation';
 
 export const warning = (reason: Reason, message: string): Notice => ({ type: 'Warning', reason, message });
 export const normal = (reason: Reason, message: string): Notice => ({ type: 'Normal', reason, message });

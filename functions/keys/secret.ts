@@ -17,7 +17,16 @@ export function contents(secret: SourceSecret | undefined): Record<string, strin
   return Object.fromEntries(entries.filter(([, value]) => value?.trim() !== ''));
 }
 
-/** The values as the API server takes them. */
-export function encoded(data: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+/** The values as the API server takes them; `null` for a key that goes. */
+export function encoded(data: Record<string, string | null>): Record<string, string | null> {
+  const entries = Object.entries(data);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
+  );
+}
+
+/** What is set, without what goes: for an object that is not there yet. */
+export function present(values: Record<string, string | null>): Record<string, string> {
+  const set = Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  return Object.fromEntries(set);
 }

@@ -1,5 +1,6 @@
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/effective.ts';
 import type { SecretMaterial } from '../../shared/flux/release.ts';
+import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -38,11 +39,12 @@ async function readFluxSource(
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined)
     return { missing: `${where} is not there yet; see the Events of ConfigMap ${project}/flux-config.` };
-  const data = (secret.data ?? {}) as Record<string, string>;
+  // What a rotation has prepared is for the garden alone until it is completed.
+  const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
   if (data.identity !== undefined && data.known_hosts === undefined) {
     return { missing: `${where} has no known_hosts yet; give "knownHosts" in ConfigMap ${project}/flux-config.` };
   }
-  return material(secret, copied, 'flux-source');
+  return material({ ...secret, data }, copied, 'flux-source');
 }
 
 /** The copy in the control plane is made asynchronously by Gardener and may lag (trap 32). */
@@ -73,6 +75,10 @@ function material(secret: KubeObject, copied: CopiedSecret, defaultName: string)
     name: copied.targetName ?? defaultName,
     namespace: copied.namespace,
     type: (secret.type as string | undefined) ?? 'Opaque',
-    data: (secret.data ?? {}) as Record<string, string>,
+    data: dataOf(secret),
   };
+}
+
+function dataOf(secret: KubeObject): Record<string, string> {
+  return (secret.data ?? {}) as Record<string, string>;
 }

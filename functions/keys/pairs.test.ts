@@ -1,0 +1,243 @@
+import { expect, test } from 'vitest';
+import { sshHost } from '../../shared/ssh/host.ts';
+import { readIdentity } from '../../shared/ssh/identity.ts';
+import { generateIdentity } from '../../shared/ssh/key-pair.ts';
+import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
+import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
+import { type Decision, decide } from './decide.ts';
+import { ROTATE_COMPLETE, ROTATE_START } from './operation.ts';
+import type { Situation } from './situation.ts';
+
+const [first, second, third, rsa] = await Promise.all(
+  (['ed25519', 'ed25519', 'ed25519', 'rsa'] as const).map(async (type) => {
+    const pem = await generateIdentity(type);
+    const read = readIdentity(pem);
+    if ('problem' in read) throw new Error(read.problem);
+    return { pem, line: publicLine(read.publicKey, 'shoot-flux/canary/foo'), mark: fingerprint(read.publicKey) };
+  }),
+);
+if (!first || !second || !third || !rsa) throw new Error('the test needs keys');
+type Made = typeof first;
+
+const url = 'ssh://git@git.example.org/fleet';
+const hostKey = readIdentity(third.pem);
+if ('problem' in hostKey) throw new Error(hostKey.problem);
+const known_hosts = `${hostKeyLine(sshHost(url), hostKey.publicKey)}\n`;
+
+const used = ({ pem, line }: Made) => ({ identity: pem, 'identity.pub': `${line}\n`, known_hosts });
+const beside = ({ pem, line }: Made) => ({ 'identity.next': pem, 'identity.next.pub': `${line}\n` });
+const domain = 'flux.extensions.gardener.cloud';
+const shown = ({ line, mark }: Made) => ({ [`${domain}/public-key`]: line, [`${domain}/fingerprint`]: mark });
+const shownNext = ({ line, mark }: Made) => ({
+  [`${domain}/next-public-key`]: line,
+  [`${domain}/next-fingerprint`]: mark,
+});
+const former = (mark: string) => ({ [`${domain}/former-fingerprint`]: mark });
+
+type Values = Record<string, string>;
+const before = { data: used(first), annotations: shown(first), immutable: false };
+const between = {
+  data: { ...used(first), ...beside(second) },
+  annotations: { ...shown(first), ...shownNext(second) },
+  immutable: false,
+};
+const after = { data: used(second), annotations: { ...shown(second), ...former(first.mark) }, immutable: false };
+
+function situation(
+  secret: { data: Values; annotations: Values; immutable: boolean } | undefined,
+  parts: Partial<Situation> & { sshKeyType?: 'rsa' | 'ed25519' } = {},
+): Situation {
+  const { sshKeyType = 'ed25519', ...rest } = parts;
+  const repository = { url, type: 'private', sshKeyType } as const;
+  return { namespace: 'garden-foo', landscape: 'canary', repository, secret, ...rest };
+}
+
+function decided(of: Situation): Extract<Decision, { type: 'decided' }> {
+  const decision = decide(of);
+  if (decision.type !== 'decided') throw new Error(`needs ${decision.what}`);
+  return decision;
+}
+
+const start = { operation: ROTATE_START, next: second.pem } as const;
+const complete = { operation: ROTATE_COMPLETE } as const;
+const reasons = (of: Situation) => decided(of).notices.map(({ reason }) => reason);
+
+test('start: a second pair appears beside the first, and both are shown', () => {
+  expect(decide(situation(before, { operation: ROTATE_START }))).toEqual({ type: 'needs', what: 'next' });
+  const { change, notices } = decided(situation(before, start));
+  expect(change).toEqual({ data: beside(second), annotations: shownNext(second) });
+  expect(notices).toEqual([
+    {
+      type: 'Normal',
+      reason: 'DeployKey',
+      message: `Add this public key to ${url} as a deploy key: ${first.line} (${first.mark})`,
+    },
+    {
+      type: 'Normal',
+      reason: 'KeyRotationPrepared',
+      message: `Add ${second.mark} to ${url} as a second deploy key, then annotate with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
+    },
+  ]);
+});
+
+test('start without any pair yet makes both, so that a run that was cut off in between ends the same', () => {
+  expect(decide(situation(undefined, start))).toEqual({ type: 'needs', what: 'identity' });
+  expect(decided(situation(undefined, { ...start, identity: first.pem })).change?.data).toMatchObject({
+    identity: first.pem,
+    ...beside(second),
+  });
+});
+
+test.each([
+  ['start again', { operation: ROTATE_START, next: third.pem }],
+  ['later runs', { next: third.pem }],
+] as const)('%s: the prepared pair is never replaced, and still told', (_, parts) => {
+  expect(decided(situation(between, parts)).change).toBeUndefined();
+  expect(reasons(situation(between, parts))).toEqual(['DeployKey', 'KeyRotationPrepared']);
+});
+
+test('complete: the second pair takes the place of the first in one change', () => {
+  const { change, notices } = decided(situation(between, complete));
+  expect(change).toEqual({
+    data: {
+      identity: second.pem,
+      'identity.pub': `${second.line}\n`,
+      'identity.next': null,
+      'identity.next.pub': null,
+    },
+    annotations: {
+      ...shown(second),
+      [`${domain}/next-public-key`]: null,
+      [`${domain}/next-fingerprint`]: null,
+      ...former(first.mark),
+    },
+  });
+  expect(notices.map(({ reason }) => reason)).toEqual(['DeployKey', 'KeyRotationCompleted']);
+  expect(notices[1]?.message).toContain(`The key ${second.mark} is used instead of ${first.mark}`);
+});
+
+test('complete again tells the same, for the run that wrote may have been cut off before it told', () => {
+  const again = decided(situation(after, complete));
+  expect(again.change).toBeUndefined();
+  expect(again.notices).toEqual(decided(situation(between, complete)).notices);
+});
+
+test('later runs keep what they know of the former key and are silent about it', () => {
+  expect(decided(situation(after)).change).toBeUndefined();
+  expect(reasons(situation(after))).toEqual(['DeployKey']);
+});
+
+test.each([
+  ['before any start', before],
+  ['after the prepared pair was removed by hand', { ...between, data: used(first) }],
+])('complete %s changes no key and says what to do', (_, secret) => {
+  const { change, notices } = decided(situation(secret, complete));
+  expect(change?.data ?? {}).toEqual({});
+  expect(notices.at(-1)).toEqual({
+    type: 'Warning',
+    reason: 'KeyRotationRefused',
+    message: expect.stringMatching(
+      /^ConfigMap garden-foo\/flux-config: annotation gardener.cloud\/operation: rotate-ssh-keypair-complete has changed nothing: .*=rotate-ssh-keypair-start to have one made\.$/,
+    ),
+  });
+});
+
+test('a prepared pair that is removed by hand is forgotten', () => {
+  expect(decided(situation({ ...between, data: used(first) })).change).toEqual({
+    data: {},
+    annotations: { [`${domain}/next-public-key`]: null, [`${domain}/next-fingerprint`]: null },
+  });
+});
+
+test('the next start forgets the former key, and who goes back to it is not told to remove it', () => {
+  const forgotten = { [`${domain}/former-fingerprint`]: null };
+  const again = decided(situation(after, { operation: ROTATE_START, next: third.pem }));
+  expect(again.change?.annotations).toEqual({ ...shownNext(third), ...forgotten });
+  const back = { ...after, data: used(first) };
+  expect(decided(situation(back, complete)).change?.annotations).toEqual({ ...shown(first), ...forgotten });
+  expect(reasons(situation(back, complete))).toEqual(['DeployKey', 'KeyRotationRefused']);
+});
+
+test('a prepared pair of the user’s own is taken, its public key completed', () => {
+  const own = { ...before, data: { ...used(first), 'identity.next': third.pem } };
+  expect(decided(situation(own)).change).toEqual({
+    data: { 'identity.next.pub': `${third.line}\n` },
+    annotations: shownNext(third),
+  });
+  expect(decided(situation(own, complete)).change?.data).toMatchObject({
+    identity: third.pem,
+    'identity.pub': `${third.line}\n`,
+  });
+});
+
+test.each<[string, Values, RegExp]>([
+  ['a private key that is none', { 'identity.next': 'marked-secret' }, /: identity\.next: is not a private key/],
+  [
+    'a public key of another pair',
+    { ...beside(second), 'identity.next.pub': third.line },
+    /: identity\.next\.pub: does not belong to identity\.next; remove/,
+  ],
+  ['a public key alone', { 'identity.next.pub': 'marked-secret' }, /has identity\.next\.pub without identity\.next/],
+  ['the key that is used', beside(first), /: identity\.next: is the same key as identity; remove/],
+])('%s is reported and left alone; nothing is completed with it', (_, data, sentence) => {
+  const secret = { ...before, data: { ...used(first), ...data } };
+  for (const parts of [{}, start, complete]) {
+    const { change, notices } = decided(situation(secret, parts));
+    expect(change).toBeUndefined();
+    expect(notices.map(({ reason }) => reason)).toEqual([
+      'DeployKey',
+      'InvalidSecret',
+      ...('operation' in parts ? ['KeyRotationRefused'] : []),
+    ]);
+    expect(notices[1]?.message).toMatch(sentence);
+    expect(JSON.stringify(notices)).not.toContain('marked-secret');
+  }
+});
+
+test('start is refused while the used key makes no sense; complete puts a good one in its place', () => {
+  const damaged = { ...between, data: { ...between.data, identity: 'marked-secret' } };
+  expect(decided(situation(damaged, start)).change).toBeUndefined();
+  expect(reasons(situation(damaged, start))).toEqual(['InvalidSecret', 'KeyRotationRefused']);
+  expect(decided(situation(damaged, complete)).change).toMatchObject({
+    data: { identity: second.pem },
+    annotations: former(first.mark),
+  });
+});
+
+test('complete needs no used key and makes none', () => {
+  const { identity, 'identity.pub': publicKey, ...data } = between.data;
+  expect(decided(situation({ ...between, data }, complete)).change?.data).toMatchObject({ identity: second.pem });
+});
+
+test('an immutable Secret cannot be rotated, which is said', () => {
+  const immutable = { ...before, immutable: true };
+  expect(decided(situation(immutable, start)).change).toBeUndefined();
+  expect(reasons(situation(immutable, start))).toEqual(['InvalidSecret', 'KeyRotationRefused']);
+});
+
+test('another sshKeyType is told as long as the rotation that brings it is not under way', () => {
+  expect(reasons(situation(before, { sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyTypeIgnored']);
+  const moving = {
+    ...before,
+    data: { ...used(first), ...beside(rsa) },
+    annotations: { ...shown(first), ...shownNext(rsa) },
+  };
+  expect(reasons(situation(moving, { sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyRotationPrepared']);
+  expect(reasons(situation(moving, { sshKeyType: 'rsa', ...complete }))).toEqual(['DeployKey', 'KeyRotationCompleted']);
+});
+
+test('a prepared pair is not replaced when sshKeyType changes after the start', () => {
+  for (const parts of [{ sshKeyType: 'rsa' }, { sshKeyType: 'rsa', ...start, next: rsa.pem }] as const) {
+    expect(decided(situation(between, parts)).change).toBeUndefined();
+    expect(decided(situation(between, parts)).notices.at(-1)).toMatchObject({
+      reason: 'KeyTypeIgnored',
+      message: expect.stringContaining('identity.next is a key of type ssh-ed25519, and sshKeyType says rsa; to have'),
+    });
+  }
+});
+
+test('what an Event has no room for is the end of the comment', () => {
+  const long = situation(before, { operation: ROTATE_START, next: rsa.pem, sshKeyType: 'rsa' });
+  const message = decided(long).notices.find(({ reason }) => reason === 'KeyRotationPrepared')?.message ?? '';
+  expect(message.slice(0, 1000)).toContain(rsa.line.split(' ')[1]);
+});
