@@ -1,4 +1,5 @@
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { lazySqs } from '../sqs/connect.ts';
 import { createQueues } from '../sqs/create-queues.ts';
@@ -62,7 +63,12 @@ export async function openBridge({
   const connect = lazySqs({ endpoint: address });
   const sqs = await connect();
   const visible = visibilitySeconds === undefined ? {} : { visibilitySeconds };
-  const queues = await createQueues(sqs, definitions, { prefix, ...visible });
+  const queues = await createQueues(sqs, definitions, { prefix, ...visible }).catch((error: unknown) => {
+    sqs.client.destroy();
+    throw new ShootFluxError(
+      `SQS at ${new URL(address).host}: no queues (${errorMessage(error)}): check the endpoint.`,
+    );
+  });
   const sender = createSender({ sqs: connect, queues });
 
   return {

@@ -7,6 +7,7 @@ import { CHECKSUMS } from '../../shared/flux/release-files.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { exitCodes, type Terminal } from './command.ts';
+import { checkComplete } from './releases.ts';
 
 /** What is told about a release. */
 interface Report {
@@ -35,6 +36,7 @@ export async function inspectDistribution(dir: string, json: boolean, terminal: 
 async function inspectRelease(distribution: Distribution, dir: string, version: string): Promise<Report> {
   try {
     const release = await distribution.release(version);
+    checkComplete(release, join(dir, version));
     return {
       version,
       digest: release.digest,

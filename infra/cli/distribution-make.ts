@@ -13,6 +13,7 @@ import {
 import { parseVersion } from '../../shared/flux/versions.ts';
 import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
 import { exitCodes, type Terminal, UsageError } from './command.ts';
+import { checkComplete } from './releases.ts';
 import { tarFiles } from './tar.ts';
 
 /** Adds a release to a distribution folder; all of it or nothing. */
@@ -23,13 +24,12 @@ export async function makeRelease(
   if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a release such as v2.9.4`);
   const name = version.startsWith('v') ? version : `v${version}`;
   const files = await releaseFiles(from);
-  await mkdir(dir, { recursive: true });
-  const draft = await mkdtemp(join(dir, '.draft-'));
+  const draft = await newDraft(dir);
   try {
     for (const file of files) await writeFile(join(draft, file.name), file.text);
     await writeFile(join(draft, CHECKSUMS), checksumText(files));
     const release = await readRelease(draft, name);
-    checkRelease(release, from);
+    checkComplete(release, from);
     // A draft is private; a release is for everybody who may read the distribution.
     await chmod(draft, 0o755);
     const placed = await place(draft, join(dir, name), release);
@@ -38,6 +38,15 @@ export async function makeRelease(
     return exitCodes.good;
   } finally {
     await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function newDraft(dir: string): Promise<string> {
+  try {
+    await mkdir(dir, { recursive: true });
+    return await mkdtemp(join(dir, '.draft-'));
+  } catch (error) {
+    throw new ShootFluxError(`${dir}: cannot be written (${errorMessage(error)}): give a folder that can.`);
   }
 }
 
@@ -52,12 +61,6 @@ async function releaseFiles(from: string): Promise<ReleaseFile[]> {
   } catch (error) {
     throw new ShootFluxError(`${from}: cannot be read (${errorMessage(error)}): give manifests.tar.gz or a folder.`);
   }
-}
-
-function checkRelease(release: Release, from: string): void {
-  const missing = ['policies', 'rbac', 'source-controller'].filter((name) => !release.files.has(name));
-  if (missing.length === 0) return;
-  throw new ShootFluxError(`${from}: ${missing.join('.yaml, ')}.yaml is missing: give all files of one release.`);
 }
 
 /** @returns false when the same release was there already */

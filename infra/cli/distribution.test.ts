@@ -59,7 +59,7 @@ test('half a release is refused', async () => {
   await using target = await files({});
   const { code, err } = await make(target.dir, source.dir, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toContain('rbac.yaml is missing: give all files of one release.');
+  expect(err).toContain('without rbac.yaml: give all files of one release.');
   expect(await readdir(target.dir)).toEqual([]);
 });
 
@@ -99,6 +99,32 @@ test('inspect finds a release that was changed, and fails', async () => {
   const { code, out } = await inspect(target.dir);
   expect(code).toBe(1);
   expect(out).toMatch(/^v2\.9\.99 {2}Flux release .*: rbac\.yaml differs from SHA256SUMS: /);
+});
+
+test('inspect finds a release that lacks files, and fails', async () => {
+  await using target = await files({});
+  await mkdir(join(target.dir, 'v2.9.98'));
+  const { code, out } = await inspect(target.dir);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98: without policies\.yaml, rbac\.yaml, source-controller\.yaml: /);
+});
+
+test('a distribution where nothing can be written is said', async () => {
+  await using target = await files({ file: '' });
+  const { code, err } = await make(target.paths.file, release, 'v2.9.99');
+  expect(code).toBe(1);
+  expect(err).toMatch(/file: cannot be written \(E.*\): give a folder that can\.\n$/);
+});
+
+test('render and validate tell a folder without releases, and what is missing there', async () => {
+  await using target = await files({});
+  for (const name of ['render', 'validate']) {
+    expect(await shootFlux([name, '--flux-distribution', target.dir])).toEqual({
+      code: 1,
+      out: '',
+      err: `shoot-flux ${name}: ${target.dir} holds no Flux release: it needs folders such as v2.9.4, see distribution make.\n`,
+    });
+  }
 });
 
 test('an empty distribution fails', async () => {

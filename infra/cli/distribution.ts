@@ -19,13 +19,13 @@ export default command({
     'Nothing is downloaded: manifests.tar.gz is an asset of every release of Flux.',
   async run(values, [action, ...others], terminal) {
     const { from, version, json = false, 'flux-distribution': dir } = values;
-    if (dir === undefined) throw new UsageError('--flux-distribution is missing');
+    if (action !== 'make' && action !== 'inspect') throw new UsageError('say whether to make or to inspect');
     if (others.length > 0) throw new UsageError(`"${others[0]}" is one argument too many`);
+    if (dir === undefined) throw new UsageError('--flux-distribution is missing');
     if (action === 'inspect') {
       const { inspectDistribution } = await import('./distribution-inspect.ts');
       return inspectDistribution(dir, json, terminal);
     }
-    if (action !== 'make') throw new UsageError('say whether to make or to inspect');
     if (from === undefined || version === undefined) throw new UsageError('make needs --from and --version');
     const { makeRelease } = await import('./distribution-make.ts');
     return makeRelease({ dir, from, version }, terminal);

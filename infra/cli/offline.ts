@@ -8,6 +8,7 @@ import { resolveVersion } from '../../shared/flux/versions.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { CliInputs } from './inputs.ts';
+import { releasesOf } from './releases.ts';
 
 /** A Shoot's objects as far as they can be told without a cluster. */
 export interface Offline {
@@ -33,7 +34,7 @@ async function render({ distribution, config: inputs, shoot }: CliInputs): Promi
   const releases = openDistribution(distribution);
   const version = resolveVersion({
     wanted: config.flux.version,
-    available: await releases.versions(),
+    available: await releasesOf(releases, distribution),
     kubernetesVersion: shoot?.spec?.kubernetes?.version,
     mayUpgrade: true,
   });

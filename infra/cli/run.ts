@@ -1,13 +1,13 @@
-import { access } from 'node:fs/promises';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import { kubeconfigFiles } from '../../shared/kube/credentials.ts';
+import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { createLog, type LogLevel } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes, UsageError } from './command.ts';
+import { releasesOf } from './releases.ts';
 
 export default command({
   name: 'run',
@@ -47,16 +47,12 @@ export default command({
   notes: 'Logs are JSON lines on standard error. SIGTERM and SIGINT let runs end that are under way.',
   async run(values, _, terminal) {
     const garden = values.garden ?? missing('--garden KUBECONFIG');
-    const seeds = (values.seed ?? missing('--seed NAME=KUBECONFIG')).map(seedOf);
+    const seeds = seedsOf(values.seed ?? missing('--seed NAME=KUBECONFIG'));
     const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
     const files = Object.fromEntries([[GARDEN, garden], ...seeds]);
-    await Promise.all(Object.values(files).map(readable));
-    const releases = await distributionAt(fluxDistribution).versions();
-    if (releases.length === 0) {
-      throw new ShootFluxError(
-        `${fluxDistribution} holds no Flux release: it needs folders such as v2.9.4, see distribution make.`,
-      );
-    }
+    // A cluster may be away when we start, but a kubeconfig that cannot be followed is a mistake of now.
+    await Promise.all(Object.values(files).map(kubeconfigFile));
+    const releases = await releasesOf(distributionAt(fluxDistribution), fluxDistribution);
     const settings: Settings = {
       landscape: values.landscape ?? 'gardener',
       gardenIdentity: values['garden-identity'],
@@ -73,7 +69,7 @@ export default command({
       settings,
       log,
       port: port(values.port),
-      sqsEndpoint: values['sqs-endpoint'],
+      sqsEndpoint: url(values['sqs-endpoint']),
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
     terminal.err(`shoot-flux serves ${settings.seeds.join(', ')} with Flux ${releases.join(', ')}${probes}\n`);
@@ -88,6 +84,13 @@ function missing(option: string): never {
   throw new UsageError(`${option} is missing`);
 }
 
+function seedsOf(texts: string[]): [string, string][] {
+  const seeds = texts.map(seedOf);
+  const twice = seeds.find(([name], index) => seeds.findIndex(([other]) => other === name) < index);
+  if (twice !== undefined) throw new UsageError(`--seed ${twice[0]} is given twice`);
+  return seeds;
+}
+
 function seedOf(text: string): [string, string] {
   const [, name, file] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === undefined || file === undefined)
@@ -96,17 +99,16 @@ function seedOf(text: string): [string, string] {
   return [name, file];
 }
 
-async function readable(file: string): Promise<void> {
-  await access(file).catch(() => {
-    throw new ShootFluxError(`${file} cannot be read: give the path of a kubeconfig.`);
-  });
-}
-
 function port(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = Number(text);
   if (Number.isInteger(number) && number >= 0 && number < 65536) return number;
   throw new UsageError(`--port ${text} is not a port`);
+}
+
+function url(text: string | undefined): string | undefined {
+  if (text === undefined || URL.canParse(text)) return text;
+  throw new UsageError(`--sqs-endpoint ${text} is not a URL such as http://127.0.0.1:4566`);
 }
 
 function shootAccess(text: string | undefined): Settings['shootAccess'] {

@@ -1,8 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WatcherStatus } from '../../events/watcher/watcher.ts';
+import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
+/** What the endpoints tell. */
 export interface Probes {
   alive(): boolean;
   ready(): boolean;
@@ -10,13 +12,24 @@ export interface Probes {
   metrics: PrometheusMetrics;
 }
 
-/** `/healthz` (progress), `/readyz` (first sync done, with what is missing) and `/metrics`. */
-export async function startEndpoints(port: number, probes: Probes): Promise<{ port: number; stop(): Promise<void> }> {
+/** A server for probes and metrics. */
+export interface Endpoints {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * `/healthz` (progress), `/readyz` (first sync done, with what is missing) and `/metrics`.
+ * @throws ShootFluxError when the port cannot be had
+ */
+export async function startEndpoints(port: number, probes: Probes): Promise<Endpoints> {
   const server = createServer((request, response) => {
     void answer(request.url ?? '/', response, probes).catch(() => response.destroy());
   });
   const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject);
+  server.once('error', ({ message }) => {
+    listening.reject(new ShootFluxError(`port ${port} cannot be served (${message}): take another one.`));
+  });
   server.listen(port, listening.resolve);
   await listening.promise;
   return { port: (server.address() as AddressInfo).port, stop: () => close(server) };

@@ -7,7 +7,7 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findFunctions } from '../functions.ts';
-import { startEndpoints } from './endpoints.ts';
+import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 
 export interface ProductOptions {
@@ -47,11 +47,6 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const clientsOf = (identity: string) => clients(identity, options, metrics);
 
   const bridge = await openBridge({ definitions, log, endpoint: options.sqsEndpoint });
-  const running = bridge.start(
-    functions,
-    ({ name }) => ({ kube: clientsOf(name), settings, now: () => new Date(), log, metrics }),
-    options.concurrency === undefined ? {} : { concurrency: options.concurrency },
-  );
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
@@ -61,16 +56,18 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
+  const probes = { alive: watcher.alive, ready: watcher.ready, status: watcher.status, metrics };
+  // Before anything runs: a port that is taken ends the start, and only the queue has to be closed then.
+  const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
+    await bridge.stop();
+    throw error;
+  });
+  const running = bridge.start(
+    functions,
+    ({ name }) => ({ kube: clientsOf(name), settings, now: () => new Date(), log, metrics }),
+    options.concurrency === undefined ? {} : { concurrency: options.concurrency },
+  );
   watcher.start();
-  const endpoints =
-    options.port === undefined
-      ? undefined
-      : await startEndpoints(options.port, {
-          alive: watcher.alive,
-          ready: watcher.ready,
-          status: watcher.status,
-          metrics,
-        });
 
   return {
     port: endpoints?.port,
@@ -82,6 +79,10 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       await endpoints?.stop();
     },
   };
+}
+
+async function endpointsOn(port: number | undefined, probes: Probes): Promise<Endpoints | undefined> {
+  return port === undefined ? undefined : startEndpoints(port, probes);
 }
 
 /** Clients of one identity, for one run when a signal is given; requests are counted by cluster. */

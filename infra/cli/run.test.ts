@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
+import { files, shootFlux } from './testing.ts';
+
+const kubeconfig = {
+  clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'nobody', user: { token: 'none' } }],
+  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'nobody' } }],
+  'current-context': 'here',
+};
+
+test.each([
+  [['--seed', 'a=kubeconfig', '--seed', 'a=kubeconfig'], '--seed a is given twice'],
+  [['--seed', 'kubeconfig'], '--seed kubeconfig is not of the form NAME=KUBECONFIG'],
+  [['--seed', 'garden=kubeconfig'], 'a seed cannot be called garden'],
+  [['--seed', 'a=kubeconfig', '--sqs-endpoint', 'queue'], '--sqs-endpoint queue is not a URL'],
+  [['--seed', 'a=kubeconfig', '--port', 'http'], '--port http is not a port'],
+])('%j is wrong usage', async (args, message) => {
+  await using input = await files({ kubeconfig });
+  const own = args.map((arg) => arg.replace('=kubeconfig', `=${input.paths.kubeconfig}`));
+  const options = ['--garden', input.paths.kubeconfig, '--flux-distribution', standIn.folder];
+  const { code, err } = await shootFlux(['run', ...options, ...own]);
+  expect(code).toBe(2);
+  expect(err).toContain(`shoot-flux run: ${message}`);
+});
+
+async function run(paths: Record<'garden' | 'seed', string>, ...args: string[]) {
+  const clusters = ['--garden', paths.garden, '--seed', `local=${paths.seed}`];
+  return shootFlux(['run', ...clusters, '--flux-distribution', standIn.folder, ...args]);
+}
+
+test.each([
+  ['', 'is neither YAML nor JSON of a kubeconfig'],
+  [{ ...kubeconfig, 'current-context': 'elsewhere' }, 'current-context elsewhere is not among its contexts'],
+])('a kubeconfig that cannot be followed ends the start: %j', async (seed, message) => {
+  await using input = await files({ garden: kubeconfig, seed });
+  const { code, err } = await run(input.paths, '--port', '0');
+  expect(code).toBe(1);
+  expect(err).toMatch(/^shoot-flux run: kubeconfig \S+seed/);
+  expect(err).toContain(message);
+});
+
+test('an SQS that does not answer ends the start with one sentence', async () => {
+  await using input = await files({ garden: kubeconfig, seed: kubeconfig });
+  const { code, err } = await run(input.paths, '--sqs-endpoint', 'http://127.0.0.1:1');
+  expect(code).toBe(1);
+  expect(err).toMatch(
+    /^shoot-flux run: SQS at 127\.0\.0\.1:1: no queues \(.*ECONNREFUSED.*\): check the endpoint\.\n$/,
+  );
+});
+
+test('a port that is taken ends the process: no watcher and no queue goes on', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, resolve));
+  const { port } = taken.address() as AddressInfo;
+  await using input = await files({ kubeconfig });
+  const { kubeconfig: file } = input.paths;
+  const clusters = ['--garden', file, '--seed', `local=${file}`];
+  const command = ['infra/cli/main.ts', 'run', ...clusters, '--flux-distribution', standIn.folder, '--port', `${port}`];
+  // A process that goes on is killed, and then it has no exit code.
+  const ended = promisify(execFile)(process.execPath, command, { timeout: 4000, killSignal: 'SIGKILL' });
+  await expect(ended).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      new RegExp(`^shoot-flux run: port ${port} cannot be served \\(.*EADDRINUSE.*\\): take another one\\.\n$`),
+    ),
+  });
+  await new Promise((resolve) => taken.close(resolve));
+});
