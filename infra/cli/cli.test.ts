@@ -1,6 +1,9 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
 import { shootFlux } from './testing.ts';
 
 test.each(['run', 'render', 'validate', 'distribution'])('%s --help tells usage and options', async (name) => {
@@ -22,9 +25,20 @@ test.each([
   [['frob'], 'shoot-flux: there is no command "frob"; see: shoot-flux --help\n'],
   [['toString'], 'shoot-flux: there is no command "toString"; see: shoot-flux --help\n'],
   [['render', '--frob'], "shoot-flux render: Unknown option '--frob'; see: shoot-flux render --help\n"],
+  [
+    ['render', '--shoot', '--json'],
+    "shoot-flux render: Option '--shoot' argument is ambiguous; see: shoot-flux render --help\n",
+  ],
   [['render', 'x'], 'shoot-flux render: "x" is one argument too many; see: shoot-flux render --help\n'],
   [['render'], 'shoot-flux render: --flux-distribution is missing; see: shoot-flux render --help\n'],
-  [['distribution'], 'shoot-flux distribution: --flux-distribution is missing; see: shoot-flux distribution --help\n'],
+  [
+    ['distribution', 'inspect'],
+    'shoot-flux distribution: --flux-distribution is missing; see: shoot-flux distribution --help\n',
+  ],
+  [
+    ['distribution'],
+    'shoot-flux distribution: say whether to make or to inspect; see: shoot-flux distribution --help\n',
+  ],
 ])('%j is wrong usage', async (args, err) => {
   expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
 });
@@ -35,4 +49,15 @@ test('the process ends with the exit code of the command', async () => {
     code: 2,
     stderr: expect.stringContaining('--flux-distribution is missing'),
   });
+});
+
+test.each([
+  [[], 0],
+  [['--json'], 0],
+])('a reader who has seen enough is no error: render %j', async (args, code) => {
+  const command = ['infra/cli/main.ts', 'render', '--flux-distribution', standIn.folder, ...args];
+  const child = spawn(process.execPath, command);
+  child.stdout.destroy();
+  const [err, [ended]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect({ ended, err: err.replaceAll(/^not shown: .*\n/gm, '') }).toEqual({ ended: code, err: '' });
 });

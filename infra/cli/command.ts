@@ -85,7 +85,7 @@ function parse(args: string[], options: Record<string, Option>) {
     return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true });
   } catch (error) {
     // Only the first sentence is about the user's mistake; the rest explains the parser.
-    throw new UsageError(error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error));
+    throw new UsageError(error instanceof Error ? (error.message.split(/\.\s/)[0] ?? '') : String(error));
   }
 }
 

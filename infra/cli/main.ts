@@ -4,6 +4,14 @@ import { useCompileCache } from '../compile-cache.ts';
 
 useCompileCache();
 const { cli } = await import('./cli.ts');
+const { exitCodes } = await import('./command.ts');
+
+// Who reads may have seen enough, as `head` has: the command still ends with its own exit code.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return;
+  process.stderr.write(`shoot-flux: standard output: ${message}\n`);
+  process.exit(exitCodes.failed);
+});
 
 process.exitCode = await cli(process.argv.slice(2), {
   out: (data) => process.stdout.write(data),
