@@ -32,7 +32,7 @@ export async function uninstall(shoot: KubeClient, applied: Applied): Promise<st
   if (remaining.includes(true)) return 'Waiting for the CustomResourceDefinitions of Flux to go.';
   await inParallel(PARALLEL, targets.others, (target) => removeTarget(shoot, target));
   if (applied.ownsNamespace && (await isVacant(shoot, applied.namespace))) {
-    await shoot.delete(resources.namespaces, { name: applied.namespace });
+    await removeTarget(shoot, { resource: resources.namespaces, name: applied.namespace });
   }
   return undefined;
 }
