@@ -259,7 +259,7 @@ describe('providerConfig', () => {
   });
 
   test('names, labels, annotations and a sourceRef of ones own', () => {
-    const metadata = { name: 'a', labels: { tier: 'x' }, annotations: { note: 'y' } };
+    const metadata = { name: 'a', labels: { tier: 'x' }, annotations: { note: 'y', 'Example.com/Team': 'z' } };
     const sourceRef = { kind: 'ExternalArtifact', name: 'b' };
     const config = effectiveConfig(
       withTemplates(gitRepository({}, { metadata }), kustomization({ sourceRef }, { metadata })),

@@ -6,13 +6,16 @@ import { keyDocs, shapeOf } from './schema.ts';
 
 type Path = readonly PropertyKey[];
 
+const LONGEST_KEY = 80;
+
 /** `additionalSecretResources[0].name` */
 export function pathText(path: Path): string {
-  return path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
-    '',
-  );
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    const key = part === '' ? '""' : String(part);
+    const shown = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}...` : key;
+    return text === '' ? shown : `${text}.${shown}`;
+  }, '');
 }
 
 /**

@@ -47,7 +47,8 @@ export const fluxSchema = z.strictObject({
 /** `source` of the FluxConfig; its template is judged by `sourceTemplateSchema`. */
 export const sourceSchema = z.strictObject({
   template: requiredKey(z.looseObject({}), {
-    description: 'A GitRepository, OCIRepository or Bucket; fields that are not listed here are passed on untouched.',
+    description:
+      'A GitRepository, OCIRepository or Bucket; fields that are not listed here are passed on as they are, where the release of Flux knows them.',
     example: '{ kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } }',
   }),
   secretResourceName: key(text(), {
@@ -59,7 +60,8 @@ export const sourceSchema = z.strictObject({
 /** `kustomization` of the FluxConfig; its template is judged by `kustomizationTemplateSchema`. */
 export const kustomizationSchema = z.strictObject({
   template: requiredKey(z.looseObject({}), {
-    description: 'The root Kustomization; fields that are not listed here are passed on untouched.',
+    description:
+      'The root Kustomization; fields that are not listed here are passed on as they are, where the release of Flux knows them.',
     example: '{ spec: { path: ./clusters/production } }',
   }),
 });

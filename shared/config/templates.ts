@@ -45,11 +45,14 @@ const apiVersion =
       : `${quote(value)} is not an API that Flux has for this kind; write ${group}/v1 or leave it out`;
   };
 
+// Kubernetes does not mind capitals in the prefix of an annotation's key.
+const annotationKey: Check = (name) => metadataKey(name.toLowerCase());
+
 /** Labels or annotations: values that are no texts are the record's own finding. */
-function metadataRecord(value?: Check) {
+function metadataRecord(key: Check, value?: Check) {
   const isKey = (payload: z.core.ParsePayload<Record<string, string>>) => {
     for (const name of Object.keys(payload.value)) {
-      const problem = metadataKey(name);
+      const problem = key(name);
       if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: name });
     }
   };
@@ -64,8 +67,8 @@ function metadata(name: Check) {
       default: "Flux's namespace",
       example: 'flux-system',
     }),
-    labels: metadataRecord(labelValue),
-    annotations: metadataRecord(),
+    labels: metadataRecord(metadataKey, labelValue),
+    annotations: metadataRecord(annotationKey),
   });
 }
 

@@ -118,7 +118,7 @@ test('a component that the release lacks is an error with those that it has', ()
   expect(() => install({ components: ['source-controller', 'source-watcher'] })).toThrow(
     'configuration: flux.components[source-watcher]: Flux v2.9.99 has no component source-watcher; it has ' +
       'helm-controller, kustomize-controller, notification-controller, source-controller; ' +
-      'remove it or ask for another release.',
+      'remove it or ask for another release',
   );
   expect(() => install({ components: ['rbac'] })).toThrow('has no component rbac');
 });
