@@ -23,6 +23,8 @@ export interface DemoOptions {
   /** Folder of Flux releases. Default: the real ones where they are beside the repository, else a small one. */
   fluxDistribution?: string | undefined;
   output: Output;
+  /** Resolves with the reason when somebody wants it to end early. */
+  ended: Promise<string>;
   /** Ends a wait that takes longer. */
   limitMs?: number;
 }
@@ -41,7 +43,7 @@ const PROJECT = 'demo';
 const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 
 /** The main job, to be watched: a private repository comes up in two Shoots, and a commit arrives in both. */
-export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
+export async function runDemo({ output, ended, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
   const distribution = options.fluxDistribution ?? defaultDistribution();
   const releases = await distributionAt(distribution).versions();
   if (releases.length === 0) throw new Error(`${distribution} holds no Flux release: it needs folders such as v2.9.4.`);
@@ -83,7 +85,8 @@ export async function runDemo({ output, limitMs = 45_000, ...options }: DemoOpti
     },
   };
   try {
-    await play({ output, git, landscape, observer, deadline });
+    const early = ended.then((reason) => Promise.reject(new Error(`the rest: ${reason} ended the demo`)));
+    await Promise.race([play({ output, git, landscape, observer, deadline }), early]);
   } catch (error) {
     missing.push(errorMessage(error));
   }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { untilSignal } from '../../infra/process/signals.ts';
 import { errorMessage } from '../../shared/runtime/errors.ts';
 import { type Demo, runDemo, temporaryFolder } from './demo.ts';
 import { createOutput } from './output.ts';
@@ -13,6 +14,7 @@ npm run demo -- [--keep] [--flux-distribution DIR]
 `;
 
 const write = (text: string) => void process.stdout.write(text);
+const ended = Promise.race([untilSignal(), untilNobodyReads()]);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -35,7 +37,7 @@ async function main(): Promise<number> {
 
 async function start(fluxDistribution: string | undefined): Promise<Demo | undefined> {
   try {
-    return await runDemo({ fluxDistribution, output: createOutput(write, process.stdout.isTTY === true) });
+    return await runDemo({ fluxDistribution, ended, output: createOutput(write, process.stdout.isTTY === true) });
   } catch (error) {
     process.stderr.write(`The demo cannot start: ${errorMessage(error)}\n`);
     return undefined;
@@ -58,14 +60,18 @@ function readOptions() {
   }
 }
 
+/** As behind `| head`. */
+function untilNobodyReads(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  process.stdout.on('error', () => resolve('its reader'));
+  return promise;
+}
+
 async function keep(demo: Demo): Promise<void> {
   const folder = await temporaryFolder();
   const kubeconfigs = await demo.writeKubeconfigs(folder.path);
   write('\nEverything goes on running; look around with kubectl, end with Ctrl-C:\n');
   for (const [name, path] of Object.entries(kubeconfigs)) write(`  ${name.padEnd(22)} kubectl --kubeconfig ${path}\n`);
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
-  });
+  await ended;
   await folder.remove();
 }

@@ -1,13 +1,19 @@
 import { spawn } from 'node:child_process';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs the demo as `npm run demo` does, with the parts that every machine has. */
+/** Starts the demo as `npm run demo` does, with the parts that every machine has. */
+function start(args: string[], variables: NodeJS.ProcessEnv = {}) {
+  const env = { ...process.env, SHOOT_FLUX_TOOLS: join(root, 'none'), ...variables };
+  return spawn(process.execPath, ['test/demo/main.ts', ...args], { cwd: root, env });
+}
+
 async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const env = { ...process.env, SHOOT_FLUX_TOOLS: join(root, 'none') };
-  const child = spawn(process.execPath, ['test/demo/main.ts', ...args], { cwd: root, env });
+  const child = start(args);
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));
@@ -34,4 +40,20 @@ it('what is wrong with its arguments ends it at once', async () => {
     output: expect.stringContaining('nowhere'),
   });
   expect(await demo('--nonsense')).toMatchObject({ code: 2, output: expect.stringContaining('--keep') });
+});
+
+it.each([
+  ['Ctrl-C', (child: ReturnType<typeof start>) => child.kill('SIGINT')],
+  ['a reader that has seen enough', (child: ReturnType<typeof start>) => child.stdout.destroy()],
+])('%s in the middle ends it, and nothing of it stays', async (_, interrupt) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'demo-'));
+  const child = start(['--flux-distribution', 'test/landscape/distribution'], { TMPDIR: folder.path });
+  let interrupted = false;
+  child.stdout.on('data', (chunk) => {
+    if (interrupted || !String(chunk).includes('Two Shoots')) return;
+    interrupted = true;
+    interrupt(child);
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  expect({ code, interrupted, left: await readdir(folder.path) }).toEqual({ code: 1, interrupted: true, left: [] });
 });
