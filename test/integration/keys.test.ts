@@ -2,17 +2,15 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { definition } from '../../functions/keys/function.ts';
-import { handler } from '../../functions/keys/handler.ts';
-import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { readIdentity } from '../../shared/ssh/identity.ts';
 import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
 import { createGitClient } from '../landscape/flux/git-fetch.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
-import type { KubeApiOptions, RequestSummary } from '../landscape/kube-api/kube-api.ts';
-import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
+import type { RequestSummary } from '../landscape/kube-api/kube-api.ts';
+import { fluxConfig, fluxSource } from './garden.ts';
+import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
 
 let git: GitServer;
 let repository: GitRepository;
@@ -21,67 +19,6 @@ beforeAll(async () => {
   repository = await git.createRepository('fleet', { 'README.md': '# fleet\n' });
 });
 afterAll(() => git.stop());
-
-const github = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
-
-/** A garden with this ConfigMap; everything it ever says is searched for secrets at the end. */
-async function gardenWith(data: Record<string, string>, options: KubeApiOptions = {}): Promise<Garden> {
-  const garden = await startGarden(definition, handler, options);
-  garden.api.objects.create(fluxConfig(data));
-  const stop = garden[Symbol.asyncDispose];
-  garden[Symbol.asyncDispose] = async () => {
-    const secrets = ['PRIVATE KEY', 'marked-secret', ...privateLines(secretOf(garden)?.identity)];
-    const said = JSON.stringify([garden.log, eventsOf(garden), annotationsOf(garden)]);
-    await stop();
-    for (const secret of secrets) expect(said).not.toContain(secret);
-  };
-  return garden;
-}
-
-/** The end of a private key; the first lines of an RSA key are its public modulus. */
-function privateLines(pem = ''): string[] {
-  const lines = pem.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
-  return lines.slice(-3);
-}
-
-function secretOf({ api }: Garden): Record<string, string> | undefined {
-  const data = api.objects.find(fluxSource())?.data as Record<string, string> | undefined;
-  return (
-    data &&
-    Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]),
-    )
-  );
-}
-
-function annotationsOf({ api }: Garden): Record<string, string> {
-  return (api.objects.find(fluxSource())?.metadata.annotations ?? {}) as Record<string, string>;
-}
-
-function eventsOf({ api }: Garden) {
-  const { events } = resources;
-  return api.objects
-    .list(apiVersionOf(events), events.kind, 'garden-foo')
-    .map(({ type, reason, message, involvedObject }) => ({
-      type,
-      reason,
-      message: String(message),
-      uid: (involvedObject as { uid: string }).uid,
-    }));
-}
-
-const reasonsOf = (garden: Garden) =>
-  eventsOf(garden)
-    .map(({ reason }) => reason)
-    .sort();
-
-/** Runs again and expects that nothing is written. */
-async function expectRest(garden: Garden): Promise<void> {
-  garden.api.requests.length = 0;
-  expect(await garden.run()).toEqual(done);
-  expect(garden.api.requests.length).toBeGreaterThan(0);
-  expect(garden.writes()).toEqual([]);
-}
 
 test.each(['ed25519', 'rsa'])('a private repository gets a pair of type %s, once', async (sshKeyType) => {
   await using garden = await gardenWith({ ...github, sshKeyType });
@@ -111,18 +48,6 @@ test.each(['ed25519', 'rsa'])('a private repository gets a pair of type %s, once
   await expectRest(garden);
   expect(secretOf(garden)).toEqual(secret);
 });
-
-/** Lets nobody pass before so many have come. */
-function gather(count: number, matches: (request: RequestSummary) => boolean) {
-  let arrived = 0;
-  let open = () => {};
-  const all = new Promise<void>((resolve) => (open = resolve));
-  return (request: RequestSummary) => {
-    if (!matches(request) || arrived >= count) return undefined;
-    if (++arrived === count) open();
-    return all;
-  };
-}
 
 test('two runs at once end with one key', async () => {
   const creates = ({ verb, path }: RequestSummary) => verb === 'create' && path.endsWith('/secrets');

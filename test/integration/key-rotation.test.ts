@@ -1,0 +1,371 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { done } from '../../shared/runtime/outcome.ts';
+import { readIdentity } from '../../shared/ssh/identity.ts';
+import { generateIdentity } from '../../shared/ssh/key-pair.ts';
+import { parsePublicLine } from '../../shared/ssh/public-key.ts';
+import { createGitClient } from '../landscape/flux/git-fetch.ts';
+import { startGitServer } from '../landscape/git/server.ts';
+import type { KubeApiOptions, RequestSummary } from '../landscape/kube-api/kube-api.ts';
+import { fluxConfig, fluxSource, type Garden } from './garden.ts';
+import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
+
+type Phase = 'start' | 'complete';
+
+const domain = 'flux.extensions.gardener.cloud';
+
+function ask({ api }: Garden, phase: Phase | string): void {
+  const operation = phase === 'start' || phase === 'complete' ? `rotate-ssh-keypair-${phase}` : phase;
+  api.objects.patch(fluxConfig({}), { metadata: { annotations: { 'gardener.cloud/operation': operation } } });
+}
+
+function askedOf({ api }: Garden): string | undefined {
+  const annotations = api.objects.find(fluxConfig({}))?.metadata.annotations as Record<string, string> | undefined;
+  return annotations?.['gardener.cloud/operation'];
+}
+
+async function carryOut(garden: Garden, phase: Phase): Promise<void> {
+  ask(garden, phase);
+  expect(await garden.run()).toEqual(done);
+  expect(askedOf(garden)).toBeUndefined();
+}
+
+/** A garden whose key is made, and for `complete` a second one prepared. */
+async function gardenBefore(phase: Phase, options: KubeApiOptions = {}): Promise<Garden> {
+  const garden = await gardenWith(github, options);
+  await garden.run();
+  if (phase === 'complete') await carryOut(garden, 'start');
+  return garden;
+}
+
+/** The private and the public halves belong together, and the annotations tell of them. */
+function expectPair(garden: Garden, identity: string, prefix: string): void {
+  const data = secretOf(garden) ?? {};
+  const publicKey = parsePublicLine(data[`${identity}.pub`] ?? '');
+  expect(readIdentity(data[identity] ?? '')).toEqual({ publicKey });
+  expect(annotationsOf(garden)[`${domain}/${prefix}public-key`]).toBe(data[`${identity}.pub`]?.trim());
+}
+
+const writes = (garden: Garden) =>
+  garden.writes().map((write) => write.replace(/\/api\/v1\/namespaces\/garden-foo/, ''));
+
+test('start: a second pair beside the first, both shown, and the annotation goes', async () => {
+  await using garden = await gardenBefore('start');
+  const first = secretOf(garden);
+  garden.api.requests.length = 0;
+  await carryOut(garden, 'start');
+  expect(writes(garden)).toEqual(['PATCH /secrets/flux-source', 'POST /events', 'PATCH /configmaps/flux-config']);
+  const second = secretOf(garden);
+  expect(second).toEqual({ ...first, 'identity.next': expect.any(String), 'identity.next.pub': expect.any(String) });
+  expectPair(garden, 'identity', '');
+  expectPair(garden, 'identity.next', 'next-');
+  const told = eventsOf(garden);
+  for (const name of ['identity.pub', 'identity.next.pub']) {
+    expect(told.filter(({ message }) => message.includes(second?.[name]?.trim() ?? ''))).toHaveLength(1);
+  }
+  await expectRest(garden);
+  ask(garden, 'start');
+  await garden.run();
+  expect(secretOf(garden)).toEqual(second);
+});
+
+test('complete: the second pair is the only one, and the annotation goes', async () => {
+  await using garden = await gardenBefore('complete');
+  const { 'identity.next': identity, 'identity.next.pub': publicKey, ...first } = secretOf(garden) ?? {};
+  const former = annotationsOf(garden)[`${domain}/fingerprint`];
+  garden.api.requests.length = 0;
+  await carryOut(garden, 'complete');
+  expect(writes(garden)).toEqual([
+    'PATCH /secrets/flux-source',
+    'POST /events',
+    'POST /events',
+    'PATCH /configmaps/flux-config',
+  ]);
+  expect(secretOf(garden)).toEqual({ ...first, identity, 'identity.pub': publicKey });
+  expectPair(garden, 'identity', '');
+  expect(Object.keys(annotationsOf(garden)).sort()).toEqual(
+    ['fingerprint', 'former-fingerprint', 'public-key'].map((name) => `${domain}/${name}`),
+  );
+  expect(eventsOf(garden)).toContainEqual(
+    expect.objectContaining({ reason: 'KeyRotationCompleted', message: expect.stringContaining(former ?? 'none') }),
+  );
+  await expectRest(garden);
+  await carryOut(garden, 'complete');
+  expect(secretOf(garden)).toMatchObject({ identity });
+});
+
+test('complete without start is told and changes nothing', async () => {
+  await using garden = await gardenBefore('start');
+  const secret = garden.api.objects.get(fluxSource());
+  await carryOut(garden, 'complete');
+  expect(garden.api.objects.get(fluxSource())).toEqual(secret);
+  expect(reasonsOf(garden)).toEqual(['DeployKey', 'KeyRotationRefused']);
+});
+
+test('from rsa to ed25519: the rotation makes the type that is configured then', async () => {
+  await using garden = await gardenWith({ ...github, sshKeyType: 'rsa' });
+  await garden.run();
+  garden.api.objects.replace(fluxConfig(github));
+  await carryOut(garden, 'start');
+  garden.api.objects.replace(fluxConfig({ ...github, sshKeyType: 'rsa' }));
+  await carryOut(garden, 'start');
+  expect(secretOf(garden)?.['identity.next.pub']).toMatch(/^ssh-ed25519 /);
+  await carryOut(garden, 'complete');
+  expect(secretOf(garden)?.['identity.pub']).toMatch(/^ssh-ed25519 /);
+});
+
+test('the old key opens the repository during the overlap, the new one afterwards, and the removed one no more', async () => {
+  await using git = await startGitServer();
+  const { sshUrl } = await git.createRepository('fleet', { 'README.md': '# fleet\n' });
+  await using garden = await gardenWith({ ...github, repositoryUrl: sshUrl, knownHosts: 'scan' });
+  const fetch = async ({ identity = '', known_hosts: knownHosts = '' }: Record<string, string>) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'rotation-'));
+    return await createGitClient(folder.path).fetch(sshUrl, { branch: 'main' }, { type: 'ssh', identity, knownHosts });
+  };
+  const now = () => secretOf(garden) ?? {};
+  const refusal = 'unable to authenticate';
+  await garden.run();
+  const old = now();
+  git.addDeployKey('fleet', old['identity.pub'] ?? '');
+
+  await carryOut(garden, 'start');
+  expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
+  const next = { ...now(), identity: now()['identity.next'] ?? '' };
+  await expect(fetch(next)).rejects.toThrow(refusal);
+  git.addDeployKey('fleet', annotationsOf(garden)[`${domain}/next-public-key`] ?? '');
+  expect((await fetch(next)).revision).toMatch(/^main@sha1:/);
+
+  await carryOut(garden, 'complete');
+  expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
+  expect((await fetch(old)).revision).toMatch(/^main@sha1:/);
+  git.removeDeployKey('fleet', old['identity.pub'] ?? '');
+  await expect(fetch(old)).rejects.toThrow(refusal);
+  expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
+}, 30_000);
+
+describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
+  const reasons = {
+    start: ['DeployKey', 'KeyRotationPrepared'],
+    complete: ['DeployKey', 'DeployKey', 'KeyRotationCompleted', 'KeyRotationPrepared'],
+  }[phase];
+  /** How it has to end, however it came to that. */
+  const expectEnd = async (garden: Garden, secret: Record<string, string>) => {
+    expect(askedOf(garden)).toBeUndefined();
+    const { identity, 'identity.next': next } = secretOf(garden) ?? {};
+    if (phase === 'start') {
+      expect(identity).toBe(secret.identity);
+      expectPair(garden, 'identity.next', 'next-');
+    } else {
+      expect(identity).toBe(secret['identity.next']);
+      expect(next).toBeUndefined();
+    }
+    expectPair(garden, 'identity', '');
+    expect(reasonsOf(garden)).toEqual(reasons);
+    await expectRest(garden);
+  };
+
+  test('cut off before or after any request, the next run completes it', async () => {
+    let number = 0;
+    let onRequest: (request: RequestSummary) => void = () => {};
+    await using counted = await gardenBefore(phase, { onRequest: (request) => onRequest(request) });
+    onRequest = () => void number++;
+    await carryOut(counted, phase);
+    expect(number).toBeGreaterThan(5);
+    for (const after of [false, true]) {
+      for (let at = 1; at <= number; at++) {
+        let count = 0;
+        let act = (_: RequestSummary) => {};
+        await using garden = await gardenBefore(phase, { onRequest: (request) => act(request) });
+        const secret = secretOf(garden) ?? {};
+        act = ({ method, path }) => {
+          const match = { method, path: new RegExp(`^${path}$`) };
+          if (++count === at) garden.api.faults.add({ action: 'reset', after, match });
+        };
+        ask(garden, phase);
+        // A request that only reads is repeated by the client itself.
+        await garden.run().catch(() => undefined);
+        expect(count).toBeGreaterThanOrEqual(at);
+        act = () => {};
+        await garden.run();
+        await expectEnd(garden, secret);
+      }
+    }
+  });
+
+  test('two runs at once end as one', async () => {
+    let hold: KubeApiOptions['onRequest'];
+    await using garden = await gardenBefore(phase, { onRequest: (request) => hold?.(request) });
+    const secret = secretOf(garden) ?? {};
+    hold = gather(2, ({ verb, path }) => verb === 'patch' && path.endsWith('/secrets/flux-source'));
+    ask(garden, phase);
+    garden.api.requests.length = 0;
+    expect(await Promise.all([garden.run(), garden.run()])).toEqual([done, done]);
+    const patches = garden.api.requestsLike({ verb: 'patch', path: /\/secrets\/flux-source$/ });
+    expect(patches.map(({ status }) => status).sort()).toEqual([200, 409]);
+    await expectEnd(garden, secret);
+  });
+
+  test('an edit of the ConfigMap that wakes nobody does not keep the annotation there', async () => {
+    let edit = () => {};
+    const onRequest = ({ verb, path }: RequestSummary) => {
+      if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) edit();
+    };
+    await using garden = await gardenBefore(phase, { onRequest });
+    const secret = secretOf(garden) ?? {};
+    edit = () => {
+      edit = () => {};
+      garden.api.objects.patch(fluxConfig({}), { metadata: { labels: { edited: 'true' } } });
+    };
+    await carryOut(garden, phase);
+    await expectEnd(garden, secret);
+  });
+});
+
+test.each([
+  ['has read the ConfigMap', { verb: 'get', path: /\/secrets\/flux-source$/ }],
+  ['has read both', { verb: 'patch', path: /\/secrets\/flux-source$/ }],
+])('a late run that %s completes no rotation that was prepared meanwhile', async (_, { verb, path }) => {
+  let meanwhile = async () => {};
+  const onRequest = (request: RequestSummary) => {
+    if (request.verb === verb && path.test(request.path)) return meanwhile();
+    return undefined;
+  };
+  await using garden = await gardenBefore('complete', { onRequest });
+  const completed = secretOf(garden)?.['identity.next'];
+  meanwhile = async () => {
+    meanwhile = async () => {};
+    await carryOut(garden, 'complete');
+    await carryOut(garden, 'start');
+  };
+  ask(garden, 'complete');
+  expect(await garden.run()).toEqual(done);
+  expect(secretOf(garden)?.identity).toBe(completed);
+  expectPair(garden, 'identity.next', 'next-');
+  await expectRest(garden);
+});
+
+test('who asks for the completion while the start is still going on is heard', async () => {
+  let meanwhile = () => {};
+  const onRequest = ({ verb, path }: RequestSummary) => {
+    if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) meanwhile();
+  };
+  await using garden = await gardenBefore('start', { onRequest });
+  const first = secretOf(garden)?.identity;
+  meanwhile = () => {
+    meanwhile = () => {};
+    ask(garden, 'complete');
+  };
+  await carryOut(garden, 'start');
+  expect(secretOf(garden)?.identity).not.toBe(first);
+  expect(reasonsOf(garden)).toContain('KeyRotationCompleted');
+});
+
+test('a ConfigMap that is deleted and created again finds the prepared pair', async () => {
+  await using garden = await gardenBefore('complete');
+  const secret = secretOf(garden);
+  garden.api.objects.delete(fluxConfig({}));
+  await garden.run();
+  expect(secretOf(garden)).toEqual(secret);
+  garden.api.objects.create(fluxConfig(github));
+  const { uid } = garden.api.objects.get(fluxConfig({})).metadata;
+  await garden.run();
+  const told = eventsOf(garden).filter((event) => event.uid === uid);
+  expect(told.map(({ reason }) => reason).sort()).toEqual(['DeployKey', 'KeyRotationPrepared']);
+  await carryOut(garden, 'complete');
+  expect(secretOf(garden)?.identity).toBe(secret?.['identity.next']);
+});
+
+test('a ConfigMap that is deleted while its operation is carried out takes the request with it', async () => {
+  let meanwhile = () => {};
+  const onRequest = ({ verb, path }: RequestSummary) => {
+    if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) meanwhile();
+  };
+  await using garden = await gardenBefore('start', { onRequest });
+  meanwhile = () => garden.api.objects.delete(fluxConfig({}));
+  await carryOut(garden, 'start');
+  expectPair(garden, 'identity.next', 'next-');
+});
+
+test.each([
+  ['public', { repositoryUrl: 'https://github.com/org/fleet', repositoryType: 'public' }, []],
+  ['private over https', { ...github, repositoryUrl: 'https://github.com/org/fleet' }, ['CredentialsMissing']],
+  ['none', {}, []],
+])(
+  'a repository that becomes %s in the middle: nothing is rotated, and the prepared pair waits',
+  async (_, data, also) => {
+    await using garden = await gardenBefore('complete');
+    const secret = secretOf(garden);
+    garden.api.objects.replace(fluxConfig(data));
+    for (const phase of ['start', 'complete'] as const) await carryOut(garden, phase);
+    expect(secretOf(garden)).toEqual(secret);
+    expect(reasonsOf(garden)).toEqual([
+      ...also,
+      'DeployKey',
+      'KeyRotationPrepared',
+      'KeyRotationRefused',
+      'KeyRotationRefused',
+    ]);
+    garden.api.objects.replace(fluxConfig(github));
+    await carryOut(garden, 'complete');
+    expect(secretOf(garden)?.identity).toBe(secret?.['identity.next']);
+  },
+);
+
+test('what is asked for with a bad configuration is done when that is mended', async () => {
+  await using garden = await gardenBefore('start');
+  garden.api.objects.replace(fluxConfig({ ...github, repositoryUrl: 'github.com/org/fleet' }));
+  ask(garden, 'start');
+  await garden.run();
+  await expectRest(garden);
+  expect(askedOf(garden)).toBe('rotate-ssh-keypair-start');
+  garden.api.objects.patch(fluxConfig({}), { data: github });
+  await garden.run();
+  expectPair(garden, 'identity.next', 'next-');
+  expect(askedOf(garden)).toBeUndefined();
+});
+
+test('an operation that is none of ours is told and stays', async () => {
+  await using garden = await gardenBefore('start');
+  ask(garden, 'rotate-ssh-keypair');
+  await garden.run();
+  expect(reasonsOf(garden)).toEqual(['DeployKey', 'UnknownOperation']);
+  expect(askedOf(garden)).toBe('rotate-ssh-keypair');
+  await expectRest(garden);
+});
+
+test('a Secret that is deleted in the middle ends the rotation', async () => {
+  await using garden = await gardenBefore('complete');
+  garden.api.objects.delete(fluxSource());
+  await garden.run();
+  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+  await carryOut(garden, 'complete');
+  expect(reasonsOf(garden)).toContain('KeyRotationRefused');
+});
+
+test('a damaged prepared key is reported, and neither used nor replaced', async () => {
+  await using garden = await gardenBefore('complete');
+  garden.api.objects.patch(fluxSource(), { data: fluxSource({ 'identity.next': 'marked-secret' }).data });
+  const data = secretOf(garden);
+  for (const phase of ['start', 'complete'] as const) await carryOut(garden, phase);
+  expect(secretOf(garden)).toEqual(data);
+  expect(reasonsOf(garden)).toContain('InvalidSecret');
+  await expectRest(garden);
+});
+
+test('a key of the user’s own that is written meanwhile is not lost', async () => {
+  const mine = await generateIdentity('ed25519');
+  let meanwhile = () => {};
+  const onRequest = ({ verb, path }: RequestSummary) => {
+    if (verb === 'patch' && path.endsWith('/secrets/flux-source')) meanwhile();
+  };
+  await using garden = await gardenBefore('start', { onRequest });
+  meanwhile = () => {
+    meanwhile = () => {};
+    garden.api.objects.patch(fluxSource(), { data: fluxSource({ 'identity.next': mine }).data });
+  };
+  await carryOut(garden, 'start');
+  expect(secretOf(garden)?.['identity.next']).toBe(mine);
+  expectPair(garden, 'identity.next', 'next-');
+});
