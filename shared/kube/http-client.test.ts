@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -273,7 +273,8 @@ test('every request is counted, with the user agent of the function', async () =
 });
 
 test('a token file is read again when the API server refuses the token', async () => {
-  const path = join(await mkdtemp(join(tmpdir(), 'token-')), 'token');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'token-'));
+  const path = join(folder.path, 'token');
   await writeFile(path, 'old\n');
   await using server = await startTlsServer((request, response) =>
     request.headers.authorization === 'Bearer new'
@@ -289,7 +290,8 @@ test('a token file is read again when the API server refuses the token', async (
 });
 
 test('a token file is read again after a minute', async () => {
-  const path = join(await mkdtemp(join(tmpdir(), 'token-')), 'token');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'token-'));
+  const path = join(folder.path, 'token');
   let now = 0;
   await writeFile(path, 'one');
   const token = tokenFile(path, () => now);

@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { createClusters, kubeconfigFiles } from './credentials.ts';
 import { inCluster } from './in-cluster.ts';
@@ -28,6 +28,7 @@ function kubeconfig(user: object, cluster: object = {}): object {
 
 async function folder(files: Record<string, string> = {}): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+  onTestFinished(() => rm(path, { recursive: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
   return path;
 }
@@ -76,7 +77,7 @@ test('files are found beside the kubeconfig, and a token file wins over a token'
 test.each([
   ['a token file', { tokenFile: '/etc/passwd' }],
   ['a client key', { 'client-certificate-data': base64('c'), 'client-key': '/etc/passwd' }],
-  ['a command', { exec: { command: 'touch', args: ['/tmp/x'] } }],
+  ['a command', { exec: { command: 'touch', args: ['made'] } }],
 ])('a kubeconfig out of a Secret cannot name %s', async (_, user) => {
   const text = stringify(kubeconfig(user));
   await expect(kubeconfigConnection(text, 'Secret foo/gardener')).rejects.toThrow('Secret foo/gardener names');
