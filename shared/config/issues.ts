@@ -6,14 +6,12 @@ import { keyDocs, shapeOf } from './schema.ts';
 
 type Path = readonly PropertyKey[];
 
-const LONGEST_KEY = 80;
-
-/** `additionalSecretResources[0].name` */
+/** `additionalSecretResources[0].name`; keys that are no words, which anything may be, are quoted. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
-    const key = part === '' ? '""' : String(part);
-    const shown = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}...` : key;
+    const key = String(part);
+    const shown = /^[^\s\p{C}]{1,80}$/u.test(key) ? key : quote(key);
     return text === '' ? shown : `${text}.${shown}`;
   }, '');
 }

@@ -367,9 +367,9 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.metadata.labels.tier: must be a text, not a number; write it in quotes',
   ],
   [
-    'keys without and of far too many letters',
-    withProviderConfig({ flux: { '': 1, ['x'.repeat(81)]: 1 } }),
-    ...['""', `${'x'.repeat(80)}...`].map(
+    'keys that are no words',
+    withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
+    ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
         `flux.${name}: is not a known key; known are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys`,
     ),
