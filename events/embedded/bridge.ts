@@ -11,6 +11,7 @@ import { createVisibility } from '../sqs/visibility.ts';
 import { type PollerOptions, startPoller } from './poller.ts';
 import { startEmbeddedQueue } from './queue.ts';
 
+/** Whose queues are opened, and where. */
 export interface BridgeOptions {
   definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
   log: Log;
@@ -40,8 +41,10 @@ export interface Bridge {
   stop(): Promise<void>;
 }
 
+/** How functions are run; see `PollerOptions`. */
 export type RunOptions = Pick<PollerOptions, 'concurrency' | 'timeoutSeconds' | 'waitSeconds'>;
 
+/** Functions that are being run. */
 export interface Running {
   /** Drains all pollers, see `Poller.stop`. */
   stop(deadlineMs?: number): Promise<void>;

@@ -13,6 +13,7 @@ import { failedMessages } from './failures.ts';
 import { lambdaContext } from './lambda-context.ts';
 import { toRecord } from './record.ts';
 
+/** What is polled for which function, and at what pace. */
 export interface PollerOptions {
   /** The function's name. */
   name: string;

@@ -7,6 +7,7 @@ export type BatchRequest<E> = (
   entries: (E & { Id: string })[],
 ) => Promise<{ Failed?: BatchResultErrorEntry[] | undefined }>;
 
+/** How entries are gathered and tried again. */
 export interface BatcherOptions {
   /** How long entries may wait for company. Default 0: those of the same turn of the event loop go together. */
   lingerMs?: number;

@@ -1,5 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 
+/** Which SQS. */
 export interface SqsOptions {
   /** Another SQS than AWS's, for example `http://127.0.0.1:4566`. Default: AWS in the region. */
   endpoint?: string | undefined;

@@ -5,6 +5,7 @@ import { type QueueUrls, queueNames } from './queues.ts';
 
 type Queue = Pick<FunctionDefinition, 'name' | 'queue'>;
 
+/** What queues are called, and how long their messages stay hidden. */
 export interface CreateQueuesOptions {
   /** Start of every queue's name. */
   prefix: string;

@@ -22,6 +22,7 @@ export interface DeadLetter {
   groupId?: string | undefined;
 }
 
+/** The way of changes to their queues. */
 export interface Sender {
   /** Resolves when SQS has accepted all changes. @throws UnsentError with those that it has not */
   send(changes: ChangeRequest[]): Promise<void>;
@@ -41,6 +42,7 @@ export class UnsentError extends RetryableError {
   }
 }
 
+/** What a sender sends through. */
 export interface SenderOptions {
   sqs: () => Promise<Sqs>;
   queues: QueueUrls;

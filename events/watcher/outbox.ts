@@ -24,6 +24,7 @@ export interface Outbox {
   stop(): Promise<void>;
 }
 
+/** What an outbox needs: whose changes it sends, how, and at what pace. */
 export interface OutboxOptions {
   function: string;
   /** Returns when the queue has all of them; an error may tell in `unsent` which ones it does not have. */
@@ -45,6 +46,7 @@ interface Waiting {
 /** Changes that are handed over at once; the sender cuts them into the queue's batches. */
 const mostAtOnce = 500;
 
+/** Changes of one function on their way to its queue: gathered by key, sent, and tried again until the queue has them. */
 export function createOutbox({ function: name, send, log, metrics, timing }: OutboxOptions): Outbox {
   let waiting = new Map<string, Waiting>();
   let running: Promise<void> | undefined;

@@ -22,6 +22,7 @@ export interface Reflector {
   lastTurn(): number;
 }
 
+/** What a reflector follows, and whom it tells. */
 export interface ReflectorOptions {
   selection: Selection;
   tracker: Tracker;
@@ -36,6 +37,7 @@ export interface ReflectorOptions {
 /** Pages of this size keep memory flat with any number of objects. */
 const pageSize = 500;
 
+/** Lists one selection of a cluster and watches it from there, for as long as the watcher runs. */
 export function createReflector(options: ReflectorOptions): Reflector {
   const { selection, tracker, timing, metrics } = options;
   const labels = { cluster: selection.cluster, resource: selection.resource.plural };

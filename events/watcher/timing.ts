@@ -16,6 +16,7 @@ export interface Timing {
   stuckMs: number;
 }
 
+/** The pace of a watcher in production. */
 export const defaultTiming: Timing = {
   debounceMs: 10,
   backoffMs: 500,

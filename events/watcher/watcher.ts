@@ -16,6 +16,7 @@ import { createTracker, type Emit, type Tracker } from './tracker.ts';
 
 export type { WatchedClusters } from './selections.ts';
 
+/** What is watched for whom, and where changes go. */
 export interface WatcherOptions {
   definitions: FunctionDefinition[];
   clusters: WatchedClusters;
@@ -45,12 +46,14 @@ export interface SelectionStatus {
   problem?: string | undefined;
 }
 
+/** How far a watcher is. */
 export interface WatcherStatus {
   selections: SelectionStatus[];
   /** Keys that wait to be sent, by function. */
   outboxes: { function: string; waiting: number; problem?: string | undefined }[];
 }
 
+/** All lists and watches of one process. */
 export interface Watcher {
   start(): void;
   /** Ends all loops; the attempt to send that is under way is waited for. */

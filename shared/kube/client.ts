@@ -8,6 +8,7 @@ export interface ObjectList<T = KubeObject> {
   continue?: string;
 }
 
+/** Which objects are listed, and how they arrive. */
 export interface ListOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
@@ -21,6 +22,7 @@ export interface ListOptions {
   onItem?: ((object: KubeObject) => void) | undefined;
 }
 
+/** Which objects are watched, from when and for how long. */
 export interface WatchOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
@@ -31,11 +33,13 @@ export interface WatchOptions {
   signal: AbortSignal;
 }
 
+/** What happened to an object; a BOOKMARK only tells how far the watch has come. */
 export interface WatchEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   object: KubeObject;
 }
 
+/** In whose name is written, and which part of the object. */
 export interface WriteOptions {
   /** Field manager; by convention `shoot-flux-<function>`. */
   fieldManager: string;
@@ -43,6 +47,7 @@ export interface WriteOptions {
   subresource?: 'status';
 }
 
+/** What a deletion asks for. */
 export interface DeleteOptions {
   /** Refused with a ConflictError when the live object has another uid or resourceVersion. */
   preconditions?: { uid?: string; resourceVersion?: string };

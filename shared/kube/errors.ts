@@ -22,6 +22,7 @@ export class KubeError extends ShootFluxError {
   }
 }
 
+/** 404: there is no such object, or no such kind of objects. */
 export class NotFoundError extends KubeError {
   override name = 'NotFoundError';
 }
@@ -31,6 +32,7 @@ export class ConflictError extends KubeError {
   override name = 'ConflictError';
 }
 
+/** An object of this name is there already (409 AlreadyExists). */
 export class AlreadyExistsError extends KubeError {
   override name = 'AlreadyExistsError';
 }

@@ -17,6 +17,7 @@ export interface RequestInfo {
   ms: number;
 }
 
+/** How a client of one API server behaves. */
 export interface KubeClientOptions {
   /** Shown in the API server's audit log; by convention `shoot-flux/<function>`. Default `shoot-flux`. */
   userAgent?: string;
