@@ -10,6 +10,7 @@ export interface PrometheusMetrics extends Metrics {
 /** From a warm function run (milliseconds) to a message that waited through an outage (minutes). */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** Metrics of one process, with those of Node itself. */
 export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

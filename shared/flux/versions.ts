@@ -48,6 +48,7 @@ function supports(version: string, kubernetesVersion: string | undefined): boole
   return minor === undefined || oldest === undefined || Number(minor) >= Number(oldest);
 }
 
+/** What the choice of a release depends on. */
 export interface VersionInputs {
   /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `2.x`), or absent: the newest for the Shoot's Kubernetes. */
   wanted?: string | undefined;

@@ -36,6 +36,7 @@ export interface Transport {
   options: KubeClientOptions;
 }
 
+/** One call, ready to be sent. */
 export interface Request extends Call {
   path: string;
   accept?: string;
