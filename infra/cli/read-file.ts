@@ -38,7 +38,7 @@ function plainValue(path: string, read: () => unknown): unknown {
     if (!(error instanceof ReferenceError)) throw error;
   }
   throw new ShootFluxError(
-    `${path}: has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.`,
+    `${path}: has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.`,
   );
 }
 

@@ -145,22 +145,22 @@ test.each([
   [
     '--provider-config',
     'flux: *nowhere\n',
-    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
   ],
   [
     '--provider-config',
     'flux: &a {b: *a}\n',
-    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
   ],
   [
     '--provider-config',
     'flux: !!set {a}\n',
-    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
   ],
   [
     '--provider-config',
     'flux: .inf\n',
-    'has a value that JSON cannot express (an alias, a tag, .inf or .nan): write the value itself.',
+    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
   ],
 ])('%s with %j', async (option, content, message) => {
   await using input = await files({ input: content });

@@ -500,6 +500,26 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.serviceAccountName: has no use for provider generic; remove it',
   ],
   [
+    'a bucket with a token service that its provider has not',
+    withTemplates(bucket({ provider: 'gcp', sts: { provider: 'aws', endpoint: 'https://sts.example.com' } })),
+    'source.template.spec.sts: has no use for provider gcp; remove it',
+  ],
+  [
+    'a bucket with the token service of another provider',
+    withTemplates(bucket({ sts: { provider: 'aws', endpoint: 'https://sts.example.com' } })),
+    'source.template.spec.sts.provider: must be ldap, because spec.provider is generic',
+  ],
+  [
+    'a bucket with credentials for a token service that takes none',
+    withTemplates(
+      bucket({
+        provider: 'aws',
+        sts: { provider: 'aws', endpoint: 'https://sts.example.com', certSecretRef: { name: 'ca' } },
+      }),
+    ),
+    'source.template.spec.sts.certSecretRef: has no use for provider aws; remove it',
+  ],
+  [
     'a bucket with two identities',
     withSecret(bucket({ serviceAccountName: 'reader', provider: 'aws' })),
     'source.template.spec.serviceAccountName: cannot be combined with secretRef; remove one of the two',
@@ -581,6 +601,11 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
       kustomization({ kubeConfig: { secretRef: { name: 'a' }, configMapRef: { name: 'b' } } }),
     ),
     'kustomization.template.spec.kubeConfig: names both secretRef and configMapRef; remove one of the two',
+  ],
+  [
+    'a Kustomization with a variable that cannot be substituted',
+    withTemplates(gitRepository(), kustomization({ postBuild: { substitute: { 'cluster-name': 'a', _b1: 'c' } } })),
+    `kustomization.template.spec.postBuild.substitute: "cluster-name" is not the name of a variable; use letters, digits and '_', beginning with no digit`,
   ],
   [
     'a Kustomization with an empty kubeconfig',

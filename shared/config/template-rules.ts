@@ -1,5 +1,6 @@
 import type { ConfigIssue } from '../runtime/errors.ts';
 import { isSsh } from './checks.ts';
+import { quote } from './quote.ts';
 import type { SourceKind } from './templates.ts';
 import { type Given, given, textOf } from './values.ts';
 
@@ -44,7 +45,7 @@ export function sourceIssues(source: Given, template: Given, kind: SourceKind): 
       issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of the two'),
     );
   }
-  return [...issues, ...identityIssues(spec, kind)];
+  return [...issues, ...identityIssues(spec, kind), ...tokenServiceIssues(spec, kind)];
 }
 
 /** The identity of a ServiceAccount is for clouds only: what the CRDs say in CEL. */
@@ -60,9 +61,45 @@ function identityIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
     : [];
 }
 
+const tokenServices = new Map([
+  ['aws', 'aws'],
+  ['generic', 'ldap'],
+]);
+
+/** Which token service a Bucket may use: what its CRD says in CEL, too. */
+function tokenServiceIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
+  const service = given(spec.sts);
+  if (kind !== 'Bucket' || service === undefined) return [];
+  const path = 'source.template.spec.sts';
+  const provider = textOf(spec.provider) ?? 'generic';
+  const possible = tokenServices.get(provider);
+  if (possible === undefined) return [issue(path, `has no use for provider ${provider}; remove it`)];
+  if (service.provider !== possible) {
+    return [issue(`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`)];
+  }
+  const useless = possible === 'aws' ? ['secretRef', 'certSecretRef'].filter((ref) => service[ref] !== undefined) : [];
+  return useless.map((ref) => issue(`${path}.${ref}`, 'has no use for provider aws; remove it'));
+}
+
+const VARIABLE = /^[_a-zA-Z]\w*$/;
+
 /** What is wrong between the fields of the Kustomization. */
 export function kustomizationIssues(template: Given): ConfigIssue[] {
-  const kubeConfig = given(given(template.spec)?.kubeConfig);
+  const spec = given(template.spec) ?? {};
+  const variables = Object.keys(given(given(spec.postBuild)?.substitute) ?? {});
+  const unusable = variables
+    .filter((name) => !VARIABLE.test(name))
+    .map((name) =>
+      issue(
+        'kustomization.template.spec.postBuild.substitute',
+        `${quote(name)} is not the name of a variable; use letters, digits and '_', beginning with no digit`,
+      ),
+    );
+  return [...unusable, ...kubeConfigIssues(spec)];
+}
+
+function kubeConfigIssues(spec: Given): ConfigIssue[] {
+  const kubeConfig = given(spec.kubeConfig);
   if (kubeConfig === undefined) return [];
   const path = 'kustomization.template.spec.kubeConfig';
   const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
