@@ -60,3 +60,11 @@ test('every key of flux-config is documented', () => {
     expect(configurationPage()).toContain(`| \`${name}\` |`);
   }
 });
+
+test('the facts of a Shoot are named, all of them', async () => {
+  const source = await readFile(new URL('../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
+  const known = [...source.matchAll(/^ +(SHOOT_\w+):/gm)].map(([, name = '']) => name);
+  const told = [...configurationPage().matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);
+  expect(known.length).toBeGreaterThan(4);
+  expect(told).toEqual(known);
+});

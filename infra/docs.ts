@@ -176,7 +176,8 @@ A Kustomization that leaves the configuration is suspended before it goes, so no
 
 ## In the Shoot
 
-- ConfigMap \`shoot-info\` in the namespace of Flux: \`SHOOT_INFO_NAME\`, \`SHOOT_INFO_TECHNICAL_ID\`, \`SHOOT_INFO_CLUSTER_IDENTITY\`, \`SHOOT_INFO_GARDEN_CLUSTER_IDENTITY\`; more facts of the Shoot (project, region, provider, Kubernetes version, domain, ...) are in \`shoot-facts\`. Both are for \`postBuild.substituteFrom\`.
+- ConfigMap \`shoot-info\` in the namespace of Flux: \`SHOOT_INFO_NAME\`, \`SHOOT_INFO_TECHNICAL_ID\`, \`SHOOT_INFO_CLUSTER_IDENTITY\`, \`SHOOT_INFO_GARDEN_CLUSTER_IDENTITY\`, with an empty text where the Shoot has none.
+- ConfigMap \`shoot-facts\` beside it: \`SHOOT_NAME\`, \`SHOOT_NAMESPACE\`, \`SHOOT_PROJECT\`, \`SHOOT_UID\`, \`SHOOT_PROVIDER\`, \`SHOOT_REGION\`, \`SHOOT_CLOUD_PROFILE\`, \`SHOOT_PURPOSE\`, \`SHOOT_KUBERNETES_VERSION\`, \`SHOOT_DOMAIN\`, \`SHOOT_POD_NETWORK\`, \`SHOOT_SERVICE_NETWORK\`, \`SHOOT_NODE_NETWORK\`, \`SHOOT_MAINTENANCE_BEGIN\`, \`SHOOT_MAINTENANCE_END\`; a key that the Shoot has no value for is left out. Both ConfigMaps are for \`postBuild.substituteFrom\`.
 - Copied Secrets carry the label \`app.kubernetes.io/managed-by\`.
 `;
 }
