@@ -51,7 +51,7 @@ interface HostsPart {
   retry: boolean;
 }
 
-/** The config, else what the Secret has, else the published keys, else what the host shows (issue: keys). */
+/** The config, else what the Secret has, else the published keys, else what the host shows. */
 function hostsPart(situation: Situation): HostsPart | { what: Need } {
   const { repository, secret, scanned } = situation;
   const host = sshHost(repository.url);
