@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
-import type { FunctionDefinition } from '../shared/runtime/definition.ts';
-import { findDefinitions } from './functions.ts';
+import { type AnyDefinition, findAllDefinitions, isWebhook } from './functions.ts';
 import { importMilliseconds } from './import-time.ts';
 
 /** Where the bundles go: `<folder>/<function>/index.mjs` with its lazy chunks beside it. */
@@ -20,21 +19,19 @@ export interface Bundle {
 }
 
 /** What a bundle may weigh and how long its import may take over bare node (design 12). */
-export function limitsOf({ sends }: Pick<FunctionDefinition, 'sends'>): { kb: number; milliseconds: number } {
-  return sends ? { kb: 550, milliseconds: 70 } : { kb: 250, milliseconds: 30 };
+export function limitsOf(definition: AnyDefinition): { kb: number; milliseconds: number } {
+  return !isWebhook(definition) && definition.sends ? { kb: 550, milliseconds: 70 } : { kb: 250, milliseconds: 30 };
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Bundles one function for Lambda. */
-export async function bundleFunction(
-  { name }: Pick<FunctionDefinition, 'name'>,
-  folder = bundleFolder,
-): Promise<Bundle> {
+export async function bundleFunction(definition: AnyDefinition, folder = bundleFolder): Promise<Bundle> {
+  const { name } = definition;
   const outdir = `${folder}/${name}`;
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await build({
-    stdin: { contents: entrySource(name), resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
+    stdin: { contents: entrySource(definition), resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
     outdir,
     entryNames: 'index',
     chunkNames: 'chunks/[name]-[hash]',
@@ -64,15 +61,17 @@ export async function bundleFunction(
 /** Bundles every function there is. */
 export async function bundleAll(folder = bundleFolder): Promise<Bundle[]> {
   const bundles: Bundle[] = [];
-  for (const definition of await findDefinitions()) bundles.push(await bundleFunction(definition, folder));
+  for (const definition of await findAllDefinitions()) bundles.push(await bundleFunction(definition, folder));
   return bundles;
 }
 
-function entrySource(name: string): string {
-  return `import { lambdaHandler } from './infra/aws/lambda.ts';
+function entrySource(definition: AnyDefinition): string {
+  const { name } = definition;
+  const [make, from] = isWebhook(definition) ? ['webhookHandler', 'webhook'] : ['lambdaHandler', 'lambda'];
+  return `import { ${make} } from './infra/aws/${from}.ts';
 import { definition } from './functions/${name}/function.ts';
 import { handler as run } from './functions/${name}/handler.ts';
-export const handler = lambdaHandler({ definition, handler: run });`;
+export const handler = ${make}({ definition, handler: run });`;
 }
 
 function measure(name: string, { outputs }: Metafile): Bundle {
@@ -96,7 +95,7 @@ function measure(name: string, { outputs }: Metafile): Bundle {
 }
 
 async function main(): Promise<void> {
-  const definitions = await findDefinitions();
+  const definitions = await findAllDefinitions();
   const rows: Record<string, string>[] = [];
   for (const definition of definitions) {
     const bundle = await bundleFunction(definition);

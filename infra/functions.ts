@@ -2,39 +2,83 @@ import { access, readdir } from 'node:fs/promises';
 import type { QueueFunction } from '../events/sqs/lambda.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { ShootFluxError } from '../shared/runtime/errors.ts';
+import type { WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';
 
 /** The folder that holds one folder per function. */
 export const functionsFolder = new URL('../functions/', import.meta.url);
+
+/** What any function's `function.ts` exports. */
+export type AnyDefinition = FunctionDefinition | WebhookDefinition;
+
+/** A function that answers requests: `definition` of its function.ts, `handler` of its handler.ts. */
+export interface WebhookFunction {
+  definition: WebhookDefinition;
+  handler: WebhookHandler;
+}
+
+/** Whether a function answers requests; all others take changes from a queue. */
+export function isWebhook(definition: AnyDefinition): definition is WebhookDefinition {
+  return 'webhook' in definition;
+}
+
+function isQueued(definition: AnyDefinition): definition is FunctionDefinition {
+  return !isWebhook(definition);
+}
 
 /**
  * The definitions of all functions, by name: every folder of `functions/` with a `function.ts`. Nothing else lists
  * functions.
  */
-export async function findDefinitions(folder = functionsFolder): Promise<FunctionDefinition[]> {
+export async function findAllDefinitions(folder = functionsFolder): Promise<AnyDefinition[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const definitions = await Promise.all(names.sort().map((name) => definitionIn(folder, name)));
   return definitions.filter((definition) => definition !== undefined);
 }
 
-/** The definitions with their handlers. */
+/** Those that take changes from a queue. */
+export async function findDefinitions(folder = functionsFolder): Promise<FunctionDefinition[]> {
+  return (await findAllDefinitions(folder)).filter(isQueued);
+}
+
+/** Those that answer requests. */
+export async function findWebhookDefinitions(folder = functionsFolder): Promise<WebhookDefinition[]> {
+  return (await findAllDefinitions(folder)).filter(isWebhook);
+}
+
+/** The functions that take changes, with their handlers. */
 export async function findFunctions(folder = functionsFolder): Promise<QueueFunction[]> {
   const definitions = await findDefinitions(folder);
   return Promise.all(
-    definitions.map(async (definition) => {
-      const { handler } = await import(new URL(`${definition.name}/handler.ts`, folder).href);
-      if (typeof handler === 'function') return { definition, handler } as QueueFunction;
-      throw wrong(definition.name, 'handler.ts', 'handler', 'the Handler of the function');
-    }),
+    definitions.map(
+      async (definition) => ({ definition, handler: await handlerOf(definition, folder) }) as QueueFunction,
+    ),
   );
 }
 
-async function definitionIn(folder: URL, name: string): Promise<FunctionDefinition | undefined> {
+/** The functions that answer requests, with their handlers. */
+export async function findWebhooks(folder = functionsFolder): Promise<WebhookFunction[]> {
+  const definitions = await findWebhookDefinitions(folder);
+  return Promise.all(
+    definitions.map(async (definition) => ({
+      definition,
+      handler: (await handlerOf(definition, folder)) as WebhookHandler,
+    })),
+  );
+}
+
+async function handlerOf({ name }: AnyDefinition, folder: URL): Promise<unknown> {
+  const { handler } = await import(new URL(`${name}/handler.ts`, folder).href);
+  if (typeof handler === 'function') return handler;
+  throw wrong(name, 'handler.ts', 'handler', 'the code of the function');
+}
+
+async function definitionIn(folder: URL, name: string): Promise<AnyDefinition | undefined> {
   const file = new URL(`${name}/function.ts`, folder);
   if (!(await exists(file))) return undefined;
   const { definition } = await import(file.href);
   if (definition?.name === name) return definition;
-  throw wrong(name, 'function.ts', 'definition', `a FunctionDefinition whose name is ${name}`);
+  throw wrong(name, 'function.ts', 'definition', `a FunctionDefinition or WebhookDefinition whose name is ${name}`);
 }
 
 function wrong(name: string, file: string, what: string, expected: string): ShootFluxError {

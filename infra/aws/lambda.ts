@@ -3,12 +3,10 @@ import { createSqsLambda, type QueueFunction, type SqsLambda } from '../../event
 import { prefixedQueueUrls } from '../../events/sqs/queues.ts';
 import { createSender } from '../../events/sqs/sender.ts';
 import { createVisibility } from '../../events/sqs/visibility.ts';
-import { createClusters } from '../../shared/kube/credentials.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
-import { secretsManagerKubeconfigs } from './secrets.ts';
-import { readEnvironment } from './settings.ts';
-import type { AwsCredentials } from './signature.ts';
+import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
 /**
  * What the bundle of a function exports as `handler`: made on first use and kept while the function is warm.
@@ -27,17 +25,11 @@ export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
 
 function make(queueFunction: QueueFunction, sqs: () => Promise<Sqs>, variables: NodeJS.ProcessEnv): SqsLambda {
   const { name } = queueFunction.definition;
-  const { settings, queueUrlPrefix, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
-  const queues = prefixedQueueUrls(queueUrlPrefix);
-  const credentials = secretsManagerKubeconfigs(kubeconfigSecretPrefix, {
-    region: variables.AWS_REGION ?? '',
-    credentials: () => environmentCredentials(variables),
-    ...(variables.SECRETS_MANAGER_ENDPOINT === undefined ? {} : { endpoint: variables.SECRETS_MANAGER_ENDPOINT }),
-  });
-  const clusters = createClusters(credentials, { userAgent: `shoot-flux/${name}` });
+  const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
+  const queues = prefixedQueueUrls(readQueueUrlPrefix(variables));
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   const lambda = createSqsLambda(queueFunction, {
-    kube: async (cluster, signal) => (await clusters(cluster)).with({ signal }),
+    kube: lambdaClusters(name, kubeconfigSecretPrefix, variables),
     settings,
     sender: createSender({ sqs, queues }),
     visibility: createVisibility(sqs, queues.queue(name)),
@@ -51,13 +43,5 @@ function make(queueFunction: QueueFunction, sqs: () => Promise<Sqs>, variables: 
     } finally {
       metrics.flush();
     }
-  };
-}
-
-function environmentCredentials(variables: NodeJS.ProcessEnv): AwsCredentials {
-  return {
-    accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
-    secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
-    sessionToken: variables.AWS_SESSION_TOKEN,
   };
 }

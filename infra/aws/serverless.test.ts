@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { bundleFolder, bundleFunction } from '../bundle.ts';
-import { findDefinitions } from '../functions.ts';
+import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
 
 interface Arn {
   'Fn::GetAtt': [id: string, attribute: string];
@@ -31,12 +32,16 @@ interface Role {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let definitions: FunctionDefinition[];
+let webhooks: WebhookDefinition[];
+let all: AnyDefinition[];
 let folder: string;
 let resources: Record<string, { Type: string; Properties: object }>;
 
 beforeAll(async () => {
   definitions = await findDefinitions();
-  for (const definition of definitions)
+  webhooks = await findWebhookDefinitions();
+  all = [...definitions, ...webhooks];
+  for (const definition of all)
     if (!existsSync(`${bundleFolder}/${definition.name}/index.mjs`)) await bundleFunction(definition);
   folder = await mkdtemp(join(tmpdir(), 'serverless-'));
   await packageOffline();
@@ -62,7 +67,7 @@ const ofType = <T>(type: string): T[] =>
     .filter(({ Type }) => Type === type)
     .map(({ Properties }) => Properties as T);
 const lambdas = () => ofType<Lambda>('AWS::Lambda::Function');
-const lambdaOf = ({ name }: FunctionDefinition) =>
+const lambdaOf = ({ name }: AnyDefinition) =>
   lambdas().find(({ FunctionName }) => FunctionName === `shoot-flux-test-${name}`);
 const queues = () => ofType<Queue>('AWS::SQS::Queue');
 const queueOf = (name: string) => queues().find(({ QueueName }) => QueueName === name);
@@ -77,7 +82,7 @@ const queueName = (definition: FunctionDefinition, kind = '') =>
 
 describe('serverless.yml', () => {
   it('has a Lambda for every function and no other', () => {
-    const expected = definitions.map(({ name }) => `shoot-flux-test-${name}`);
+    const expected = all.map(({ name }) => `shoot-flux-test-${name}`);
     expect(
       lambdas()
         .map(({ FunctionName }) => FunctionName)
@@ -86,7 +91,7 @@ describe('serverless.yml', () => {
   });
 
   it('runs each bundle on Node 24 and arm64, for ten seconds', () => {
-    for (const definition of definitions) {
+    for (const definition of all) {
       expect(lambdaOf(definition)).toMatchObject({
         Handler: `dist/functions/${definition.name}/index.handler`,
         Runtime: 'nodejs24.x',
@@ -133,12 +138,29 @@ describe('serverless.yml', () => {
     }
   });
 
+  it('gives each function that answers requests a URL, no queue, and only the rights that it needs', () => {
+    const urls = ofType<{ AuthType: string; TargetFunctionArn: Arn }>('AWS::Lambda::Url');
+    const targets = urls.map(({ TargetFunctionArn }) => resources[idIn(TargetFunctionArn)]?.Properties as Lambda);
+    expect(targets.map(({ FunctionName }) => FunctionName).sort()).toEqual(
+      webhooks.map((webhook) => lambdaOf(webhook)?.FunctionName).sort(),
+    );
+    expect(webhooks.map(({ name }) => name)).toEqual(['admission', 'resource-manager-webhook']);
+    const actions = (definition: WebhookDefinition) => {
+      const role = resources[idIn(lambdaOf(definition)?.Role)]?.Properties as Role;
+      return role.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.flatMap(({ Action }) => Action));
+    };
+    expect(webhooks.map(actions)).toEqual([
+      ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      ['logs:CreateLogStream', 'logs:PutLogEvents', 'secretsmanager:GetSecretValue'],
+    ]);
+  });
+
   it('puts each bundle with its lazy chunks into an archive of its own', async () => {
-    for (const { name } of definitions) {
+    for (const { name } of all) {
       const archive = (await readFile(join(folder, `${name}.zip`))).toString('latin1');
       expect(archive).toContain(`dist/functions/${name}/index.mjs`);
       expect(archive).toContain(`dist/functions/${name}/chunks/`);
-      const others = definitions.filter((other) => other.name !== name);
+      const others = all.filter((other) => other.name !== name);
       expect(others.filter((other) => archive.includes(`dist/functions/${other.name}/`))).toEqual([]);
     }
   });

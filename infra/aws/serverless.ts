@@ -7,9 +7,10 @@ import {
 } from '../../events/sqs/limits.ts';
 import { queueNames } from '../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { findDefinitions } from '../functions.ts';
+import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
+import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
 
-/** What serverless.yml takes from here: a Lambda per function, and its queues and role as CloudFormation. */
+/** What serverless.yml takes from here: a Lambda per function, and its queues or URL, and role as CloudFormation. */
 export interface ServerlessParts {
   functions: Record<string, object>;
   resources: { Resources: Record<string, object>; Outputs: Record<string, object> };
@@ -21,12 +22,17 @@ const PREFIX = `shoot-flux-\${sls:stage}-`;
 /** The parts of serverless.yml that follow from the definitions of functions. */
 export async function serverlessParts(): Promise<ServerlessParts> {
   const definitions = await findDefinitions();
-  const resources = definitions.flatMap((definition) => [
-    ...queues(definition),
-    [`${logicalId(definition.name)}Role`, role(definition, definitions)] as const,
-  ]);
+  const webhooks = await findWebhookDefinitions();
+  const resources = [
+    ...definitions.flatMap((definition) => [
+      ...queues(definition),
+      role(definition, queueStatements(definition, definitions)),
+    ]),
+    ...webhooks.map((definition) => role(definition, [])),
+  ];
+  const lambdas = [...definitions.map(queueLambda), ...webhooks.map(webhookLambda)];
   return {
-    functions: Object.fromEntries(definitions.map((definition) => [definition.name, lambda(definition)])),
+    functions: Object.fromEntries(lambdas),
     resources: {
       Resources: { ...Object.fromEntries(resources), WatcherPolicy: watcherPolicy(definitions) },
       Outputs: { QueueUrlPrefix: { Value: queueUrlPrefix } },
@@ -36,33 +42,48 @@ export async function serverlessParts(): Promise<ServerlessParts> {
 
 const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${PREFIX}`);
 
-function lambda({ name, description }: FunctionDefinition): object {
-  const id = logicalId(name);
+type Named = readonly [name: string, properties: object];
+
+function queueLambda(definition: FunctionDefinition): Named {
+  const { environment, ...common } = lambda(definition);
+  const sqs = {
+    arn: arn(`${logicalId(definition.name)}Queue`),
+    batchSize: BATCH_SIZE,
+    functionResponseType: 'ReportBatchItemFailures',
+    maximumConcurrency: `\${param:maximumConcurrency, 10}`,
+  };
+  return [
+    definition.name,
+    {
+      ...common,
+      environment: { ...environment, QUEUE_URL_PREFIX: queueUrlPrefix },
+      package: { patterns: [`dist/functions/${definition.name}/**`, 'dist/flux-distribution/**'] },
+      events: [{ sqs }],
+    },
+  ];
+}
+
+/** An API server cannot sign for IAM: whoever finds the URL may ask, and is told no more than what follows from the question. */
+function webhookLambda(definition: WebhookDefinition): Named {
+  return [
+    definition.name,
+    { ...lambda(definition), package: { patterns: [`dist/functions/${definition.name}/**`] }, url: true },
+  ];
+}
+
+/** What both kinds have in common. */
+function lambda({ name, description }: AnyDefinition) {
   return {
     name: `${PREFIX}${name}`,
     description,
     handler: `dist/functions/${name}/index.handler`,
     timeout: FUNCTION_TIMEOUT_SECONDS,
-    role: arn(`${id}Role`),
-    environment: {
-      QUEUE_URL_PREFIX: queueUrlPrefix,
-      KUBECONFIG_SECRET_PREFIX: secretPrefix(name),
-    },
-    package: { patterns: [`dist/functions/${name}/**`, 'dist/flux-distribution/**'] },
-    events: [
-      {
-        sqs: {
-          arn: arn(`${id}Queue`),
-          batchSize: BATCH_SIZE,
-          functionResponseType: 'ReportBatchItemFailures',
-          maximumConcurrency: `\${param:maximumConcurrency, 10}`,
-        },
-      },
-    ],
+    role: arn(`${logicalId(name)}Role`),
+    environment: { KUBECONFIG_SECRET_PREFIX: secretPrefix(name) },
   };
 }
 
-function queues(definition: FunctionDefinition): (readonly [string, object])[] {
+function queues(definition: FunctionDefinition): Named[] {
   const id = logicalId(definition.name);
   const names = queueNames(definition, PREFIX);
   const isFifo = definition.queue !== 'standard';
@@ -108,12 +129,9 @@ function queue(properties: object): object {
 }
 
 /** Consumes its own queue, and sends only where its definition says. */
-function role(definition: FunctionDefinition, all: FunctionDefinition[]): object {
-  const { name, rights } = definition;
-  const id = logicalId(name);
-  const logs = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${PREFIX}${name}:*`;
-  const readsClusters = rights.garden.length + rights.seed.length > 0;
-  const statements = [
+function queueStatements(definition: FunctionDefinition, all: FunctionDefinition[]): object[] {
+  const id = logicalId(definition.name);
+  return [
     allow(
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ChangeMessageVisibility'],
       [arn(`${id}Queue`)],
@@ -122,20 +140,32 @@ function role(definition: FunctionDefinition, all: FunctionDefinition[]): object
       ['sqs:SendMessage'],
       [arn(`${id}DeadLetterQueue`), arn('DelayQueue'), ...(definition.sends ? fifoQueues(all) : [])],
     ),
+  ];
+}
+
+/** Writes its log, and reads the kubeconfigs of its own where it has rights in a cluster. */
+function role({ name, rights }: AnyDefinition, more: object[]): Named {
+  const logs = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${PREFIX}${name}:*`;
+  const readsClusters = rights.garden.length + rights.seed.length > 0;
+  const statements = [
+    ...more,
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [sub(logs)]),
     ...(readsClusters ? [allow(['secretsmanager:GetSecretValue'], [sub(secretArn(name))])] : []),
   ];
-  return {
-    Type: 'AWS::IAM::Role',
-    Properties: {
-      AssumeRolePolicyDocument: policy({
-        Effect: 'Allow',
-        Principal: { Service: 'lambda.amazonaws.com' },
-        Action: 'sts:AssumeRole',
-      }),
-      Policies: [{ PolicyName: 'function', PolicyDocument: policy(...statements) }],
+  return [
+    `${logicalId(name)}Role`,
+    {
+      Type: 'AWS::IAM::Role',
+      Properties: {
+        AssumeRolePolicyDocument: policy({
+          Effect: 'Allow',
+          Principal: { Service: 'lambda.amazonaws.com' },
+          Action: 'sts:AssumeRole',
+        }),
+        Policies: [{ PolicyName: 'function', PolicyDocument: policy(...statements) }],
+      },
     },
-  };
+  ];
 }
 
 /** For the identity of the watcher, which runs elsewhere: it sends to the functions and receives nothing. */

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readEnvironment } from './settings.ts';
+import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
-const least = { QUEUE_URL_PREFIX: 'https://sqs/1/p-', KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
+const least = { KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
 
 describe('environment of a Lambda', () => {
   it('has defaults for what an operator need not decide', () => {
     expect(readEnvironment({ ...least, GARDEN_IDENTITY: '' })).toEqual({
-      queueUrlPrefix: 'https://sqs/1/p-',
       kubeconfigSecretPrefix: 'shoot-flux/dev/keys/',
       logLevel: 'info',
       settings: {
@@ -31,10 +30,15 @@ describe('environment of a Lambda', () => {
   });
 
   it.each([
-    [{ ...least, QUEUE_URL_PREFIX: '' }, 'QUEUE_URL_PREFIX is not set'],
+    [{ KUBECONFIG_SECRET_PREFIX: '' }, 'KUBECONFIG_SECRET_PREFIX is not set'],
     [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH has to be one of false, true'],
     [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL has to be one of'],
   ])('is refused with the name of the variable', (variables, message) => {
     expect(() => readEnvironment(variables)).toThrow(message);
+  });
+
+  it('names the queues where there are any', () => {
+    expect(readQueueUrlPrefix({ QUEUE_URL_PREFIX: 'https://sqs/1/p-' })).toBe('https://sqs/1/p-');
+    expect(() => readQueueUrlPrefix({})).toThrow('QUEUE_URL_PREFIX is not set');
   });
 });

@@ -5,8 +5,6 @@ import type { LogLevel } from '../../shared/runtime/log.ts';
 /** What a Lambda is told by its environment; serverless.yml sets it. */
 export interface Environment {
   settings: Settings;
-  /** Start of the URL of every queue, for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`. */
-  queueUrlPrefix: string;
   /** Start of the names of the Secrets Manager secrets with kubeconfigs; the cluster's name follows. */
   kubeconfigSecretPrefix: string;
   logLevel: LogLevel;
@@ -17,7 +15,6 @@ type Variables = Record<string, string | undefined>;
 /** @throws ShootFluxError naming the variable that is missing or wrong */
 export function readEnvironment(variables: Variables): Environment {
   return {
-    queueUrlPrefix: needed(variables, 'QUEUE_URL_PREFIX'),
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
     logLevel: oneOf(variables, 'LOG_LEVEL', ['info', 'debug', 'warn', 'error']),
     settings: {
@@ -32,6 +29,14 @@ export function readEnvironment(variables: Variables): Environment {
       shootAccess: oneOf(variables, 'SHOOT_ACCESS', ['external', 'internal']),
     },
   };
+}
+
+/**
+ * Start of the URL of every queue, for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`.
+ * @throws ShootFluxError when the variable is missing
+ */
+export function readQueueUrlPrefix(variables: Variables): string {
+  return needed(variables, 'QUEUE_URL_PREFIX');
 }
 
 function needed(variables: Variables, name: string): string {

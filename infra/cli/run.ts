@@ -7,7 +7,9 @@ import { createLog, type LogLevel } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes, UsageError } from './command.ts';
+import { portOf } from './port.ts';
 import { releasesOf } from './releases.ts';
+import { webhookOptions, webhooksOf } from './webhook-options.ts';
 
 export default command({
   name: 'run',
@@ -22,6 +24,7 @@ export default command({
     },
     'flux-distribution': { type: 'string', value: 'DIR', description: 'Folder with one folder per Flux release.' },
     port: { type: 'string', value: 'N', description: 'Serve /healthz, /readyz and /metrics on this port.' },
+    ...webhookOptions,
     'sqs-endpoint': { type: 'string', value: 'URL', description: 'Use this SQS instead of the embedded one.' },
     landscape: {
       type: 'string',
@@ -61,6 +64,7 @@ export default command({
       shootHealth: values['shoot-health'] === true,
       shootAccess: shootAccess(values['shoot-access']),
     };
+    const webhooks = await webhooksOf(values);
     const log = createLog(logLevel(values['log-level']));
     // From the start: whoever asks it to end while it begins is heard too.
     const asked = untilSignal();
@@ -68,11 +72,15 @@ export default command({
       credentials: () => kubeconfigFiles(files),
       settings,
       log,
-      port: port(values.port),
+      port: portOf('--port', values.port),
+      webhooks,
       sqsEndpoint: url(values['sqs-endpoint']),
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
-    terminal.err(`shoot-flux serves ${settings.seeds.join(', ')} with Flux ${releases.join(', ')}${probes}\n`);
+    const answers = product.webhookPort === undefined ? '' : `, webhooks on port ${product.webhookPort}`;
+    terminal.err(
+      `shoot-flux serves ${settings.seeds.join(', ')} with Flux ${releases.join(', ')}${probes}${answers}\n`,
+    );
     const signal = await asked;
     log.info('stopping', { signal });
     await product.stop();
@@ -97,13 +105,6 @@ function seedOf(text: string): [string, string] {
     throw new UsageError(`--seed ${text} is not of the form NAME=KUBECONFIG`);
   if (name === GARDEN) throw new UsageError(`a seed cannot be called ${GARDEN}`);
   return [name, file];
-}
-
-function port(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 0 && number < 65536) return number;
-  throw new UsageError(`--port ${text} is not a port`);
 }
 
 function url(text: string | undefined): string | undefined {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
-import { findDefinitions } from '../functions.ts';
+import { findAllDefinitions } from '../functions.ts';
 import { gardenerManifests } from './manifests.ts';
 import { rbacObjects } from './rbac.ts';
 
-const definitions = await findDefinitions();
+const definitions = await findAllDefinitions();
 const manifests = await gardenerManifests();
 const rulesOf = (place: 'garden' | 'seed', name: string): PolicyRule[] => {
   const objects = rbacObjects(definitions, place);
@@ -15,11 +15,13 @@ const rulesOf = (place: 'garden' | 'seed', name: string): PolicyRule[] => {
   return (role?.rules as PolicyRule[] | undefined) ?? [];
 };
 
-describe('RBAC', () => {
+describe('manifests', () => {
   it.each(Object.entries(manifests))('%s is what the definitions say; "npm run docs" writes it', async (name, text) => {
     expect(await readFile(new URL(name, import.meta.url), 'utf8')).toBe(text);
   });
+});
 
+describe('RBAC', () => {
   it('only keys may write Secrets in the garden, and it has no right on a seed', () => {
     const writers = definitions.filter(({ name }) =>
       rulesOf('garden', name).some(

@@ -1,14 +1,22 @@
 import { stringify } from 'yaml';
-import { findDefinitions } from '../functions.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { findAllDefinitions, isWebhook } from '../functions.ts';
 import { rbacObjects } from './rbac.ts';
+import { webhookObjects } from './webhooks.ts';
 
 /** The manifests that follow from the functions' definitions, by file in this folder. */
 export async function gardenerManifests(): Promise<Record<string, string>> {
-  const definitions = await findDefinitions();
-  const yaml = (place: 'garden' | 'seed') => {
-    const objects = rbacObjects(definitions, place);
-    const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
-    return `# Written by "npm run docs" from the functions' definitions.\n${documents.join('---\n')}`;
+  const definitions = await findAllDefinitions();
+  const webhooks = definitions.filter(isWebhook);
+  return {
+    'rbac-garden.yaml': yaml(rbacObjects(definitions, 'garden')),
+    'rbac-seed.yaml': yaml(rbacObjects(definitions, 'seed')),
+    'webhooks-garden.yaml': yaml(webhookObjects(webhooks, 'garden')),
+    'webhooks-seed.yaml': yaml(webhookObjects(webhooks, 'seed')),
   };
-  return { 'rbac-garden.yaml': yaml('garden'), 'rbac-seed.yaml': yaml('seed') };
+}
+
+function yaml(objects: KubeObject[]): string {
+  const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
+  return `# Written by "npm run docs" from the functions' definitions.\n${documents.join('---\n')}`;
 }

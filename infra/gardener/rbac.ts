@@ -1,20 +1,33 @@
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import type { FunctionDefinition, PolicyRule, Subscription } from '../../shared/runtime/definition.ts';
-
-/** Where the identities live; a deployment may bind the roles to others. */
-const NAMESPACE = 'shoot-flux';
+import type { PolicyRule, Subscription } from '../../shared/runtime/definition.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { type AnyDefinition, isWebhook } from '../functions.ts';
+import { configurations } from '../webhooks/ca-bundle.ts';
+import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
 
 type Place = 'garden' | 'seed';
 
+/** Somebody with rights of their own; a deployment may bind the roles to others. */
+interface Identity {
+  name: string;
+  /** In the whole cluster. */
+  rules: PolicyRule[];
+  /** In the namespace of the deployment alone. */
+  own?: PolicyRule[];
+}
+
 /**
- * ServiceAccounts, ClusterRoles and bindings of one place, each function with just its own rights and the watcher with
- * list and watch of what is subscribed. Follows from the definitions alone.
+ * ServiceAccounts, roles and bindings of one place: each function with just its own rights, the watcher with list and
+ * watch of what is subscribed, and the keeper of the webhooks' certificates. Follows from the definitions alone.
  */
-export function rbacObjects(definitions: FunctionDefinition[], place: Place): KubeObject[] {
-  const identities = definitions.map(({ name, rights }) => ({ name, rules: rights[place] }));
-  const watcher = { name: 'watcher', rules: watchRules(definitions, place) };
+export function rbacObjects(definitions: AnyDefinition[], place: Place): KubeObject[] {
+  const identities: Identity[] = [
+    ...definitions.map(({ name, rights }) => ({ name, rules: rights[place] })),
+    { name: 'watcher', rules: watchRules(definitions, place) },
+    { name: 'webhooks', ...webhookRules(definitions, place) },
+  ];
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-  return [namespace, ...[...identities, watcher].filter(({ rules }) => rules.length > 0).flatMap(identity)];
+  return [namespace, ...identities.filter(({ rules }) => rules.length > 0).flatMap(identity)];
 }
 
 /** The user name under which an identity is known to RBAC. */
@@ -22,7 +35,7 @@ export function serviceAccountUser(name: string): string {
   return `system:serviceaccount:${NAMESPACE}:shoot-flux-${name}`;
 }
 
-function identity({ name, rules }: { name: string; rules: PolicyRule[] }): KubeObject[] {
+function identity({ name, rules, own }: Identity): KubeObject[] {
   const role = `extensions.gardener.cloud:shoot-flux:${name}`;
   const account = { name: `shoot-flux-${name}`, namespace: NAMESPACE };
   const rbac = 'rbac.authorization.k8s.io';
@@ -36,13 +49,44 @@ function identity({ name, rules }: { name: string; rules: PolicyRule[] }): KubeO
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
       subjects: [{ kind: 'ServiceAccount', ...account }],
     },
+    ...(own === undefined
+      ? []
+      : [
+          { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name: role, namespace: NAMESPACE }, rules: own },
+          {
+            apiVersion: `${rbac}/v1`,
+            kind: 'RoleBinding',
+            metadata: { name: role, namespace: NAMESPACE },
+            roleRef: { apiGroup: rbac, kind: 'Role', name: role },
+            subjects: [{ kind: 'ServiceAccount', ...account }],
+          },
+        ]),
   ];
 }
 
-function watchRules(definitions: FunctionDefinition[], place: Place): PolicyRule[] {
+/** The certificates are kept in the garden, and told to the API servers that call. */
+function webhookRules(definitions: AnyDefinition[], place: Place): Pick<Identity, 'rules' | 'own'> {
+  const all = definitions.filter(isWebhook).map(({ webhook }) => webhook);
+  const types = new Set(all.filter((webhook) => webhook.in === place).map(({ type }) => type));
+  const rules = [...types].map((type) => ({
+    apiGroups: [configurations[type].group],
+    resources: [configurations[type].plural],
+    verbs: ['get', 'patch'],
+    resourceNames: [CONFIGURATION],
+  }));
+  const secrets = { apiGroups: [''], resources: ['secrets'] };
+  const own = [
+    { ...secrets, verbs: ['get', 'patch'], resourceNames: [CERTIFICATES] },
+    // RBAC cannot name what does not exist yet.
+    { ...secrets, verbs: ['create'] },
+  ];
+  return { rules, ...(place === GARDEN && all.length > 0 && { own }) };
+}
+
+function watchRules(definitions: AnyDefinition[], place: Place): PolicyRule[] {
   const rules = new Map<string, PolicyRule>();
-  for (const { subscriptions } of definitions) {
-    for (const subscription of subscriptions) {
+  for (const definition of definitions) {
+    for (const subscription of isWebhook(definition) ? [] : definition.subscriptions) {
       if (subscription.in !== place) continue;
       const rule = watchRule(subscription);
       rules.set(JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames]), rule);

@@ -9,6 +9,8 @@ export interface Probes {
   alive(): boolean;
   ready(): boolean;
   status(): WatcherStatus;
+  /** What keeps the webhooks from answering, where there are any. */
+  webhookProblem?: (() => string | undefined) | undefined;
   metrics: PrometheusMetrics;
 }
 
@@ -47,7 +49,7 @@ async function answer(url: string, response: ServerResponse, probes: Probes): Pr
 }
 
 /** One line for each list and watch: a tired operator sees which cluster does not answer. */
-function readiness({ status }: Probes): string {
+function readiness({ status, webhookProblem }: Probes): string {
   const { selections, outboxes } = status();
   const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
     const state = problem ?? (synced ? `${objects} objects` : 'first list not done yet');
@@ -56,7 +58,9 @@ function readiness({ status }: Probes): string {
   const queues = outboxes
     .filter(({ problem }) => problem !== undefined)
     .map(({ function: name, waiting, problem }) => `-- queue ${name}: ${waiting} waiting, ${problem}`);
-  return `${[...watches, ...queues].join('\n')}\n`;
+  const problem = webhookProblem?.();
+  const webhooks = problem === undefined ? [] : [`-- webhooks: ${problem}`];
+  return `${[...watches, ...queues, ...webhooks].join('\n')}\n`;
 }
 
 function text(response: ServerResponse, status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {

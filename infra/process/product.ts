@@ -9,6 +9,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findFunctions } from '../functions.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
+import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 export interface ProductOptions {
   /**
@@ -20,6 +21,8 @@ export interface ProductOptions {
   log: Log;
   /** For `/healthz`, `/readyz` and `/metrics`; 0 takes a free one; absent: no endpoints. */
   port?: number | undefined;
+  /** Answers API servers; absent: no API server calls here. */
+  webhooks?: WebhookOptions | undefined;
   /** Another SQS than the embedded one. */
   sqsEndpoint?: string | undefined;
   resyncSeconds?: number | undefined;
@@ -33,6 +36,8 @@ export interface ProductOptions {
 export interface Product {
   /** Of the endpoints, when there are any. */
   port?: number | undefined;
+  /** Of the webhooks, when they are served. */
+  webhookPort?: number | undefined;
   watcher: Watcher;
   /** Stops watching, lets runs end that are under way, and closes the queue. */
   stop(): Promise<void>;
@@ -56,9 +61,18 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
-  const probes = { alive: watcher.alive, ready: watcher.ready, status: watcher.status, metrics };
+  const serve = async () => {
+    const webhooks = options.webhooks && (await serveWebhooks(options.webhooks, { clientsOf, settings, log }));
+    const ready = () => watcher.ready() && webhooks?.problem() === undefined;
+    const probes = { alive: watcher.alive, ready, status: watcher.status, webhookProblem: webhooks?.problem, metrics };
+    const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
+      await webhooks?.stop();
+      throw error;
+    });
+    return { webhooks, endpoints };
+  };
   // Before anything runs: a port that is taken ends the start, and only the queue has to be closed then.
-  const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
+  const { webhooks, endpoints } = await serve().catch(async (error: unknown) => {
     await bridge.stop();
     throw error;
   });
@@ -71,11 +85,13 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
 
   return {
     port: endpoints?.port,
+    webhookPort: webhooks?.port,
     watcher,
     async stop() {
       await watcher.stop();
       await running.stop();
       await bridge.stop();
+      await webhooks?.stop();
       await endpoints?.stop();
     },
   };

@@ -41,14 +41,20 @@ export interface Subscription {
 }
 
 /**
- * The single source of what a function is: watcher, queues, Lambdas, Triggers and RBAC follow from it.
- * Lives in `functions/<name>/function.ts` as `definition`; the code is `handler` in `functions/<name>/handler.ts`.
+ * What every function has, whatever wakes it. The single source of what a function is: watcher, queues, Lambdas,
+ * webhook configurations, Triggers and RBAC follow from it. Lives in `functions/<name>/function.ts` as `definition`;
+ * the code is `handler` in `functions/<name>/handler.ts`.
  */
-export interface FunctionDefinition {
+export interface FunctionBasics {
   /** Equals the folder's name. */
   name: string;
   /** One sentence for docs and consoles. */
   description: string;
+  rights: { garden: PolicyRule[]; seed: PolicyRule[] };
+}
+
+/** A function that takes changes from its queue; one that answers requests is a `WebhookDefinition`. */
+export interface FunctionDefinition extends FunctionBasics {
   subscriptions: Subscription[];
   /** Whether the watcher's resync trickles this function's keys too. */
   resync: boolean;
@@ -56,5 +62,4 @@ export interface FunctionDefinition {
   sends: boolean;
   /** `standard` for the delay queue; everything else is FIFO. Default `fifo`. */
   queue?: 'fifo' | 'standard';
-  rights: { garden: PolicyRule[]; seed: PolicyRule[] };
 }

@@ -1,5 +1,5 @@
 import { bundleFunction, limitsOf } from '../../../infra/bundle.ts';
-import { findDefinitions } from '../../../infra/functions.ts';
+import { findAllDefinitions } from '../../../infra/functions.ts';
 import { importMilliseconds } from '../../../infra/import-time.ts';
 import { type Bench, bench } from '../bench.ts';
 
@@ -7,7 +7,7 @@ const RUNS = 9;
 
 /** What each function weighs on Lambda, and how long a cold start needs to import it. */
 export async function bundleBenches(): Promise<Bench[]> {
-  const definitions = await findDefinitions();
+  const definitions = await findAllDefinitions();
   return definitions.map((definition) => {
     const limits = limitsOf(definition);
     return bench(

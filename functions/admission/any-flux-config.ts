@@ -1,0 +1,55 @@
+import type { ConfigInputs } from '../../shared/config/effective.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { ConfigError, type ConfigIssue, issueText } from '../../shared/runtime/errors.ts';
+
+const REPOSITORY = 'https://example.com/fleet';
+
+/**
+ * What is wrong with a providerConfig whatever the ConfigMap `flux-config` says, which is not looked at here: it may
+ * bring the source to a Kustomization, or another namespace for Flux. So only what is found beside every ConfigMap that
+ * could mend something counts; the rest is told by the Extension.
+ */
+export function issuesWithAnyFluxConfig(inputs: Omit<ConfigInputs, 'fluxConfig'>): ConfigIssue[] {
+  const [first = [], ...others] = fluxConfigs(inputs.providerConfig).map((fluxConfig) =>
+    issuesOf({ ...inputs, fluxConfig }),
+  );
+  return others.reduce((kept, found) => {
+    const sentences = new Set(found.map(issueText));
+    return kept.filter((issue) => sentences.has(issueText(issue)));
+  }, first);
+}
+
+/** None, one with a repository, and one with a repository for each namespace that the providerConfig names. */
+function fluxConfigs(providerConfig: unknown): ConfigInputs['fluxConfig'][] {
+  const withRepository = (more: Record<string, string> = {}) => ({
+    namespace: '',
+    data: { repositoryUrl: REPOSITORY, ...more },
+  });
+  return [
+    undefined,
+    withRepository(),
+    ...namespacesIn(providerConfig).map((namespace) => withRepository({ namespace })),
+  ];
+}
+
+function namespacesIn(providerConfig: unknown): string[] {
+  const { source, kustomization } = fieldsOf(providerConfig);
+  const namespaces = [source, kustomization].map(
+    (part) => fieldsOf(fieldsOf(fieldsOf(part).template).metadata).namespace,
+  );
+  return [...new Set(namespaces)].filter((namespace) => typeof namespace === 'string' && namespace !== '') as string[];
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function issuesOf(inputs: ConfigInputs): ConfigIssue[] {
+  try {
+    effectiveConfig(inputs);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues;
+    throw error;
+  }
+}

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { AdmissionAnswer } from '../../shared/kube/admission.ts';
+import { decide } from './decide.ts';
+
+interface Parts {
+  providerConfig?: unknown;
+  extension?: Record<string, unknown>;
+  resources?: unknown;
+  metadata?: Record<string, unknown>;
+  spec?: Record<string, unknown>;
+}
+
+function shoot({ providerConfig, extension, resources, metadata, spec }: Parts = {}): object {
+  const entry = { type: 'shoot-flux', ...(providerConfig !== undefined && { providerConfig }), ...extension };
+  return {
+    apiVersion: 'core.gardener.cloud/v1beta1',
+    kind: 'Shoot',
+    metadata: { namespace: 'garden-foo', name: 'bar', ...metadata },
+    spec: { extensions: [{ type: 'other' }, entry], ...(resources !== undefined && { resources }), ...spec },
+  };
+}
+
+const created = (parts: Parts) => decide({ uid: 'u', operation: 'CREATE', object: shoot(parts) });
+const updated = (before: Parts, after: Parts) =>
+  decide({ uid: 'u', operation: 'UPDATE', object: shoot(after), oldObject: shoot(before) });
+const sentences = (answer: AdmissionAnswer) => (answer.allowed ? [] : answer.message.split('; providerConfig'));
+
+const wrong = { syncMode: 'Sometimes' };
+const source = {
+  template: { kind: 'GitRepository', spec: { url: 'https://example.com/fleet', ref: { branch: 'main' } } },
+};
+const kustomization = { template: { spec: { path: './clusters' } } };
+const secret = (name: string, kind = 'Secret') => ({
+  name,
+  resourceRef: { apiVersion: 'v1', kind, name: `its-${name}` },
+});
+
+describe('a providerConfig', () => {
+  it.each<[string, Parts]>([
+    ['that is absent', {}],
+    ['that is null', { extension: { providerConfig: null } }],
+    ['with source and Kustomization', { providerConfig: { source, kustomization } }],
+    [
+      'with references that resolve',
+      {
+        providerConfig: {
+          source: { ...source, secretResourceName: 'fleet' },
+          kustomization,
+          additionalSecretResources: [{ name: 'sops' }],
+        },
+        resources: [secret('fleet'), secret('sops')],
+      },
+    ],
+    // The ConfigMap of the project may bring the rest, and is not looked at.
+    ['with a Kustomization alone', { providerConfig: { kustomization } }],
+    ['with a source alone', { providerConfig: { source } }],
+    [
+      'that counts on the namespace of the ConfigMap',
+      {
+        providerConfig: {
+          flux: { watchAllNamespaces: false },
+          source: { template: { ...source.template, metadata: { namespace: 'flux-x' } } },
+          kustomization: { template: { ...kustomization.template, metadata: { namespace: 'flux-x' } } },
+        },
+      },
+    ],
+  ])('%s is allowed', (_, parts) => {
+    expect(created(parts)).toEqual({ allowed: true });
+  });
+
+  it('with several errors is refused with a sentence for each', () => {
+    const answer = created({ providerConfig: { ...wrong, sorce: {}, flux: { version: 'x' } } });
+    expect(answer).toEqual({
+      allowed: false,
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'providerConfig: syncMode: "Sometimes" is not possible; write one of Once, ManifestsOnly, Reconcile; ' +
+        'providerConfig: sorce: is not a known key; did you mean source?; ' +
+        'providerConfig: flux.version: "x" is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest',
+      details: {
+        group: 'core.gardener.cloud',
+        kind: 'Shoot',
+        name: 'bar',
+        causes: expect.arrayContaining([
+          {
+            field: 'spec.extensions[1].providerConfig.syncMode',
+            message: '"Sometimes" is not possible; write one of Once, ManifestsOnly, Reconcile',
+          },
+        ]),
+      },
+    });
+  });
+
+  it.each<[string, Parts, string]>([
+    ['a text', { providerConfig: 'flux' }, 'must be an object with keys, not a text'],
+    [
+      'a reference that nothing answers to',
+      {
+        providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
+        resources: [secret('other')],
+      },
+      `source.secretResourceName: "fleet" is not the name of an entry in the Shoot's spec.resources (it has other)`,
+    ],
+    [
+      'a reference without any resources',
+      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] } },
+      `additionalSecretResources[0].name: "sops" is not the name of an entry in the Shoot's spec.resources (it has no entries)`,
+    ],
+    [
+      'a reference to a ConfigMap',
+      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [secret('sops', 'ConfigMap')] },
+      `additionalSecretResources[0].name: "sops" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
+    ],
+    [
+      'namespaces that no ConfigMap can bring together',
+      {
+        providerConfig: {
+          flux: { watchAllNamespaces: false, namespace: 'flux-y' },
+          source: { template: { ...source.template, metadata: { namespace: 'flux-x' } } },
+          kustomization,
+        },
+      },
+      'source.template.metadata.namespace: must be flux-y',
+    ],
+  ])('with %s is refused', (_, parts, sentence) => {
+    expect(sentences(created(parts))).toEqual([expect.stringContaining(sentence)]);
+  });
+});
+
+describe('a Shoot is allowed without a look', () => {
+  it.each<[string, AdmissionAnswer]>([
+    ['when it is deleted', decide({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],
+    ['on its way out', created({ providerConfig: wrong, metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } })],
+    ['without the extension', created({ spec: { extensions: [{ type: 'other', providerConfig: wrong }] } })],
+    ['without any extension', created({ spec: { extensions: undefined } })],
+    ['with the extension disabled', created({ providerConfig: wrong, extension: { disabled: true } })],
+    [
+      'when something else changes',
+      updated({ providerConfig: wrong }, { providerConfig: wrong, spec: { purpose: 'x' } }),
+    ],
+    [
+      'when another extension comes before it',
+      decide({
+        uid: 'u',
+        operation: 'UPDATE',
+        oldObject: shoot({ providerConfig: wrong }),
+        object: shoot({ spec: { extensions: [{ type: 'shoot-flux', providerConfig: wrong }] } }),
+      }),
+    ],
+  ])('%s', (_, answer) => {
+    expect(answer).toEqual({ allowed: true });
+  });
+
+  it.each<[string, AdmissionAnswer]>([
+    ['its providerConfig', updated({}, { providerConfig: wrong })],
+    ['its resources', updated({ providerConfig: wrong }, { providerConfig: wrong, resources: [secret('x')] })],
+    ['disabled', updated({ providerConfig: wrong, extension: { disabled: true } }, { providerConfig: wrong })],
+  ])('but not when %s changes', (_, answer) => {
+    expect(answer.allowed).toBe(false);
+  });
+});
+
+describe('a strange request', () => {
+  it.each([
+    [null],
+    ['text'],
+    [[]],
+    [{}],
+    [{ kind: 'Pod', metadata: {} }],
+    [{ kind: 'Shoot' }],
+    [{ kind: 'Shoot', metadata: [] }],
+  ])('about %j is told so', (object) => {
+    expect(decide({ uid: 'u', operation: 'CREATE', object })).toMatchObject({ allowed: false, code: 400 });
+  });
+
+  test('never throws, whatever the Shoot holds', () => {
+    const anything = fc.anything({ withNullPrototype: true, maxDepth: 5 });
+    fc.assert(
+      fc.property(anything, anything, anything, anything, (spec, extensions, providerConfig, resources) => {
+        const shoots = [
+          { kind: 'Shoot', metadata: {}, spec },
+          { kind: 'Shoot', metadata: {}, spec: { extensions, resources } },
+          { kind: 'Shoot', metadata: {}, spec: { extensions: [{ type: 'shoot-flux', providerConfig }], resources } },
+        ];
+        for (const object of shoots) {
+          const answer = decide({ uid: 'u', operation: 'UPDATE', object, oldObject: spec });
+          expect(answer.allowed || (answer.code === 422 && answer.message !== '')).toBe(true);
+        }
+      }),
+    );
+  });
+});

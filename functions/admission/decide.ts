@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import { given, textOf } from '../../shared/config/values.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
+import { type ConfigIssue, issueText } from '../../shared/runtime/errors.ts';
+import { issuesWithAnyFluxConfig } from './any-flux-config.ts';
+
+const allowed: AdmissionAnswer = { allowed: true };
+
+/**
+ * Whether a Shoot may be stored. Only what its writer wrote and can mend is judged: nothing of a Shoot that is on its
+ * way out, and nothing that was stored before, or whoever changes something else would have to mend this first.
+ */
+export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer {
+  if (object === undefined) return allowed;
+  const shoot = given(object);
+  if (shoot?.kind !== 'Shoot' || given(shoot.metadata) === undefined) return noShoot;
+  if (given(shoot.metadata)?.deletionTimestamp !== undefined) return allowed;
+  const part = partOf(shoot);
+  if (part === undefined || isSame(part, partOf(oldObject))) return allowed;
+  const issues = issuesWithAnyFluxConfig({
+    providerConfig: part.extension.providerConfig,
+    shootResources: resourcesOf(part.resources),
+  });
+  return issues.length === 0 ? allowed : refusal(shoot, part.index, issues);
+}
+
+const noShoot: AdmissionAnswer = {
+  allowed: false,
+  code: 400,
+  reason: 'BadRequest',
+  message: 'request.object is no Shoot with metadata: let the webhook ask for shoots of core.gardener.cloud alone.',
+};
+
+/** What of a Shoot counts here. */
+interface Part {
+  extension: Record<string, unknown>;
+  /** Place in `spec.extensions`. */
+  index: number;
+  resources: unknown;
+}
+
+/** Undefined where the extension is not wanted; one that is enabled for every Shoot is not listed, and has no config. */
+function partOf(shoot: unknown): Part | undefined {
+  const spec = given(given(shoot)?.spec);
+  const extensions = Array.isArray(spec?.extensions) ? spec.extensions : [];
+  const index = extensions.findIndex((entry) => given(entry)?.type === EXTENSION_TYPE);
+  const extension = given(extensions[index]);
+  if (extension === undefined || extension.disabled === true) return undefined;
+  return { extension, index, resources: spec?.resources };
+}
+
+function isSame(now: Part, before: Part | undefined): boolean {
+  return isDeepStrictEqual([now.extension, now.resources], [before?.extension, before?.resources]);
+}
+
+function resourcesOf(value: unknown): { name: string; kind: string; resourceName: string }[] {
+  return (Array.isArray(value) ? value : []).map((entry) => {
+    const resourceRef = given(given(entry)?.resourceRef);
+    return {
+      name: textOf(given(entry)?.name) ?? '',
+      kind: textOf(resourceRef?.kind) ?? '',
+      resourceName: textOf(resourceRef?.name) ?? '',
+    };
+  });
+}
+
+function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {
+  const place = `spec.extensions[${index}].providerConfig`;
+  return {
+    allowed: false,
+    code: 422,
+    reason: 'Invalid',
+    message: issues.map(issueText).join('; '),
+    details: {
+      group: 'core.gardener.cloud',
+      kind: 'Shoot',
+      name: textOf(given(shoot.metadata)?.name) ?? '',
+      causes: issues.map(({ path, message }) => ({ field: path === '' ? place : `${place}.${path}`, message })),
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import type { WebhookHandler } from '../../shared/runtime/webhook.ts';
+import { decide } from './decide.ts';
+
+export const handler: WebhookHandler = async (request) => decide(request);

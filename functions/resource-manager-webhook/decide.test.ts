@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
+import { decide, leftAlone } from './decide.ts';
+
+const IMAGE = 'registry.example.org:5000/gardener/resource-manager:v1.150.0';
+
+interface Container {
+  name?: string;
+  image?: string;
+  command?: unknown;
+  args?: unknown;
+}
+
+function deployment(containers: unknown, name = 'gardener-resource-manager'): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: { template: { spec: { containers } } },
+  };
+}
+
+const manager = (parts: Container): object => ({ name: 'gardener-resource-manager', image: IMAGE, ...parts });
+const requestFor = (object: unknown, oldObject?: unknown): AdmissionRequest => ({
+  uid: 'u',
+  operation: 'UPDATE',
+  object,
+  ...(oldObject !== undefined && { oldObject }),
+});
+const wanted = (...namespaces: string[]) => ({ namespaces, doubts: [] });
+
+/** The object as the API server stores it. */
+function patched(object: object, answer: AdmissionAnswer): object {
+  const copy = structuredClone(object);
+  for (const { path, value } of answer.allowed ? (answer.patch ?? []) : []) {
+    const steps = path.split('/').slice(1);
+    const last = steps.pop() ?? '';
+    const target = steps.reduce<Record<string, never>>(
+      (inner, step) => inner[step] ?? {},
+      copy as Record<string, never>,
+    );
+    if (Array.isArray(target)) target.splice(Number(last), 0, value);
+    else Object.assign(target, { [last]: value });
+  }
+  return copy;
+}
+
+describe('arguments', () => {
+  const flag = '--extra-target-namespace';
+  it.each<[string, Container, string[], Container]>([
+    ['are made where there are none', {}, ['flux-system'], { args: [`${flag}=flux-system`] }],
+    ['come last', { args: ['--config=x'] }, ['a', 'b'], { args: ['--config=x', `${flag}=a`, `${flag}=b`] }],
+    ['are made where they are null', { args: null }, ['a'], { args: [`${flag}=a`] }],
+    ['are added to an empty list', { args: [] }, ['a'], { args: [`${flag}=a`] }],
+    ['stay with an equals sign', { args: [`${flag}=a`] }, ['a'], { args: [`${flag}=a`] }],
+    ['stay in two words', { args: [flag, 'a', '-v'] }, ['a'], { args: [flag, 'a', '-v'] }],
+    ['stay with commas', { args: [`${flag}=a,b`] }, ['b', 'a'], { args: [`${flag}=a,b`] }],
+    [
+      'add only what is missing',
+      { args: [`${flag}=a`, flag, 'b'] },
+      ['b', 'c'],
+      { args: [`${flag}=a`, flag, 'b', `${flag}=c`] },
+    ],
+    ['of somebody else stay', { args: [`${flag}=other`] }, ['a'], { args: [`${flag}=other`, `${flag}=a`] }],
+    ['with a longer name are others', { args: [`${flag}s=a`] }, ['a'], { args: [`${flag}s=a`, `${flag}=a`] }],
+    ['with a longer value are others', { args: [`${flag}=ab`] }, ['a'], { args: [`${flag}=ab`, `${flag}=a`] }],
+    ['in the command count', { command: ['/grm', `${flag}=a`] }, ['a'], { command: ['/grm', `${flag}=a`] }],
+    [
+      'may begin in the command',
+      { command: ['/grm', flag], args: ['a'] },
+      ['a', 'b'],
+      { command: ['/grm', flag], args: ['a', `${flag}=b`] },
+    ],
+    [
+      'go behind a command with flags',
+      { command: ['/grm', '--config=x'] },
+      ['a'],
+      { command: ['/grm', '--config=x'], args: [`${flag}=a`] },
+    ],
+    [
+      'go before the end of flags',
+      { args: ['-v', '--', 'x'] },
+      ['a', 'b'],
+      { args: ['-v', `${flag}=a`, `${flag}=b`, '--', 'x'] },
+    ],
+    [
+      'behind the end of flags do not count',
+      { args: ['--', `${flag}=a`] },
+      ['a'],
+      { args: [`${flag}=a`, '--', `${flag}=a`] },
+    ],
+    [
+      'go before the end of flags in the command',
+      { command: ['/grm', '--'], args: ['x'] },
+      ['a'],
+      { command: ['/grm', `${flag}=a`, '--'], args: ['x'] },
+    ],
+    ['are added once', {}, ['a', 'a'], { args: [`${flag}=a`] }],
+    ['are not needed without namespaces', { args: ['-v'] }, [], { args: ['-v'] }],
+  ])('%s', (_, before, namespaces, after) => {
+    const object = deployment([{ name: 'sidecar', args: ['--', flag] }, manager(before)]);
+    const result = patched(object, decide(requestFor(object), wanted(...namespaces)));
+    expect(result).toEqual(deployment([{ name: 'sidecar', args: ['--', flag] }, manager(after)]));
+    expect(decide(requestFor(result), wanted(...namespaces))).toEqual({ allowed: true, patch: [], warnings: [] });
+  });
+
+  test('whatever they are, a second look adds nothing', () => {
+    const word = fc.oneof(fc.constantFrom(flag, `${flag}=a`, `${flag}=b,a`, '--', 'a', '-v'), fc.string());
+    const words = fc.option(fc.array(word), { nil: undefined });
+    fc.assert(
+      fc.property(words, words, (command, args) => {
+        const object = deployment([manager({ ...(command && { command }), ...(args && { args }) })]);
+        const result = patched(object, decide(requestFor(object), wanted('a', 'c')));
+        expect(decide(requestFor(result), wanted('a', 'c'))).toMatchObject({ patch: [] });
+      }),
+    );
+  });
+});
+
+describe('a Deployment', () => {
+  it.each<[string, string, string | undefined]>([
+    ['of the first version', 'gardener/resource-manager:v1.147.0', undefined],
+    ['of a later version', 'gardener/resource-manager:v1.150.3', undefined],
+    ['of the next major version', 'gardener/resource-manager:v2.0.0', undefined],
+    ['of a pre-release of a later version', 'gardener/resource-manager:v1.150.0-dev-abc', undefined],
+    ['without the v', 'gardener/resource-manager:1.148.0', undefined],
+    ['with a digest beside the tag', `${IMAGE}@sha256:abc`, undefined],
+    ['of the version before', 'gardener/resource-manager:v1.146.9', 'its version v1.146.9 is older than v1.147'],
+    ['of a much older version', 'gardener/resource-manager:v0.200.0', 'its version v0.200.0 is older than v1.147'],
+    [
+      'of a pre-release of the first',
+      'gardener/resource-manager:v1.147.0-dev',
+      'its version v1.147.0-dev is older than v1.147',
+    ],
+    [
+      'with a digest alone',
+      'gardener/resource-manager@sha256:abc',
+      'its image gardener/resource-manager@sha256:abc does not tell a version',
+    ],
+    ['without a tag', 'gardener/resource-manager', 'its image gardener/resource-manager does not tell a version'],
+    [
+      'with a port and without a tag',
+      'localhost:5000/resource-manager',
+      'its image localhost:5000/resource-manager does not tell a version',
+    ],
+    [
+      'with the tag latest',
+      'gardener/resource-manager:latest',
+      'its image gardener/resource-manager:latest does not tell a version',
+    ],
+    [
+      'with a commit as tag',
+      'gardener/resource-manager:1b2c3d4',
+      'its image gardener/resource-manager:1b2c3d4 does not tell a version',
+    ],
+  ])('%s is left alone where it may not know the flag', (_, image, problem) => {
+    const answer = leftAlone(requestFor(deployment([manager({ image })])));
+    const warnings = [`shoot-flux: gardener-resource-manager: ${problem}`];
+    expect(answer).toEqual(problem === undefined ? undefined : { allowed: true, warnings });
+  });
+
+  it('of another name is none of ours', () => {
+    expect(leftAlone(requestFor(deployment([manager({})], 'kube-apiserver')))).toEqual({ allowed: true });
+  });
+
+  it.each([[undefined], [[]], ['x'], [[{ name: 'other', image: IMAGE }]]])(
+    'with containers %j has none that is known',
+    (containers) => {
+      const warnings = ['shoot-flux: gardener-resource-manager: it has no container gardener-resource-manager'];
+      expect(leftAlone(requestFor(deployment(containers)))).toEqual({ allowed: true, warnings });
+    },
+  );
+
+  it('keeps the namespaces that it has now, as long as something is in doubt', () => {
+    const args = ['--extra-target-namespace=flux-x', '--extra-target-namespace', 'flux-y'];
+    const [before, after] = [deployment([manager({ args })]), deployment([manager({ args: ['-v'] })])];
+    const doubts = ['the garden does not answer'];
+    const answer = decide(requestFor(after, before), { namespaces: ['flux-system'], doubts });
+    expect(answer).toMatchObject({ warnings: ['shoot-flux: gardener-resource-manager: the garden does not answer'] });
+    expect(patched(after, answer)).toEqual(
+      deployment([
+        manager({
+          args: [
+            '-v',
+            ...['flux-system', 'flux-x', 'flux-y'].map((namespace) => `--extra-target-namespace=${namespace}`),
+          ],
+        }),
+      ]),
+    );
+    expect(patched(after, decide(requestFor(after, before), wanted('flux-system')))).toEqual(
+      deployment([manager({ args: ['-v', '--extra-target-namespace=flux-system'] })]),
+    );
+  });
+
+  test('may be anything', () => {
+    const anything = fc.anything({ maxDepth: 4 });
+    fc.assert(
+      fc.property(anything, anything, anything, (object, containers, args) => {
+        for (const strange of [object, deployment(containers), deployment([manager({ args, command: args })])]) {
+          const request = requestFor(strange, object);
+          expect(leftAlone(request)?.allowed ?? decide(request, { namespaces: ['a'], doubts: ['b'] }).allowed).toBe(
+            true,
+          );
+        }
+      }),
+    );
+  });
+});

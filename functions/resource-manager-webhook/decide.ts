@@ -1,0 +1,86 @@
+import { given, textOf } from '../../shared/config/values.ts';
+import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
+import type { JsonPatchOperation } from '../../shared/kube/json-patch.ts';
+import { endOfFlags, FLAG, namespacesIn } from './arguments.ts';
+import { imageProblem } from './image.ts';
+
+/** Name of the Deployment, and of its container. */
+export const RESOURCE_MANAGER = 'gardener-resource-manager';
+
+/** What the resource-manager of a Shoot should be able to write into. */
+export interface Wanted {
+  namespaces: string[];
+  /** Why these may not be all; then those that the Deployment has now are kept. */
+  doubts: string[];
+}
+
+/** Whether an answer needs `Wanted` at all: it is nothing of ours, or is left alone whatever is wanted. */
+export function leftAlone({ object }: AdmissionRequest): AdmissionAnswer | undefined {
+  const deployment = given(object);
+  if (given(deployment?.metadata)?.name !== RESOURCE_MANAGER) return { allowed: true };
+  const problem = problemOf(containerOf(deployment));
+  return problem === undefined ? undefined : { allowed: true, warnings: [warning(problem)] };
+}
+
+/** Adds the flags that are missing, and touches nothing else: what is there may be somebody else's. */
+export function decide({ object, oldObject }: AdmissionRequest, { namespaces, doubts }: Wanted): AdmissionAnswer {
+  const container = containerOf(given(object));
+  if (container === undefined) return { allowed: true };
+  const before = doubts.length === 0 ? [] : namespacesIn(commandLine(containerOf(given(oldObject))));
+  const present = namespacesIn(commandLine(container));
+  const missing = [...new Set([...namespaces, ...before])].filter((namespace) => !present.includes(namespace));
+  return { allowed: true, patch: patchOf(container, missing), warnings: doubts.map(warning) };
+}
+
+interface Container {
+  index: number;
+  image: string;
+  command: string[];
+  /** Undefined where there is no list. */
+  args: string[] | undefined;
+}
+
+function containerOf(deployment: Record<string, unknown> | undefined): Container | undefined {
+  const template = given(given(deployment?.spec)?.template);
+  const containers = given(template?.spec)?.containers;
+  if (!Array.isArray(containers)) return undefined;
+  const index = containers.findIndex((container) => given(container)?.name === RESOURCE_MANAGER);
+  const container = given(containers[index]);
+  if (container === undefined) return undefined;
+  const { image, command, args } = container;
+  return {
+    index,
+    image: textOf(image) ?? '',
+    command: textsOf(command),
+    args: Array.isArray(args) ? textsOf(args) : undefined,
+  };
+}
+
+function problemOf(container: Container | undefined): string | undefined {
+  return container === undefined ? `it has no container ${RESOURCE_MANAGER}` : imageProblem(container.image);
+}
+
+/** In place, so that an index counts in the original list too. */
+function textsOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : []).map((entry) => textOf(entry) ?? '');
+}
+
+/** What the process gets: flags may stand in the command as well. */
+function commandLine(container: Container | undefined): string[] {
+  return container === undefined ? [] : [...container.command, ...(container.args ?? [])];
+}
+
+/** The new flags come last, or before the `--` that ends the flags, wherever it stands. */
+function patchOf({ index, command, args }: Container, namespaces: string[]): JsonPatchOperation[] {
+  const container = `/spec/template/spec/containers/${index}`;
+  const flags = namespaces.map((namespace) => `${FLAG}=${namespace}`);
+  if (flags.length === 0) return [];
+  const end = endOfFlags([...command, ...(args ?? [])]);
+  if (end >= command.length && args === undefined) return [{ op: 'add', path: `${container}/args`, value: flags }];
+  const [list, start] = end < command.length ? ['command', end] : ['args', end - command.length];
+  return flags.map((value, offset) => ({ op: 'add', path: `${container}/${list}/${start + offset}`, value }));
+}
+
+function warning(reason: string): string {
+  return `shoot-flux: ${RESOURCE_MANAGER}: ${reason}`;
+}

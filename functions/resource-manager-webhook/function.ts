@@ -1,0 +1,26 @@
+import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
+import { RESOURCE_MANAGER } from './decide.ts';
+
+/** Lets a Shoot's resource-manager write into the namespaces of Flux (facts/gardener.md 3.5). */
+export const definition: WebhookDefinition = {
+  name: 'resource-manager-webhook',
+  description: "Adds the namespaces of Flux to the arguments of a Shoot's gardener-resource-manager.",
+  webhook: {
+    in: 'seed',
+    type: 'Mutating',
+    path: '/resource-manager',
+    resource: resources.deployments,
+    operations: ['CREATE', 'UPDATE'],
+    // A Shoot without Flux is better than one without a resource-manager.
+    failurePolicy: 'Ignore',
+    namespaceSelector: { matchLabels: { [`extensions.gardener.cloud/${EXTENSION_TYPE}`]: 'true' } },
+    matchConditions: { 'resource-manager': `object.metadata.name == '${RESOURCE_MANAGER}'` },
+  },
+  rights: {
+    garden: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] }],
+    seed: [{ apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] }],
+  },
+};

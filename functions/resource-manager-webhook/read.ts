@@ -1,0 +1,50 @@
+import type { ConfigInputs } from '../../shared/config/effective.ts';
+import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
+import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import type { WebhookContext } from '../../shared/runtime/webhook.ts';
+
+/** What could be read, and why the rest could not. */
+export interface ReadLayers {
+  layers: Pick<ConfigInputs, 'fluxConfig' | 'providerConfig'>;
+  doubts: string[];
+}
+
+/**
+ * The layers of a Shoot's configuration, of which the Extension does not exist yet. Whatever does not answer is a doubt
+ * and no error: somebody waits for this Deployment.
+ */
+export async function readLayers(namespace: string, context: WebhookContext): Promise<ReadLayers> {
+  const cluster = await readCluster(namespace, context);
+  if (cluster === undefined) return { layers: {}, doubts: [`Cluster ${namespace} cannot be read`] };
+  const { shoot } = cluster.spec;
+  const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
+  try {
+    return { layers: { providerConfig, ...(await readFluxConfig(shoot.metadata.namespace, context)) }, doubts: [] };
+  } catch {
+    const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
+    return { layers: { providerConfig }, doubts: [`ConfigMap ${name} of the garden cannot be read`] };
+  }
+}
+
+/** The request does not tell the seed that it comes from: the first that has the Cluster answers. */
+async function readCluster(name: string, { kube, settings }: WebhookContext): Promise<Cluster | undefined> {
+  const ask = async (seed: string): Promise<Cluster> => {
+    const cluster = await (await kube(seed)).find<Cluster>(resources.clusters, { name });
+    if (cluster === undefined) throw new Error(`${seed} has no such Cluster`);
+    return cluster;
+  };
+  return Promise.any(settings.seeds.map(ask)).catch(() => undefined);
+}
+
+/** Only a 404 is absence. */
+async function readFluxConfig(
+  namespace: string | undefined,
+  { kube }: WebhookContext,
+): Promise<Pick<ConfigInputs, 'fluxConfig'>> {
+  if (namespace === undefined) return {};
+  const configMap = await (await kube(GARDEN)).find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return {};
+  return { fluxConfig: { namespace, data: (configMap.data ?? {}) as Record<string, string> } };
+}

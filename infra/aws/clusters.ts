@@ -1,0 +1,22 @@
+import { type ClusterCredentials, createClusters } from '../../shared/kube/credentials.ts';
+import { secretsManagerKubeconfigs } from './secrets.ts';
+import type { AwsCredentials } from './signature.ts';
+
+/** The clusters of a Lambda, reached as this function with the kubeconfigs of its own secrets. */
+export function lambdaClusters(name: string, kubeconfigSecretPrefix: string, variables: NodeJS.ProcessEnv) {
+  const credentials: ClusterCredentials = secretsManagerKubeconfigs(kubeconfigSecretPrefix, {
+    region: variables.AWS_REGION ?? '',
+    credentials: () => environmentCredentials(variables),
+    ...(variables.SECRETS_MANAGER_ENDPOINT === undefined ? {} : { endpoint: variables.SECRETS_MANAGER_ENDPOINT }),
+  });
+  const clusters = createClusters(credentials, { userAgent: `shoot-flux/${name}` });
+  return async (cluster: string, signal: AbortSignal) => (await clusters(cluster)).with({ signal });
+}
+
+function environmentCredentials(variables: NodeJS.ProcessEnv): AwsCredentials {
+  return {
+    accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
+    sessionToken: variables.AWS_SESSION_TOKEN,
+  };
+}

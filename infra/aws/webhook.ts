@@ -1,0 +1,27 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, LambdaFunctionURLEvent } from 'aws-lambda';
+import { createLog } from '../../shared/runtime/log.ts';
+import type { WebhookFunction } from '../functions.ts';
+import { answer, type Surroundings } from '../webhooks/answer.ts';
+import { lambdaClusters } from './clusters.ts';
+import { readEnvironment } from './settings.ts';
+
+/** What comes from a function URL or an HTTP API, and from a REST API: as far as it counts, the same. */
+type HttpEvent =
+  | Pick<LambdaFunctionURLEvent, 'body' | 'isBase64Encoded'>
+  | Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>;
+
+/** What the bundle of a function that answers requests exports as `handler`. Its URL is its own, so no path counts. */
+export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
+  let surroundings: Surroundings | undefined;
+  return async ({ body, isBase64Encoded }) => {
+    surroundings ??= surroundingsOf(webhook.definition.name, process.env);
+    const text = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString('utf8');
+    const given = await answer(webhook, text, surroundings);
+    return { statusCode: given.status, headers: { 'content-type': given.contentType }, body: given.body };
+  };
+}
+
+function surroundingsOf(name: string, variables: NodeJS.ProcessEnv): Surroundings {
+  const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
+  return { settings, kube: lambdaClusters(name, kubeconfigSecretPrefix, variables), log: createLog(logLevel) };
+}

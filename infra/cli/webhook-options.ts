@@ -1,0 +1,48 @@
+import type { WebhookOptions } from '../process/webhooks.ts';
+import { givenCertificate } from '../webhooks/given-certificate.ts';
+import { SERVICE_HOST } from '../webhooks/names.ts';
+import { type Option, UsageError, type Values } from './command.ts';
+import { portOf } from './port.ts';
+
+/** What `run` is told about the webhooks. */
+export const webhookOptions = {
+  'webhook-port': {
+    type: 'string',
+    value: 'N',
+    description: 'Answer the API servers on this port, over HTTPS: /admission and /resource-manager.',
+  },
+  'webhook-host': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    description: `A name or address by which API servers call; may be given several times; default ${SERVICE_HOST}.`,
+  },
+  'webhook-cert': {
+    type: 'string',
+    value: 'FILE',
+    description: 'Serve with this certificate (PEM) instead of our own; you tell the API servers whom to trust.',
+  },
+  'webhook-key': { type: 'string', value: 'FILE', description: 'The key of --webhook-cert (PEM).' },
+} as const satisfies Record<string, Option>;
+
+/**
+ * Undefined when no webhooks are wanted.
+ * @throws UsageError, or ShootFluxError for a certificate that cannot be used
+ */
+export async function webhooksOf(values: Values<typeof webhookOptions>): Promise<WebhookOptions | undefined> {
+  const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile } = values;
+  const port = portOf('--webhook-port', values['webhook-port']);
+  if (port === undefined) {
+    const [other] = Object.entries({ host: hosts, cert: certFile, key: keyFile }).filter(([, value]) => value);
+    if (other !== undefined) throw new UsageError(`--webhook-${other[0]} is of no use without --webhook-port`);
+    return undefined;
+  }
+  if (certFile === undefined && keyFile === undefined) return { port, hosts: hosts ?? [SERVICE_HOST] };
+  if (certFile === undefined || keyFile === undefined) {
+    throw new UsageError('--webhook-cert and --webhook-key belong together');
+  }
+  if (hosts !== undefined) throw new UsageError('--webhook-host is of no use with --webhook-cert, which has its names');
+  // It may be replaced while we run, but one that cannot be used now is a mistake of now.
+  await givenCertificate(certFile, keyFile).current();
+  return { port, hosts: [], certificate: { certFile, keyFile } };
+}

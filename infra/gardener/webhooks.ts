@@ -1,0 +1,65 @@
+import { apiVersionOf, type KubeObject } from '../../shared/kube/resource.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import type { Webhook, WebhookDefinition } from '../../shared/runtime/webhook.ts';
+import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
+import { configurations } from '../webhooks/ca-bundle.ts';
+import { CONFIGURATION, NAMESPACE, SERVICE, SERVICE_HOST } from '../webhooks/names.ts';
+
+/**
+ * The webhook configurations of one place, one for each type. Follows from the definitions alone; the authority is
+ * filled in by the process that serves them.
+ */
+export function webhookObjects(
+  definitions: WebhookDefinition[],
+  place: 'garden' | 'seed',
+  clientConfig: (webhook: Webhook) => object = defaultClientConfig,
+): KubeObject[] {
+  const here = definitions.filter(({ webhook }) => webhook.in === place);
+  return (['Validating', 'Mutating'] as const)
+    .map((type) => ({ type, asked: here.filter(({ webhook }) => webhook.type === type) }))
+    .filter(({ asked }) => asked.length > 0)
+    .map(({ type, asked }) => ({
+      apiVersion: apiVersionOf(configurations[type]),
+      kind: configurations[type].kind,
+      metadata: {
+        name: CONFIGURATION,
+        // Gardener's remediation of slow webhooks is for those of users (facts/gardener.md 6).
+        labels: { 'remediation.webhook.shoot.gardener.cloud/exclude': 'true' },
+      },
+      webhooks: asked.map(({ name, webhook }) => entry(name, webhook, clientConfig)),
+    }));
+}
+
+/** A virtual garden has no pods behind its Services: its API server runs in another cluster and knows that one's names. */
+function defaultClientConfig({ in: place, path }: Webhook): object {
+  if (place === GARDEN) return { url: `https://${SERVICE_HOST}${path}` };
+  return { service: { name: SERVICE, namespace: NAMESPACE, path, port: 443 } };
+}
+
+function entry(name: string, webhook: Webhook, clientConfig: (webhook: Webhook) => object): object {
+  const { resource, operations, failurePolicy, namespaceSelector, objectSelector, matchConditions } = webhook;
+  const conditions = Object.entries(matchConditions ?? {});
+  return {
+    name: `${name}.shoot-flux.extensions.gardener.cloud`,
+    admissionReviewVersions: ['v1'],
+    clientConfig: clientConfig(webhook),
+    rules: [
+      {
+        apiGroups: [resource.group],
+        apiVersions: [resource.version],
+        operations,
+        resources: [resource.plural],
+        scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+      },
+    ],
+    matchPolicy: 'Exact',
+    ...(namespaceSelector && { namespaceSelector }),
+    ...(objectSelector && { objectSelector }),
+    ...(conditions.length > 0 && {
+      matchConditions: conditions.map(([condition, expression]) => ({ name: condition, expression })),
+    }),
+    failurePolicy,
+    sideEffects: 'None',
+    timeoutSeconds: TIMEOUT_SECONDS,
+  };
+}

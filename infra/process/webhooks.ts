@@ -1,0 +1,51 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { findWebhooks } from '../functions.ts';
+import { givenCertificate } from '../webhooks/given-certificate.ts';
+import { madeCertificates } from '../webhooks/made-certificates.ts';
+import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
+
+/** Where and as whom the webhooks are served. */
+export interface WebhookOptions {
+  /** 0 takes a free one. */
+  port: number;
+  /** Names or addresses by which the API servers call; the certificate is made for them. */
+  hosts: string[];
+  /** Files with a certificate that somebody else makes. */
+  certificate?: { certFile: string; keyFile: string } | undefined;
+}
+
+/** What the rest of the process lends. */
+export interface Lent {
+  /** Clients of one identity. */
+  clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
+  settings: Settings;
+  log: Log;
+}
+
+/**
+ * Serves every function that answers requests, each with its own identity; `webhooks` is that of the keeper of their
+ * certificates.
+ */
+export async function serveWebhooks(
+  { port, hosts, certificate }: WebhookOptions,
+  { clientsOf, settings, log }: Lent,
+): Promise<Webhooks> {
+  const functions = await findWebhooks();
+  const certificates =
+    certificate === undefined
+      ? madeCertificates({
+          kube: clientsOf('webhooks'),
+          hosts,
+          webhooks: functions.map(({ definition }) => definition.webhook),
+          seeds: settings.seeds,
+          now: () => new Date(),
+        })
+      : givenCertificate(certificate.certFile, certificate.keyFile);
+  const served = functions.map((webhook) => ({
+    ...webhook,
+    surroundings: { kube: clientsOf(webhook.definition.name), settings, log },
+  }));
+  return startWebhooks({ port, served, certificates, log });
+}

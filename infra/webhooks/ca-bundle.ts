@@ -1,0 +1,50 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '../../shared/kube/resource.ts';
+import type { Webhook } from '../../shared/runtime/webhook.ts';
+import { CONFIGURATION } from './names.ts';
+
+const group = 'admissionregistration.k8s.io';
+
+/** The webhook configurations by the type of their webhooks. */
+export const configurations: Record<Webhook['type'], Resource> = {
+  Validating: {
+    group,
+    version: 'v1',
+    plural: 'validatingwebhookconfigurations',
+    kind: 'ValidatingWebhookConfiguration',
+    namespaced: false,
+  },
+  Mutating: {
+    group,
+    version: 'v1',
+    plural: 'mutatingwebhookconfigurations',
+    kind: 'MutatingWebhookConfiguration',
+    namespaced: false,
+  },
+};
+
+interface WebhookConfiguration extends KubeObject {
+  webhooks?: { clientConfig: { caBundle?: string } }[];
+}
+
+/**
+ * Lets an API server trust the certificates of `bundle`; writes only where it does not yet.
+ * @returns false when there is no configuration: then nobody calls
+ */
+export async function publishCaBundle(client: KubeClient, type: Webhook['type'], bundle: string): Promise<boolean> {
+  const resource = configurations[type];
+  const live = await client.find<WebhookConfiguration>(resource, { name: CONFIGURATION });
+  if (live === undefined) return false;
+  const caBundle = Buffer.from(bundle).toString('base64');
+  const webhooks = live.webhooks ?? [];
+  if (webhooks.every(({ clientConfig }) => clientConfig.caBundle === caBundle)) return true;
+  const patch = {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    // A list is patched as a whole: the guard keeps what somebody else changes meanwhile.
+    metadata: { resourceVersion: live.metadata.resourceVersion },
+    webhooks: webhooks.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } })),
+  };
+  await client.mergePatch(resource, { name: CONFIGURATION }, patch, { fieldManager: 'shoot-flux-webhooks' });
+  return true;
+}

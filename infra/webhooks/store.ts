@@ -1,0 +1,95 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Certificates, KeyPair } from './certificates.ts';
+import { CERTIFICATES, NAMESPACE } from './names.ts';
+
+/** The certificates as they are stored, and which version of the Secret that was. */
+export interface Stored {
+  /** Undefined where nobody can read them: then they are made anew. */
+  certificates: Certificates | undefined;
+  resourceVersion: string | undefined;
+}
+
+const name = { namespace: NAMESPACE, name: CERTIFICATES };
+const options = { fieldManager: 'shoot-flux-webhooks' };
+
+/** Reads the Secret; undefined where there is none. */
+export async function readCertificates(client: KubeClient): Promise<Stored | undefined> {
+  const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, name);
+  if (secret === undefined) return undefined;
+  return { certificates: certificatesIn(secret.data ?? {}), resourceVersion: secret.metadata.resourceVersion };
+}
+
+/**
+ * Writes what was made, unless another process was faster.
+ * @returns whether it was written
+ */
+export async function writeCertificates(
+  client: KubeClient,
+  certificates: Certificates,
+  before: Stored | undefined,
+): Promise<boolean> {
+  try {
+    if (before === undefined) {
+      const data = withoutNull(dataOf(certificates));
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: name, type: 'Opaque', data };
+      await client.create(resources.secrets, secret, options);
+    } else {
+      const patch = { metadata: { resourceVersion: before.resourceVersion }, data: dataOf(certificates) };
+      await client.mergePatch(resources.secrets, name, patch, options);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof AlreadyExistsError || error instanceof ConflictError) return false;
+    throw error;
+  }
+}
+
+/** Null where there is nothing, as a merge patch takes it. */
+function dataOf({ authority, next, former, serving }: Certificates): Record<string, string | null> {
+  const texts: Record<string, string | undefined> = {
+    'ca.crt': authority.cert,
+    'ca.key': authority.key,
+    'next-ca.crt': next?.cert,
+    'next-ca.key': next?.key,
+    'former-ca.crt': former,
+    'tls.crt': serving.cert,
+    'tls.key': serving.key,
+  };
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  return Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, text === undefined ? null : base64(text)]),
+  );
+}
+
+function withoutNull(data: Record<string, string | null>): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
+}
+
+function certificatesIn(data: Record<string, string>): Certificates | undefined {
+  const text = (key: string) =>
+    data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
+  const pair = (cert: string, key: string): KeyPair | undefined => {
+    const [certText, keyText] = [text(cert), text(key)];
+    return certText === undefined || keyText === undefined ? undefined : { cert: certText, key: keyText };
+  };
+  const authority = pair('ca.crt', 'ca.key');
+  const serving = pair('tls.crt', 'tls.key');
+  if (authority === undefined || serving === undefined) return undefined;
+  const next = pair('next-ca.crt', 'next-ca.key');
+  const former = text('former-ca.crt');
+  return areReadable([authority, serving, next], former) ? { authority, next, former, serving } : undefined;
+}
+
+function areReadable(pairs: (KeyPair | undefined)[], former: string | undefined): boolean {
+  const matches = (pair: KeyPair | undefined) =>
+    pair === undefined || new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
+  try {
+    if (former !== undefined) new X509Certificate(former);
+    return pairs.every(matches);
+  } catch {
+    return false;
+  }
+}
