@@ -112,8 +112,8 @@ function unused(objects: Record<string, unknown>, title: string): string {
 }
 
 /** The names of Events are hashes of what they say. */
-function nameOf({ kind, reason }: KubeObject, name: string): string {
-  return kind === 'Event' ? String(reason) : name;
+function nameOf({ kind, reason, message }: KubeObject, name: string): string {
+  return kind === 'Event' ? `${reason}: ${message}` : name;
 }
 
 /** Fields that tell when, or of how many changes. */
@@ -176,6 +176,7 @@ function withoutGenerated(text: string, known: [string, string][]): string {
   for (const [value, placeholder] of known) result = result.replaceAll(JSON.stringify(value).slice(1, -1), placeholder);
   if (known.length === 0) return result;
   return result
+    .replace(/(ssh-ed25519) [A-Za-z0-9+/]{60,}=*/g, '$1 «former key»')
     .replace(/managedresource-shoot-flux-secrets-[0-9a-f]{8}/g, 'managedresource-shoot-flux-secrets-«hash»')
     .replace(
       /(reference\.resources\.gardener\.cloud\/secret-)[0-9a-f]{8}(":"managedresource-shoot-flux-secrets)/g,

@@ -7,7 +7,8 @@ import { type FunctionRequest, goesOn, type Kill, startWorld, type World, type W
 export async function lead(life: Life, options: WorldOptions = {}): Promise<Lived> {
   await using world = await startWorld(options);
   await follow(world, [...life.before]);
-  return during(world, life, undefined);
+  // Awaited here: the world ends with this function.
+  return await during(world, life, undefined);
 }
 
 /**

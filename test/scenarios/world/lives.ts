@@ -101,6 +101,14 @@ const rotate: Step = ({ garden }) => {
   garden.objects.patch(reference, { data: { password: Buffer.from('another').toString('base64') } });
 };
 
+const askFor =
+  (phase: 'start' | 'complete'): Step =>
+  ({ garden }) => {
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
+    const annotations = { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` };
+    garden.objects.patch(reference, { metadata: { annotations } });
+  };
+
 const former: Step = ({ seed, gardenlet }) => {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'former' } };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: CONTROL_PLANE, name: 'former' } };
@@ -199,6 +207,16 @@ export const lives: Life[] = [
     mayHurry: true,
   },
   { name: 'rotated credentials', before: [both(create(privateRepository), fluxWorks)], during: [rotate] },
+  {
+    name: 'key rotation started',
+    before: [both(create(privateRepository), fluxWorks)],
+    during: [askFor('start')],
+  },
+  {
+    name: 'key rotation completed',
+    before: [both(create(privateRepository), fluxWorks), askFor('start')],
+    during: [askFor('complete')],
+  },
   {
     name: 'a bad configuration, mended',
     before: [],
