@@ -103,6 +103,12 @@ describe('secrets exist only in Secrets', () => {
     await stage.reconcileShoot(parts);
     await stage.untilReady();
 
+    // A second key pair beside the first.
+    const start = { annotations: { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' } };
+    const fluxConfig = { namespace: PROJECT, name: 'flux-config' };
+    await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: start }, person);
+    await untilEvent('KeyRotationPrepared');
+
     // What is wrong in a providerConfig, and a kubeconfig that cannot be read.
     await stage.reconcileShoot({
       ...parts,
@@ -135,14 +141,16 @@ describe('secrets exist only in Secrets', () => {
       ({ items }) => items.some((event) => event.reason === reason),
     );
 
-  /** Lines of the private key that was made, and everything marked, also as base64. */
+  /** Lines of the private keys that were made, and everything marked, also as base64. */
   async function secrets(): Promise<string[]> {
     const made = await stage.garden.find(resources.secrets, fluxSource);
-    const identity = Buffer.from((made?.data as Record<string, string> | undefined)?.identity ?? '', 'base64').toString(
-      'utf8',
-    );
-    const lines = identity.split('\n').filter((line) => line.length > 30 && !line.startsWith('-----'));
-    expect(lines.length).toBeGreaterThan(0);
+    const data = (made?.data ?? {}) as Record<string, string>;
+    const lines = ['identity', 'identity.next'].flatMap((name) => {
+      const pem = Buffer.from(data[name] ?? '', 'base64').toString('utf8');
+      const own = pem.split('\n').filter((line) => line.length > 30 && !line.startsWith('-----'));
+      expect(own.length).toBeGreaterThan(0);
+      return own;
+    });
     const plain = [...lines, ...Object.values(markers)];
     // The middle of a base64 text is the same wherever the secret begins within what is encoded, one time in three.
     return [...plain, ...plain.flatMap((text) => [0, 1, 2].map((offset) => base64(text.slice(offset)).slice(0, 24)))];

@@ -128,4 +128,20 @@ describe('a write wakes only the functions that read what was written', () => {
   ])('%s', (_, before, after, expected) => {
     expect(woken('ManagedResource', before, after)).toEqual(expected);
   });
+
+  const fluxConfig = (data: Record<string, string>, annotations: Record<string, string> = {}): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'garden-foo', name: 'flux-config', uid: 'u', annotations },
+    data,
+  });
+  const rotation = { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' };
+
+  it.each<[string, KubeObject, KubeObject, string[]]>([
+    ['a project changes its configuration', fluxConfig({}), fluxConfig({ syncMode: 'Once' }), ['fan-out', 'keys']],
+    ['a project asks for another key', fluxConfig({}), fluxConfig({}, rotation), ['keys']],
+    ['a project annotates something else', fluxConfig({}), fluxConfig({}, { note: 'a' }), []],
+  ])('%s', (_, before, after, expected) => {
+    expect(woken('ConfigMap', before, after)).toEqual(expected);
+  });
 });

@@ -207,6 +207,51 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it('rotates the key in two phases: what is prepared stays in the garden until it is completed', async () => {
+      const source = { namespace: PROJECT, name: 'flux-source' };
+      const fluxConfig = { namespace: PROJECT, name: 'flux-config' };
+      const person = { fieldManager: 'person' };
+      const dataOf = (object: KubeObject | undefined) => (object?.data ?? {}) as Record<string, string>;
+      const inShoot = async () => dataOf(await stage.shoot.find(resources.secrets, inFlux('flux-source')));
+      const untilRotated = async (phase: 'start' | 'complete') => {
+        const annotations = { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` };
+        await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: { annotations } }, person);
+        await eventually(
+          'the operation has ended',
+          () => stage.garden.find(resources.configMaps, fluxConfig),
+          (live) => live?.metadata.annotations?.['gardener.cloud/operation'] === undefined,
+        );
+        return dataOf(await stage.garden.find(resources.secrets, source));
+      };
+      // Whatever else a project keeps in the Secret comes along, as in the first implementation.
+      const own = { 'webhook-token': Buffer.from('own').toString('base64') };
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: source, data: own };
+      await stage.garden.create(resources.secrets, secret as KubeObject, person);
+      await stage.setFluxConfig({
+        repositoryUrl: 'ssh://git@github.com/org/fleet',
+        repositoryBranch: 'main',
+        repositoryType: 'private',
+      });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      const first = await inShoot();
+      expect(first).toMatchObject({ ...own, identity: expect.any(String) });
+      await quiet(stage);
+      const before = (await stage.managedResources())['shoot-flux-secrets']?.metadata.resourceVersion;
+
+      const { 'identity.next': identity, 'identity.next.pub': publicKey, ...rest } = await untilRotated('start');
+      expect(rest).toEqual(first);
+      await quiet(stage);
+      expect((await stage.managedResources())['shoot-flux-secrets']?.metadata.resourceVersion).toBe(before);
+      expect(await inShoot()).toEqual(first);
+
+      const rotated = { ...first, identity, 'identity.pub': publicKey };
+      expect(await untilRotated('complete')).toEqual(rotated);
+      await eventually('the new key', inShoot, (data) => data.identity === identity);
+      expect(await inShoot()).toEqual(rotated);
+      await stage.untilReady();
+    });
+
     it('waits for the host keys of an unknown host, and takes them into the Secret when they are given', async () => {
       const repository = {
         repositoryUrl: 'ssh://git@git.example.com/org/fleet',
