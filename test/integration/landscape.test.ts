@@ -71,16 +71,17 @@ const configure = (data: Record<string, string>) =>
   );
 const change = (spec: object) =>
   landscape.garden.client.mergePatch(resources.shoots, shoot, { spec }, { fieldManager: 'project' });
-const inShoot = () => {
-  const cluster = landscape.shoot(technicalId);
+const shootOf = (id: string) => {
+  const cluster = landscape.shoot(id);
   if (cluster === undefined) throw new Error('the shoot has no API server');
-  return cluster.client;
+  return cluster;
 };
-const fleet = () => inShoot().find(resources.configMaps, { namespace: 'default', name: 'fleet' });
-const untilFleet = (value: string) =>
+const inShoot = (id = technicalId) => shootOf(id).client;
+const fleet = (id = technicalId) => inShoot(id).find(resources.configMaps, { namespace: 'default', name: 'fleet' });
+const untilFleet = (value: string, id = technicalId) =>
   eventually(
     `fleet is ${value}`,
-    async () => ((await fleet())?.data as { key?: string } | undefined)?.key === value,
+    async () => ((await fleet(id))?.data as { key?: string } | undefined)?.key === value,
     15_000,
   );
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
@@ -118,4 +119,69 @@ it('a Shoot is deleted although Flux is in it', async () => {
   await landscape.seed.gardenlet.delete(shoot);
   expect(await landscape.garden.client.find(resources.shoots, shoot)).toBeUndefined();
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
+});
+
+it('a rotated key reaches every Shoot when it is completed, and the former one can go', {
+  timeout: 60_000,
+}, async () => {
+  const other = { ...shoot, name: 'baz' };
+  const ids = [technicalId, 'shoot--foo--baz'];
+  await landscape.createShoot(other.namespace, other.name);
+  await landscape.seed.gardenlet.reconcile(other);
+  const untilAll = async (value: string) => {
+    await repository.commit({ 'fleet.yaml': configMap(value) }, value);
+    await Promise.all(ids.map((id) => untilFleet(value, id)));
+  };
+  const source = { namespace: shoot.namespace, name: 'flux-source' };
+  const annotation = (name: string) =>
+    eventually(name, async () => {
+      const secret = await landscape.garden.client.find(resources.secrets, source, { metadataOnly: true });
+      return secret?.metadata.annotations?.[`flux.extensions.gardener.cloud/${name}`];
+    });
+  const rotate = (phase: 'start' | 'complete') =>
+    landscape.garden.client.mergePatch(
+      resources.configMaps,
+      { namespace: shoot.namespace, name: 'flux-config' },
+      { metadata: { annotations: { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` } } },
+      { fieldManager: 'project' },
+    );
+  const arrived = new Set<string>();
+  for (const id of ids) {
+    shootOf(id).api.objects.onChange('v1', 'Secret', ({ object }) => {
+      for (const name of Object.keys((object.data ?? {}) as object)) arrived.add(name);
+    });
+  }
+
+  await configure({
+    repositoryUrl: repository.sshUrl,
+    repositoryType: 'private',
+    knownHosts: 'scan',
+    syncMode: 'Reconcile',
+  });
+  const [oldLine, oldMark] = [await annotation('public-key'), await annotation('fingerprint')];
+  git.addDeployKey('fleet', oldLine);
+  await untilAll('over ssh');
+
+  git.accesses.length = 0;
+  await rotate('start');
+  const [newLine, newMark] = [await annotation('next-public-key'), await annotation('next-fingerprint')];
+  git.addDeployKey('fleet', newLine);
+  await untilAll('overlap');
+  expect(new Set(git.accesses.map(({ who }) => who))).toEqual(new Set([oldMark]));
+
+  await rotate('complete');
+  expect(await annotation('former-fingerprint')).toBe(oldMark);
+  const untilNew = (id: string) =>
+    eventually('the new key', async () => {
+      const secret = await inShoot(id).find(resources.secrets, inFlux('flux-source'));
+      const { 'identity.pub': line = '' } = (secret?.data ?? {}) as Record<string, string>;
+      return Buffer.from(line, 'base64').toString('utf8').trim() === newLine;
+    });
+  await Promise.all(ids.map(untilNew));
+  git.removeDeployKey('fleet', oldLine);
+  git.accesses.length = 0;
+  await untilAll('new key');
+  expect(git.accesses.filter(({ allowed }) => allowed).map(({ who }) => who)).toContain(newMark);
+  expect([...arrived].sort()).toEqual(expect.arrayContaining(['identity', 'identity.pub', 'known_hosts']));
+  expect([...arrived].filter((name) => name.includes('next'))).toEqual([]);
 });
