@@ -86,6 +86,22 @@ spec:
       resourceRef: { apiVersion: v1, kind: Secret, name: registry-credentials }
 `;
 
+const kubectl = (command: string) => `kubectl -n garden-my-project ${command}`;
+const annotate = (operation: string) => kubectl(`annotate configmap flux-config gardener.cloud/operation=${operation}`);
+
+/** What a project's owner does to rotate the key, in this order. */
+const ROTATION_COMMANDS = {
+  start: annotate('rotate-ssh-keypair-start'),
+  publicKey: kubectl(
+    "get secret flux-source -o jsonpath='{.metadata.annotations.flux\\.extensions\\.gardener\\.cloud/next-public-key}'",
+  ),
+  events: kubectl('get events --field-selector involvedObject.name=flux-config'),
+  complete: annotate('rotate-ssh-keypair-complete'),
+  giveUp: kubectl(
+    `patch secret flux-source --type=merge -p '{"data":{"identity.next":null,"identity.next.pub":null}}'`,
+  ),
+};
+
 /** docs/configuration.md: every key from the schemas that judge it. */
 export function configurationPage(): string {
   return `# Configuration
@@ -173,6 +189,41 @@ When the extension leaves the Shoot, \`Orphan\` leaves Flux and all that belongs
 Without a policy, Flux is removed as long as we manage it, and stays where \`syncMode\` has made it yours.
 
 A Kustomization that leaves the configuration is suspended before it goes, so nothing that it deployed is pruned.
+
+## Rotating the key
+
+The key pair that was made for a private repository over SSH is replaced in two phases, which are asked for as Gardener's own rotations are: with an annotation on the ConfigMap. It is taken away when the operation has ended, and an Event on the ConfigMap tells what has come of it. So annotate, and keep the annotation out of manifests: one that comes back asks again.
+
+1. Start. A second key pair appears beside the first one in the Secret \`flux-source\`. Flux goes on with the first one, and the second one does not leave the project's namespace.
+
+   \`\`\`sh
+   ${ROTATION_COMMANDS.start}
+   \`\`\`
+
+2. Add the second public key to the repository as a deploy key, beside the first one. An Event and the Secret's annotations \`next-public-key\` and \`next-fingerprint\` show it; \`public-key\` and \`fingerprint\` are those of the key in use.
+
+   \`\`\`sh
+   ${ROTATION_COMMANDS.publicKey}
+   ${ROTATION_COMMANDS.events}
+   \`\`\`
+
+3. Complete. In one step the second key pair takes the place of the first one, which is gone, and is carried into every Shoot.
+
+   \`\`\`sh
+   ${ROTATION_COMMANDS.complete}
+   \`\`\`
+
+4. Remove the first deploy key from the repository when Flux has fetched with the new one in every Shoot; the Secret's annotation \`former-fingerprint\` tells which one it is. A hibernated Shoot gets the new key when it wakes up.
+
+A rotation may wait between its phases for as long as you like. Until it is completed it can be given up, by removing the second key pair:
+
+\`\`\`sh
+${ROTATION_COMMANDS.giveUp}
+\`\`\`
+
+- A second key pair that is there is never replaced: whoever starts again finds the same one. What cannot be carried out, for example a completion without a start, changes nothing and is told.
+- \`sshKeyType\` decides at the start of which type the second key pair is. So a rotation is also the way from \`rsa\` to \`ed25519\`, and back.
+- A key pair of your own goes the same way: write the private key into \`identity.next\` of the Secret, and complete.
 
 ## In the Shoot
 

@@ -63,7 +63,8 @@ export const repositoryKeys = {
     example: 'scan',
   }),
   sshKeyType: key(z.enum(['ed25519', 'rsa']), {
-    description: 'The type of the key pair that is made; `rsa` (4096 bits) is for servers that know no Ed25519.',
+    description:
+      'The type of the key pair that is made; `rsa` (4096 bits) is for servers that know no Ed25519. A pair that is there changes its type only when it is rotated.',
     default: '`ed25519`',
     example: 'rsa',
   }),

@@ -8,12 +8,15 @@ import { parse } from 'yaml';
 import { startEmbeddedQueue } from '../../events/embedded/queue.ts';
 import { report } from '../../events/sqs/report.ts';
 import { changeOf, keyOf, recordOf } from '../../events/testing.ts';
+import { definition } from '../../functions/keys/function.ts';
+import { handler } from '../../functions/keys/handler.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { TerminalError } from '../../shared/runtime/errors.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { type Cluster, startCluster } from '../landscape/cluster.ts';
 import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const standIn = join(root, 'test/landscape/distribution/v2.9.99');
@@ -52,7 +55,7 @@ function markdownIn(folder: string): string[] {
 
 function readDocument(path: string): Document {
   const text = readFileSync(join(root, path), 'utf8');
-  const fences = [...text.matchAll(/^```(\S*)\n(.*?)^```$/gms)].map(([, language = '', body = '']) => ({
+  const fences = [...text.matchAll(/^ *```(\S*)\n(.*?)^ *```$/gms)].map(([, language = '', body = '']) => ({
     language,
     text: body,
   }));
@@ -156,13 +159,23 @@ describe('the commands of the documents', () => {
     await writeFile(join(folder, 'garden.kubeconfig'), garden.kubeconfig);
     await writeFile(join(folder, 'seed.kubeconfig'), seed.kubeconfig);
     await writeFile(join(folder, 'flux-config.yaml'), example('README.md', 'ConfigMap'));
+    await mkdir(join(folder, 'bin'));
+    const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
+    await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
     await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n`);
   }
 
   /** Runs a command line in the folder; `until` says when it has to be asked to end. */
-  async function run(command: string, until?: RegExp): Promise<{ code: number | null; output: string }> {
-    const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
-    const child = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, env: { ...process.env, PATH: path } });
+  async function run(
+    command: string,
+    until?: RegExp,
+    KUBECONFIG = '',
+  ): Promise<{ code: number | null; output: string }> {
+    const path = [join(folder, 'bin'), join(root, 'node_modules/.bin'), process.env.PATH].join(':');
+    const child = spawn('sh', ['-c', `exec ${command}`], {
+      cwd: folder,
+      env: { ...process.env, PATH: path, KUBECONFIG },
+    });
     let output = '';
     let asked = false;
     const collect = (chunk: Buffer) => {
@@ -176,7 +189,9 @@ describe('the commands of the documents', () => {
     return { code, output };
   }
 
-  it.each(commands.filter(({ command }) => elsewhere[command] === undefined))(
+  const isKubectl = ({ command }: { command: string }) => command.startsWith('kubectl ');
+
+  it.each(commands.filter((command) => elsewhere[command.command] === undefined && !isKubectl(command)))(
     '$path: $command',
     async ({ command }) => {
       // Whatever listens on these ports of this machine is left alone.
@@ -189,6 +204,44 @@ describe('the commands of the documents', () => {
       expect(await run(line, serves)).toMatchObject({ code: 0 });
     },
   );
+
+  it('the key is rotated as the page says, with kubectl and the rights of keys', async () => {
+    await using project = await startGarden(definition, handler);
+    const { data } = parse(example('docs/configuration.md', 'ConfigMap'));
+    project.api.objects.create(fluxConfig(data));
+    await project.run();
+    await writeFile(join(folder, 'project.kubeconfig'), project.api.kubeconfig());
+    const follow = async ({ command }: { command: string }) => {
+      const line = command.replace('garden-my-project', 'garden-foo');
+      const ended = await run(line, undefined, join(folder, 'project.kubeconfig'));
+      expect(ended, line).toMatchObject({ code: 0 });
+      await project.run();
+      return ended.output;
+    };
+    const steps = commands.filter(isKubectl);
+    const [start, publicKey, events, complete, giveUp] = steps;
+    if (!start || !publicKey || !events || !complete || !giveUp) throw new Error('the page has fewer commands');
+    expect(steps).toHaveLength(5);
+    const text = (name: string) => {
+      const live = project.api.objects.get(fluxSource()).data as Record<string, string>;
+      return Buffer.from(live[name] ?? '', 'base64')
+        .toString('utf8')
+        .trim();
+    };
+
+    await follow(start);
+    const line = await follow(publicKey);
+    expect(line).toMatch(/^ssh-ed25519 /);
+    expect(line).toBe(text('identity.next.pub'));
+    expect(await follow(events)).toContain(line);
+    await follow(complete);
+    expect(text('identity.pub')).toBe(line);
+    await follow(start);
+    expect(text('identity.next.pub')).not.toBe('');
+    await follow(giveUp);
+    expect(text('identity.next.pub')).toBe('');
+    expect(await follow(publicKey)).toBe('');
+  });
 
   it('the example of a project gives what the page says', async () => {
     const { output, code } = await run(

@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+
+/** As much of kubectl as the documents use, for machines without it; anything else is an error. */
+
+const kinds: Record<string, Resource> = {
+  configmap: resources.configMaps,
+  secret: resources.secrets,
+  events: resources.events,
+};
+const writer = { fieldManager: 'kubectl' };
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    namespace: { type: 'string', short: 'n' },
+    output: { type: 'string', short: 'o' },
+    patch: { type: 'string', short: 'p' },
+    type: { type: 'string' },
+    'field-selector': { type: 'string' },
+  },
+});
+const [verb, kind = '', ...rest] = positionals;
+const client = createKubeClient(await kubeconfigFile(process.env.KUBECONFIG ?? ''));
+try {
+  process.stdout.write(await answer(kinds[kind] ?? fail(`there is no kind ${kind}`)));
+} finally {
+  client.close();
+}
+
+async function answer(resource: Resource): Promise<string> {
+  const { namespace = '', output = '', patch = '', type = '', 'field-selector': fieldSelector } = values;
+  if (verb === 'get' && fieldSelector !== undefined && rest.length === 0) {
+    const { items } = await client.list(resource, { namespace, fieldSelector });
+    return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
+  }
+  const [name = fail('a name is missing'), annotation, ...more] = rest;
+  if (more.length > 0) fail(`${more.join(' ')} is not understood`);
+  const live = (await client.find(resource, { namespace, name })) ?? fail(`${kind} "${name}" not found`);
+  if (verb === 'get' && annotation === undefined) return field(live, output);
+  if (verb === 'patch' && type === 'merge' && annotation === undefined) {
+    await client.mergePatch(resource, { namespace, name }, JSON.parse(patch), writer);
+    return `${kind}/${name} patched\n`;
+  }
+  const [, key, value] = /^([^=]+)=(.+)$/.exec(annotation ?? '') ?? [];
+  if (verb !== 'annotate' || key === undefined) fail(`${process.argv.slice(2).join(' ')} is not understood`);
+  if (live.metadata.annotations?.[key] !== undefined) fail(`--overwrite is false but found ${key}`);
+  await client.mergePatch(resource, { namespace, name }, { metadata: { annotations: { [key]: value } } }, writer);
+  return `${kind}/${name} annotated\n`;
+}
+
+/** One path of a JSONPath template, with dots escaped as kubectl wants them; what is absent is empty. */
+function field(object: KubeObject, output: string): string {
+  const [, path = fail(`-o ${output} is not understood`)] = /^jsonpath=\{\.(.+)\}$/.exec(output) ?? [];
+  const names = path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
+  const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], object);
+  return typeof value === 'string' ? value : '';
+}
+
+function fail(message: string): never {
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(1);
+}
