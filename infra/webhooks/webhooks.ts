@@ -6,7 +6,7 @@ import { type Served, startWebhookServer } from './server.ts';
 
 /** A configuration that was applied anew may have lost its authority, and until it is back Shoots are refused. */
 const EVERY_MS = 60_000;
-const AFTER_PROBLEM_MS = 10_000;
+const AFTER_PROBLEM_MS = 5_000;
 
 export interface WebhooksOptions {
   port: number;

@@ -1,0 +1,429 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
+import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { webhookObjects } from '../../infra/gardener/webhooks.ts';
+import { serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
+import { configurations } from '../../infra/webhooks/ca-bundle.ts';
+import { givenCertificate } from '../../infra/webhooks/given-certificate.ts';
+import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
+import { renewed } from '../../infra/webhooks/make-certificates.ts';
+import { startWebhookServer } from '../../infra/webhooks/server.ts';
+import type { Webhooks } from '../../infra/webhooks/webhooks.ts';
+import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { type Cluster, startCluster } from '../landscape/cluster.ts';
+import { eventually } from '../landscape/eventually.ts';
+import type { RequestSummary } from '../landscape/kube-api/kube-api.ts';
+import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { tokenOf } from '../scenarios/identities.ts';
+
+const definitions = await findAllDefinitions();
+const webhookDefinitions = await findWebhookDefinitions();
+const identities = [...webhookDefinitions.map(({ name }) => name), 'webhooks'];
+const hosts = ['127.0.0.1', 'shoot-flux.shoot-flux.svc'];
+const configuration = { name: 'gardener-extension-shoot-flux' };
+const certificates = { namespace: 'shoot-flux', name: 'shoot-flux-webhook-certificates' };
+const settings: Settings = {
+  landscape: 'canary',
+  seeds: ['local'],
+  fluxDistribution: '',
+  shootHealth: false,
+  shootAccess: 'external',
+};
+
+let garden: Cluster;
+let seed: Cluster;
+let forget: (() => void)[];
+let log: string[] = [];
+/** Stops a request to the garden before it is carried out. */
+let hold: (request: RequestSummary) => Promise<void> | undefined;
+
+/** API servers where each identity has the rights that are shipped for it. */
+beforeAll(async () => {
+  const tokens = Object.fromEntries(identities.map((name) => [tokenOf(name), { name: serviceAccountUser(name) }]));
+  const start = (crds: KubeObject[], place: 'garden' | 'seed') =>
+    startCluster([...crds, ...rbacObjects(definitions, place), ...webhookObjects(webhookDefinitions, place)], {
+      tokens: { ...tokens, administrator: { name: 'admin', groups: ['system:masters'] } },
+      authorization: 'RBAC',
+      onRequest: (request) => (place === 'garden' ? hold?.(request) : undefined),
+    });
+  [garden, seed] = await Promise.all([start(gardenCrds(), 'garden'), start(seedCrds(), 'seed')]);
+  forget = [garden.api.checkpoint(), seed.api.checkpoint()];
+});
+beforeEach(() => {
+  for (const bringBack of forget) bringBack();
+  garden.api.faults.clear();
+  seed.api.faults.clear();
+  log = [];
+  hold = () => undefined;
+});
+afterAll(async () => {
+  await Promise.all([garden.stop(), seed.stop()]);
+});
+
+const clientsOf = (identity: string) => async (cluster: string) => {
+  const { connection } = cluster === 'garden' ? garden : seed;
+  return createKubeClient({ ...connection, token: tokenOf(identity) });
+};
+
+/** A process that serves the webhooks. */
+async function start(options: Partial<WebhookOptions> = {}): Promise<Webhooks & AsyncDisposable> {
+  const lent = { clientsOf, settings, log: createLog('debug', (line) => log.push(line)) };
+  const webhooks = await serveWebhooks({ port: 0, hosts, ...options }, lent);
+  return { ...webhooks, [Symbol.asyncDispose]: () => webhooks.stop() };
+}
+
+const ready = (webhooks: Webhooks) => eventually('a certificate', async () => webhooks.problem() === undefined);
+
+/** What an API server is told to trust. */
+async function bundleOf(cluster: Cluster): Promise<string | undefined> {
+  const resource = configurations[cluster === garden ? 'Validating' : 'Mutating'];
+  const live = await cluster.client.find<KubeObject & { webhooks: { clientConfig: { caBundle?: string } }[] }>(
+    resource,
+    configuration,
+  );
+  const caBundle = live?.webhooks[0]?.clientConfig.caBundle;
+  return caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
+}
+
+const storedSecret = () =>
+  garden.client.find<KubeObject & { data: Record<string, string> }>(resources.secrets, certificates);
+
+interface Answer {
+  status: number;
+  body: string;
+  /** Subject of the serving certificate's issuer. */
+  issuer: string;
+  response: { allowed: boolean; patch?: string; warnings?: string[]; status?: { code: number; message: string } };
+}
+
+/** As an API server calls: over TLS, trusting just the bundle. */
+async function call(port: number, path: string, body: unknown, ca: string | undefined, agent?: Agent): Promise<Answer> {
+  const options = { host: '127.0.0.1', port, path, method: 'POST', ca, ...(agent && { agent }) };
+  const outgoing = request(options).end(typeof body === 'string' ? body : JSON.stringify(body));
+  const [response] = await once(outgoing, 'response');
+  const issuer = (response.socket as TLSSocket).getPeerCertificate().issuer.CN?.toString() ?? '';
+  const received = await text(response);
+  const parsed = response.statusCode === 200 ? JSON.parse(received) : {};
+  return { status: response.statusCode, body: received, issuer, response: parsed.response };
+}
+
+const review = (asked: Record<string, unknown>) => ({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: { uid: 'u1', operation: 'CREATE', ...asked },
+});
+
+const shootReview = (providerConfig: unknown) =>
+  review({
+    object: {
+      kind: 'Shoot',
+      metadata: { name: 'bar', namespace: 'garden-foo' },
+      spec: { extensions: [{ type: 'shoot-flux', providerConfig }] },
+    },
+    oldObject: null,
+  });
+
+const deploymentReview = (args: string[]) => {
+  const image = 'registry.example.org/gardener/resource-manager:v1.150.0';
+  const containers = [{ name: 'gardener-resource-manager', image, args }];
+  const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+  return review({ namespace: NAMESPACE, name: 'gardener-resource-manager', object });
+};
+
+const patchOf = ({ response }: Answer): unknown =>
+  response.patch === undefined ? undefined : JSON.parse(Buffer.from(response.patch, 'base64').toString('utf8'));
+
+function putCluster(providerConfig?: unknown): void {
+  const cluster = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux', providerConfig }] } });
+  const spec = { ...cluster.spec, cloudProfile: {}, seed: {} };
+  seed.api.objects.create({ ...cluster, spec } as unknown as KubeObject);
+}
+
+function putFluxConfig(data: Record<string, string>): void {
+  garden.api.objects.ensureNamespace('garden-foo');
+  const metadata = { name: 'flux-config', namespace: 'garden-foo' };
+  garden.api.objects.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as KubeObject);
+}
+
+describe('the webhooks of a process', () => {
+  it('are trusted by the API servers that are told so, and answer them', async () => {
+    await using webhooks = await start();
+    await ready(webhooks);
+    const [ca, seedCa] = [await bundleOf(garden), await bundleOf(seed)];
+    expect(seedCa).toBe(ca);
+    expect(await call(webhooks.port, '/admission', shootReview({ syncMode: 'Once' }), ca)).toMatchObject({
+      status: 200,
+      response: { uid: 'u1', allowed: true },
+    });
+    const refused = await call(webhooks.port, '/admission', shootReview({ typo: 1 }), ca);
+    expect(refused.response).toMatchObject({ uid: 'u1', allowed: false, status: { code: 422 } });
+    expect(refused.response.status?.message).toContain('providerConfig: typo: is not a known key');
+    await expect(call(webhooks.port, '/admission', shootReview({}), undefined)).rejects.toThrow();
+  });
+
+  it('add the namespaces of the configuration, which Cluster and garden tell', async () => {
+    putCluster({ kustomization: { template: { metadata: { namespace: 'apps' }, spec: { path: './' } } } });
+    putFluxConfig({ namespace: 'flux-x', repositoryUrl: 'https://example.com/x' });
+    await using webhooks = await start();
+    await ready(webhooks);
+    const answer = await call(webhooks.port, '/resource-manager', deploymentReview(['-v']), await bundleOf(seed));
+    expect(answer.response).toMatchObject({ allowed: true });
+    expect(answer.response.warnings).toBeUndefined();
+    expect(patchOf(answer)).toEqual([
+      { op: 'add', path: '/spec/template/spec/containers/0/args/1', value: '--extra-target-namespace=flux-x' },
+      { op: 'add', path: '/spec/template/spec/containers/0/args/2', value: '--extra-target-namespace=apps' },
+    ]);
+  });
+
+  it.each<[string, () => void, string, string]>([
+    [
+      'the garden does not answer',
+      () => {
+        putCluster({ flux: { namespace: 'flux-y' } });
+        garden.api.faults.add({ match: { path: /configmaps/ }, action: 'status', status: 500 });
+      },
+      'flux-y',
+      'ConfigMap garden-foo/flux-config of the garden cannot be read',
+    ],
+    ['the Cluster is not there', () => {}, 'flux-system', `Cluster ${NAMESPACE} cannot be read`],
+  ])('say what they do not know when %s, and patch what they know', async (_, prepare, namespace, doubt) => {
+    await using webhooks = await start();
+    await ready(webhooks);
+    prepare();
+    const answer = await call(webhooks.port, '/resource-manager', deploymentReview(['-v']), await bundleOf(seed));
+    expect(answer.response).toMatchObject({ allowed: true, warnings: [expect.stringContaining(doubt)] });
+    expect(patchOf(answer)).toEqual([expect.objectContaining({ value: `--extra-target-namespace=${namespace}` })]);
+    expect(log.join('\n')).toContain(doubt);
+  });
+
+  it('answer what is wrong with a request', async () => {
+    await using webhooks = await start();
+    await ready(webhooks);
+    const ca = await bundleOf(garden);
+    const ask = (path: string, body: unknown) => call(webhooks.port, path, body, ca);
+    expect(await ask('/', '{}')).toMatchObject({ status: 404, body: 'Here are /admission and /resource-manager.\n' });
+    expect(await ask('/admission', '{')).toMatchObject({ status: 400, body: expect.stringContaining('is no JSON') });
+    expect(await ask('/admission', '[]')).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('admissionReviewVersions'),
+    });
+    expect(await ask('/admission', review({ uid: 7 }))).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('uid'),
+    });
+    expect(await ask('/admission', ' '.repeat(9_000_000))).toMatchObject({ status: 413 });
+    expect((await ask('/admission', review({ object: 'x' }))).response).toMatchObject({
+      allowed: false,
+      status: { code: 400 },
+    });
+    expect((await ask('/resource-manager', review({ object: 'x' }))).response).toMatchObject({ allowed: true });
+  });
+
+  it('of two processes share the certificates of one', async () => {
+    await using one = await start();
+    await using other = await start();
+    await Promise.all([ready(one), ready(other)]);
+    const ca = await bundleOf(garden);
+    const answers = await Promise.all([one, other].map(({ port }) => call(port, '/admission', shootReview({}), ca)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const secret = await storedSecret();
+    expect(Buffer.from(secret?.data['ca.crt'] ?? '', 'base64').toString('utf8')).toBe(ca);
+  });
+
+  it('begin without the garden, and go on when it is back', async () => {
+    garden.api.faults.add({ match: { path: /secrets/ }, action: 'status', status: 503 });
+    await using webhooks = await start();
+    const problem = await eventually(
+      'the refusal',
+      async () => webhooks.problem()?.includes('503') && webhooks.problem(),
+    );
+    expect(problem).toContain('shoot-flux-webhook-certificates');
+    expect(log.join('\n')).toContain('webhook certificate');
+    await expect(call(webhooks.port, '/admission', shootReview({}), undefined)).rejects.toThrow();
+    await ready(webhooks);
+    expect(await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden))).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it('let answers end when they stop', async () => {
+    putCluster();
+    const webhooks = await start();
+    await ready(webhooks);
+    const ca = await bundleOf(seed);
+    const agent = new Agent({ keepAlive: true, ca });
+    await call(webhooks.port, '/admission', shootReview({}), ca, agent);
+    const asked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    hold = ({ path }) => {
+      if (!path.includes('configmaps')) return undefined;
+      asked.resolve();
+      return goOn.promise;
+    };
+    const answering = call(webhooks.port, '/resource-manager', deploymentReview([]), ca, agent);
+    await asked.promise;
+    const stopped = webhooks.stop();
+    goOn.resolve();
+    expect(patchOf(await answering)).toEqual([
+      expect.objectContaining({ value: '--extra-target-namespace=flux-system' }),
+    ]);
+    await stopped;
+    agent.destroy();
+  });
+});
+
+describe('the certificates of a process', () => {
+  const signal = new AbortController().signal;
+  const now = new Date();
+  const at = (days: number) => new Date(now.getTime() + days * 86_400_000);
+  const source = (date: Date) =>
+    madeCertificates({
+      kube: clientsOf('webhooks'),
+      hosts,
+      webhooks: webhookDefinitions.map(({ webhook }) => webhook),
+      seeds: ['local'],
+      now: () => date,
+    });
+
+  it('rotate without a call that fails, on connections old and new', async () => {
+    const served = (await findWebhooks()).map((webhook) => ({
+      ...webhook,
+      surroundings: { kube: clientsOf(webhook.definition.name), settings, log: createLog('error', () => {}) },
+    }));
+    const server = await startWebhookServer({ port: 0, served });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const bundles: (string | undefined)[] = [];
+    const issuers = new Set<string>();
+    const keptIssuers = new Set<string>();
+    // Only what is valid now can be served, so the story begins in the past.
+    await source(at(-25.6)).current(signal);
+    for (const day of [-1, 0, 4.45]) {
+      const before = bundles.at(-1);
+      const { certificate, problems } = await source(at(day)).current(signal);
+      expect(problems).toEqual([]);
+      const bundle = await bundleOf(garden);
+      // The API server knows already, and this process still serves what it had; and the other way round.
+      if (before !== undefined) await call(server.port, '/admission', shootReview({}), bundle);
+      server.use(certificate);
+      for (const ca of [before ?? bundle, bundle]) {
+        const { status, issuer } = await call(server.port, '/admission', shootReview({}), ca);
+        expect(status).toBe(200);
+        issuers.add(issuer);
+      }
+      const kept = await call(server.port, '/admission', shootReview({}), bundles[0] ?? bundle, agent);
+      expect(kept.status).toBe(200);
+      keptIssuers.add(kept.issuer);
+      bundles.push(bundle);
+    }
+    expect(issuers.size).toBe(2);
+    expect(keptIssuers.size).toBe(1);
+    expect(bundles.map((bundle) => bundle?.match(/BEGIN/g)?.length)).toEqual([2, 2, 1]);
+    agent.destroy();
+    await server.stop();
+  });
+
+  it('are told to an API server that has forgotten them', async () => {
+    await source(now).current(signal);
+    const told = await bundleOf(seed);
+    const [manifest] = webhookObjects(webhookDefinitions, 'seed');
+    await seed.client.mergePatch(
+      configurations.Mutating,
+      configuration,
+      { webhooks: manifest?.webhooks },
+      { fieldManager: 'deploy' },
+    );
+    expect(await bundleOf(seed)).toBeUndefined();
+    expect(await source(now).current(signal)).toMatchObject({ problems: [] });
+    expect(await bundleOf(seed)).toBe(told);
+  });
+
+  it('are not written twice', async () => {
+    await source(now).current(signal);
+    for (const { api } of [garden, seed]) api.requests.length = 0;
+    await source(now).current(signal);
+    expect([...garden.api.requests, ...seed.api.requests].filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('are told by the next process when one was killed before it told them', async () => {
+    seed.api.faults.add({ match: { method: 'PATCH' }, action: 'reset', times: 3 });
+    const { certificate, problems } = await source(now).current(signal);
+    expect(problems).toEqual([expect.stringContaining('local')]);
+    expect(await bundleOf(seed)).toBeUndefined();
+    expect(await source(now).current(signal)).toEqual({ certificate, problems: [] });
+    expect(await bundleOf(seed)).toBe(await bundleOf(garden));
+  });
+
+  it('are those of the process that was faster', async () => {
+    const all = await Promise.all([1, 2, 3].map(() => source(now).current(signal)));
+    expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
+    const renewed = await Promise.all([1, 2, 3].map(() => source(at(6)).current(signal)));
+    expect(new Set(renewed.map(({ certificate }) => certificate.cert)).size).toBe(1);
+    expect(renewed[0]?.certificate.cert).not.toBe(all[0]?.certificate.cert);
+  });
+
+  it.each([
+    ['tls.key', 'AAAA'],
+    ['ca.crt', 'AAAA'],
+    ['former-ca.crt', 'AAAA'],
+    ['ca.key', null],
+  ])('are made anew when somebody breaks %s', async (key, value) => {
+    const { certificate } = await source(now).current(signal);
+    const patch = { data: { [key]: value } };
+    await garden.client.mergePatch(resources.secrets, certificates, patch, { fieldManager: 'person' });
+    const anew = await source(now).current(signal);
+    expect(anew.certificate.cert).not.toBe(certificate.cert);
+    expect(await bundleOf(garden)).toBe(await bundleOf(seed));
+    expect(await source(now).current(signal)).toEqual(anew);
+  });
+
+  it('tell when an API server has no configuration', async () => {
+    await seed.client.delete(configurations.Mutating, configuration);
+    const { problems } = await source(now).current(signal);
+    expect(problems).toEqual([
+      'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls nobody: apply its manifest.',
+    ]);
+  });
+});
+
+describe('a given certificate', () => {
+  it('is served, and followed when its files change', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
+    const place = async ({ cert, key }: { cert: string; key: string }) => {
+      await writeFile(files.certFile, cert);
+      await writeFile(files.keyFile, key);
+    };
+    const { certificate: first } = await madeAside();
+    await place(first);
+    const given = givenCertificate(files.certFile, files.keyFile);
+    expect((await given.current()).certificate).toEqual(first);
+    const { certificate: second } = await madeAside();
+    await place(second);
+    expect((await given.current()).certificate).toEqual(second);
+    await place({ cert: first.cert, key: second.key });
+    await expect(given.current()).rejects.toThrow(
+      `${files.certFile} and ${files.keyFile} are no certificate with its key`,
+    );
+    await rm(files.keyFile);
+    await expect(given.current()).rejects.toThrow(`${files.keyFile} cannot be read`);
+    await rm(folder, { recursive: true });
+  });
+
+  /** Somebody else's. */
+  async function madeAside() {
+    const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
+    const made = await renewed(undefined, work, hosts, new Date());
+    return { certificate: made.serving };
+  }
+});
