@@ -1,10 +1,8 @@
 import { readFluxConfig } from '../../shared/config/flux-config.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
-import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
-import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { ConfigError, RetryableError } from '../../shared/runtime/errors.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
@@ -12,19 +10,15 @@ import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.t
 import { sshHost } from '../../shared/ssh/host.ts';
 import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { scanHostKey } from '../../shared/ssh/scan-host-key.ts';
+import { isStillAsked, removeOperation, tell } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
-import { type Decision, decide, type SecretChange } from './decide.ts';
-import { eventOf } from './event.ts';
+import { type Decision, decide } from './decide.ts';
 import { type Notice, warning } from './notice.ts';
-import { type Operation, operationOf, refused } from './operation.ts';
-import { contents, encoded, present, type SourceSecret } from './secret.ts';
+import { operationOf, refused } from './operation.ts';
+import type { ConfigMap, Run } from './run.ts';
+import { contents, type SourceSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
-
-const fieldManager = 'shoot-flux-keys';
-
-interface ConfigMap extends KubeObject {
-  data?: Record<string, string>;
-}
+import { findSecret, writeSecret } from './write.ts';
 
 const ATTEMPTS = 5;
 
@@ -67,14 +61,6 @@ async function once(garden: KubeClient, key: ReconcileKey, context: Context): Pr
 /** How soon a host that showed no key is asked again. */
 const RETRY_SECONDS = 60;
 
-interface Run {
-  garden: KubeClient;
-  configMap: ConfigMap;
-  context: Context;
-  namespace: string;
-  operation: Operation | undefined;
-}
-
 /** `invalid`: these keys are wrong, which the issues have told by then. */
 function repositoryOf(config: { namespace: string; data: Record<string, string> }): Repository | 'invalid' | undefined {
   try {
@@ -111,18 +97,7 @@ async function completeSecret(run: Run, repository: Repository): Promise<Decided
   if (!(await isStillAsked(run))) return 'overtaken';
   const decided = await decideWith(run, repository, secret);
   const { change } = decided;
-  return change === undefined || (await write(run, secret, change)) ? decided : 'overtaken';
-}
-
-/**
- * Whether the operation is asked for now that the Secret has been read. Else another run may have completed a
- * rotation in between and somebody prepared the next one, which the old request would complete unasked.
- */
-async function isStillAsked({ garden, configMap, operation }: Run): Promise<boolean> {
-  if (operation === undefined) return true;
-  const { uid, resourceVersion } = configMap.metadata;
-  const live = await garden.find(resources.configMaps, configMap.metadata, { metadataOnly: true });
-  return live?.metadata.uid === uid && live?.metadata.resourceVersion === resourceVersion;
+  return change === undefined || (await writeSecret(run, secret, change)) ? decided : 'overtaken';
 }
 
 /** Makes and asks what the decision needs. */
@@ -152,77 +127,5 @@ async function scanned(repository: Repository, context: Context): Promise<Situat
   } catch (error) {
     if (error instanceof RetryableError) return 'nothing';
     throw error;
-  }
-}
-
-function findSecret({ garden, namespace }: Run): Promise<SourceSecret | undefined> {
-  return garden.find<SourceSecret>(resources.secrets, { namespace, name: FLUX_SOURCE });
-}
-
-/** False when the Secret is no longer what was judged. */
-async function write(
-  { garden, namespace, context }: Run,
-  secret: SourceSecret | undefined,
-  change: SecretChange,
-): Promise<boolean> {
-  const name = { namespace, name: FLUX_SOURCE };
-  const { annotations } = change;
-  const data = encoded(change.data);
-  try {
-    if (secret === undefined) {
-      await garden.create(resources.secrets, newSecret(namespace, change), { fieldManager });
-    } else {
-      const { uid, resourceVersion } = secret.metadata;
-      await garden.mergePatch(
-        resources.secrets,
-        name,
-        { metadata: { uid, resourceVersion, annotations }, data },
-        { fieldManager },
-      );
-    }
-  } catch (error) {
-    if (error instanceof AlreadyExistsError || error instanceof ConflictError || error instanceof NotFoundError)
-      return false;
-    throw error;
-  }
-  context.log.info('Secret flux-source completed', { written: Object.keys(data).join(',') });
-  return true;
-}
-
-function newSecret(namespace: string, { data, annotations }: SecretChange): SourceSecret {
-  return {
-    apiVersion: apiVersionOf(resources.secrets),
-    kind: resources.secrets.kind,
-    metadata: { namespace, name: FLUX_SOURCE, annotations: present(annotations) },
-    type: 'Opaque',
-    data: present(encoded(data)),
-  };
-}
-
-/** False when the ConfigMap is no longer what was read. */
-async function removeOperation({ garden, configMap, context, operation }: Run): Promise<boolean> {
-  if (operation === undefined) return true;
-  const { uid, resourceVersion } = configMap.metadata;
-  const metadata = { uid, resourceVersion, annotations: { [OPERATION_ANNOTATION]: null } };
-  try {
-    await garden.mergePatch(resources.configMaps, configMap.metadata, { metadata }, { fieldManager });
-  } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
-    throw error;
-  }
-  context.log.info('operation of flux-config ended', { operation });
-  return true;
-}
-
-/** Each notice once for a ConfigMap: what was told already costs one read and no write. */
-async function tell({ garden, configMap, context }: Run, notices: Notice[]): Promise<void> {
-  for (const notice of notices) {
-    const event = eventOf(configMap, notice, context.now());
-    if ((await garden.find(resources.events, event.metadata, { metadataOnly: true })) !== undefined) continue;
-    try {
-      await garden.create(resources.events, event, { fieldManager });
-    } catch (error) {
-      if (!(error instanceof AlreadyExistsError)) throw error;
-    }
   }
 }
