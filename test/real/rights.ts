@@ -20,12 +20,16 @@ export async function refused(servers: Servers): Promise<string[]> {
   return [...lines];
 }
 
-/** Rights that are granted and that no request needed: every verb of every resource, and every resource name. */
-export async function unusedRights(servers: Servers): Promise<string[]> {
+/**
+ * Rights that are granted and that no request needed: every verb of every resource, and every resource name.
+ * @param counts whose rights are looked at
+ */
+export async function unusedRights(servers: Servers, counts: (identity: string) => boolean): Promise<string[]> {
   const lines: string[] = [];
   for (const place of places) {
     const entries = await servers[place].auditEntries();
     for (const [identity, rules] of Object.entries(await shippedRules(place))) {
+      if (!counts(identity)) continue;
       const needs = entries.filter(({ user }) => user === serviceAccountUser(identity)).flatMap(needed);
       for (const { apiGroups, resources, verbs, resourceNames } of rules) {
         for (const right of product(apiGroups, resources, verbs, resourceNames ?? ['*'])) {

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
+import { webhookObjects } from '../../infra/gardener/webhooks.ts';
+import { caBundle } from '../../infra/webhooks/certificates.ts';
+import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
+import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
+import { readCertificates } from '../../infra/webhooks/store.ts';
+import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
+import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
+import { eventually } from '../scenarios/stage.ts';
+import { type RealApis, startRealApis } from './apis.ts';
+import { seedCrds } from './cluster/crds.ts';
+import { requestJson } from './cluster/request.ts';
+import { refused, unusedRights } from './rights.ts';
+import { sharedDataMissing } from './shared-data.ts';
+
+const isComplete = seedCrds() !== undefined;
+const PROJECT = 'garden-foo';
+const OTHER = 'shoot--foo--other';
+const options = { fieldManager: 'person' };
+
+test.skipIf(isComplete)(sharedDataMissing, () => {});
+
+describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
+  let apis: RealApis;
+  let server: WebhookServer;
+  let garden: HttpKubeClient;
+  let seed: HttpKubeClient;
+  const logLines: string[] = [];
+
+  beforeAll(async () => {
+    apis = await startRealApis();
+    const log = createLog('debug', (line) => logLines.push(line));
+    const settings = {
+      landscape: 'canary',
+      seeds: ['local'],
+      fluxDistribution: '',
+      shootHealth: false,
+      shootAccess: 'external' as const,
+    };
+    const served = (await findWebhooks()).map((webhook) => ({
+      ...webhook,
+      surroundings: {
+        kube: async (cluster: string) => clientOf(cluster, webhook.definition.name),
+        settings,
+        log,
+        metrics: noMetrics,
+      },
+    }));
+    server = await startWebhookServer({ port: 0, served });
+    garden = createKubeClient(connection('garden'));
+    seed = createKubeClient(connection('seed'));
+    await Promise.all([placeConfiguration('garden'), placeConfiguration('seed'), placeObjects()]);
+    // Only what is valid now can be served, so the story of the certificates begins in the past.
+    await renew(-25.6);
+    await renew(-1);
+    await eventually(
+      'the first call',
+      async () => (await refusalOf({ typo: 1 })).includes('is not a known key'),
+      Boolean,
+    );
+    await eventually('the first patch', async () => (await argumentsAfter([])).length === 1, Boolean);
+  });
+
+  afterAll(async () => {
+    garden?.close();
+    seed?.close();
+    await server?.stop();
+    await apis?.stop();
+  });
+
+  const connection = (place: 'garden' | 'seed', token?: string) => {
+    const { url, ca, adminToken } = apis.servers[place];
+    return { server: url, ca, token: token ?? adminToken };
+  };
+  const clientOf = (cluster: string, identity: string) =>
+    createKubeClient(connection(cluster === 'garden' ? 'garden' : 'seed', tokenOf(identity)));
+
+  /** As an operator deploys them, but for where this process is. */
+  async function placeConfiguration(place: 'garden' | 'seed'): Promise<void> {
+    const url = (path: string) => `https://127.0.0.1:${server.port}${path}`;
+    const definitions = await findWebhookDefinitions();
+    for (const object of webhookObjects(definitions, place, ({ path }) => ({ url: url(path) }))) {
+      const path = `/apis/${object.apiVersion}/${object.kind.toLowerCase()}s/${object.metadata.name}`;
+      await requestJson(apis.servers[place], 'PATCH', `${path}?fieldManager=deploy`, object);
+    }
+  }
+
+  async function placeObjects(): Promise<void> {
+    const namespace = (name: string, labels = {}) => ({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels },
+    });
+    await garden.create(resources.namespaces, namespace(PROJECT), options);
+    await seed.create(
+      resources.namespaces,
+      namespace(NAMESPACE, { 'extensions.gardener.cloud/shoot-flux': 'true' }),
+      options,
+    );
+    await seed.create(resources.namespaces, namespace(OTHER), options);
+    const metadata = { namespace: PROJECT, name: 'flux-config' };
+    await garden.create(resources.configMaps, configMap(metadata, { namespace: 'flux-x' }), options);
+    const { spec, ...cluster } = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
+    const complete = { ...cluster, spec: { ...spec, cloudProfile: {}, seed: {} } } as unknown as KubeObject;
+    await seed.create(resources.clusters, complete, options);
+  }
+
+  /** The certificates as they are so many days from now. */
+  async function renew(days: number): Promise<string> {
+    const source = madeCertificates({
+      kube: async (cluster) => clientOf(cluster, 'webhooks'),
+      hosts: ['127.0.0.1'],
+      webhooks: (await findWebhookDefinitions()).map(({ webhook }) => webhook),
+      seeds: ['local'],
+      now: () => new Date(Date.now() + days * 86_400_000),
+    });
+    const { certificate, problems } = await source.current(new AbortController().signal);
+    expect(problems).toEqual([]);
+    server.use(certificate);
+    const stored = await readCertificates(garden);
+    return stored?.certificates === undefined ? '' : caBundle(stored.certificates);
+  }
+
+  const shoot = (providerConfig: unknown, labels: Record<string, string> = labelled) => ({
+    apiVersion: apiVersionOf(resources.shoots),
+    kind: 'Shoot',
+    metadata: { name: 'bar', namespace: PROJECT, labels },
+    spec: { extensions: [{ type: 'shoot-flux', providerConfig }] },
+  });
+
+  /** What is said to whoever tries to create such a Shoot; empty when it would be stored. */
+  async function refusalOf(providerConfig: unknown, labels?: Record<string, string>): Promise<string> {
+    const path = `/apis/core.gardener.cloud/v1beta1/namespaces/${PROJECT}/shoots?dryRun=All`;
+    try {
+      await requestJson(apis.servers.garden, 'POST', path, shoot(providerConfig, labels));
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  /** The arguments with which a Deployment would be stored. */
+  async function argumentsAfter(args: string[], parts: DeploymentParts = {}): Promise<string[]> {
+    const { namespace = NAMESPACE } = parts;
+    const path = `/apis/apps/v1/namespaces/${namespace}/deployments?dryRun=All`;
+    const stored = await requestJson(apis.servers.seed, 'POST', path, deployment(args, parts));
+    return (stored as Deployment).spec.template.spec.containers[0]?.args ?? [];
+  }
+
+  it('refuse a Shoot with the sentences of its validation', async () => {
+    const sentence = 'providerConfig: typo: is not a known key';
+    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain(
+      `422 admission webhook "admission.shoot-flux.extensions.gardener.cloud" denied the request: providerConfig:`,
+    );
+    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain(sentence);
+    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain('"x" is not possible');
+    expect(await refusalOf({ syncMode: 'Once' })).toBe('');
+  });
+
+  it('are not asked about a Shoot without the extension, and see when a label goes or comes', async () => {
+    expect(await refusalOf({ typo: 1 }, {})).toBe('');
+    const wrong = shoot({ typo: 1 }, {});
+    await garden.create(resources.shoots, wrong, options);
+    const name = { namespace: PROJECT, name: 'bar' };
+    const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
+    // What was stored before is not refused afterwards.
+    await change({ metadata: { labels: labelled } });
+    await change({ metadata: { annotations: { a: 'b' } } });
+    await expect(
+      change({ spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 2 } }] } }),
+    ).rejects.toThrow('is not a known key');
+    // The old object still has the label.
+    const withoutLabel = {
+      metadata: { labels: null },
+      spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 3 } }] },
+    };
+    await expect(change(withoutLabel)).rejects.toThrow('is not a known key');
+    await change({ metadata: { finalizers: ['example.com/wait'] } });
+    await garden.delete(resources.shoots, name);
+    await change({
+      metadata: { finalizers: null },
+      spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 4 } }] },
+    });
+    expect(await garden.find(resources.shoots, name)).toBeUndefined();
+  });
+
+  it('add the namespaces to the resource-manager of a Shoot with the extension, and to nothing else', async () => {
+    const added = ['--extra-target-namespace=flux-x'];
+    expect(await argumentsAfter(['-v'])).toEqual(['-v', ...added]);
+    expect(await argumentsAfter(['-v'], { namespace: OTHER })).toEqual(['-v']);
+    expect(await argumentsAfter(['-v'], { name: 'kube-apiserver' })).toEqual(['-v']);
+    expect(await argumentsAfter(['-v'], { image: 'gardener/resource-manager:v1.146.0' })).toEqual(['-v']);
+    expect(logLines.filter((line) => line.includes('older than v1.147'))).toHaveLength(1);
+  });
+
+  it('change nothing when nothing is missing', async () => {
+    const name = { namespace: NAMESPACE, name: 'gardener-resource-manager' };
+    const created = await seed.create<KubeObject>(resources.deployments, deployment(['-v']), options);
+    const again = await seed.mergePatch(resources.deployments, name, {}, options);
+    expect(again.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
+    // What gardenlet does at each reconciliation: it knows nothing of our argument.
+    const replaced = await seed.replace<KubeObject & Deployment>(
+      resources.deployments,
+      deployment(['-v', '-w']),
+      options,
+    );
+    expect(replaced.spec.template.spec.containers[0]?.args).toEqual(['-v', '-w', '--extra-target-namespace=flux-x']);
+    const scaled = await seed.mergePatch<KubeObject & Deployment>(
+      resources.deployments,
+      name,
+      { spec: { replicas: 0, template: { spec: { containers: [{ ...container(['-v']) }] } } } },
+      options,
+    );
+    expect(scaled.spec.template.spec.containers[0]?.args).toEqual(['-v', '--extra-target-namespace=flux-x']);
+  });
+
+  it('go on being called while the certificates rotate', async () => {
+    const answers: string[] = [];
+    let isOver = false;
+    const calling = (async () => {
+      while (!isOver) answers.push(await refusalOf({ typo: 1 }));
+    })();
+    const more = async (count: number) => {
+      const until = answers.length + count;
+      await eventually('more calls', async () => answers.length >= until, Boolean);
+    };
+    const bundles: string[] = [];
+    for (const day of [-0.9, 0, 4.45]) {
+      bundles.push(await renew(day));
+      await more(20);
+    }
+    isOver = true;
+    await calling;
+    expect(bundles.map((bundle) => bundle.match(/BEGIN/g)?.length)).toEqual([2, 2, 1]);
+    expect(answers.filter((answer) => !answer.includes('is not a known key'))).toEqual([]);
+  });
+
+  it('have the rights that they need, and no others', async () => {
+    const webhooks = await webhookIdentities();
+    expect(await refused(apis.servers)).toEqual([]);
+    expect(await unusedRights(apis.servers, (identity) => webhooks.includes(identity))).toEqual([]);
+  });
+});
+
+const labelled = { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' };
+
+interface DeploymentParts {
+  namespace?: string;
+  name?: string;
+  image?: string;
+}
+
+interface Deployment {
+  spec: { template: { spec: { containers: { args?: string[] }[] } } };
+}
+
+function deployment(
+  args: string[],
+  { namespace = NAMESPACE, name = 'gardener-resource-manager', image }: DeploymentParts = {},
+) {
+  const labels = { app: name };
+  const template = { metadata: { labels }, spec: { containers: [container(args, image)] } };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace },
+    spec: { selector: { matchLabels: labels }, template },
+  };
+}
+
+const container = (args: string[], image = 'gardener/resource-manager:v1.150.0') => ({
+  name: 'gardener-resource-manager',
+  image,
+  args,
+});
+
+const configMap = (metadata: { namespace: string; name: string }, data: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata,
+  data,
+});
