@@ -12,6 +12,7 @@ import { changeOf, eventOf, keyOf, lookInto, recordOf } from '../events/testing.
 import { sendJson, startTlsServer, statusBody, type TestServer } from '../shared/kube/testing.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { createLog } from '../shared/runtime/log.ts';
+import type { webhookHandler } from './aws/webhook.ts';
 import { type Bundle, bundleAll, limitsOf } from './bundle.ts';
 import { type AnyDefinition, findAllDefinitions, findDefinitions } from './functions.ts';
 
@@ -66,7 +67,7 @@ async function startSurroundings(): Promise<void> {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
 }
 
-const handlerOf = async (name: string): Promise<SqsLambda> =>
+const handlerOf = async <T = SqsLambda>(name: string): Promise<T> =>
   (await import(pathToFileURL(join(folder, name, 'index.mjs')).href)).handler;
 
 describe('bundles', () => {
@@ -102,6 +103,24 @@ describe('a bundle at work', () => {
     expect(await handler(eventOf(record), lambdaContext('delay', 10))).toEqual({ batchItemFailures: [] });
     const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-managed-resources.fifo');
     expect(ready.map(({ body }) => JSON.parse(body))).toEqual([{ v: 1, ...change }]);
+  });
+
+  it('answers an API server, and reaches the seed for it', async () => {
+    const handler = await handlerOf<ReturnType<typeof webhookHandler>>('resource-manager-webhook');
+    const image = 'gardener/resource-manager:v1.150.0';
+    const containers = [{ name: 'gardener-resource-manager', image, args: ['-v'] }];
+    const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+    const request = { uid: 'u', operation: 'CREATE', namespace: 'shoot--foo--bar', object };
+    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
+    const { body } = await handler({ body: JSON.stringify(review), isBase64Encoded: false });
+    const { patch, warnings } = JSON.parse(body).response;
+    expect(JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))).toEqual([
+      { op: 'add', path: '/spec/template/spec/containers/0/args/1', value: '--extra-target-namespace=flux-system' },
+    ]);
+    expect(warnings).toEqual([expect.stringContaining('Cluster shoot--foo--bar cannot be read')]);
+    const asked = seed.requests.splice(0).map(({ url, headers }) => [url.pathname, headers['user-agent']]);
+    const path = '/apis/extensions.gardener.cloud/v1alpha1/clusters/shoot--foo--bar';
+    expect(asked).toEqual([[path, 'shoot-flux/resource-manager-webhook']]);
   });
 
   it('reaches the seed with the kubeconfig of its secret, as itself', async () => {

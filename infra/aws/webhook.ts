@@ -3,6 +3,7 @@ import { createLog } from '../../shared/runtime/log.ts';
 import type { WebhookFunction } from '../functions.ts';
 import { answer, type Surroundings } from '../webhooks/answer.ts';
 import { lambdaClusters } from './clusters.ts';
+import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';
 
 /** What comes from a function URL or an HTTP API, and from a REST API: as far as it counts, the same. */
@@ -12,16 +13,18 @@ type HttpEvent =
 
 /** What the bundle of a function that answers requests exports as `handler`. Its URL is its own, so no path counts. */
 export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
+  const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   let surroundings: Surroundings | undefined;
   return async ({ body, isBase64Encoded }) => {
-    surroundings ??= surroundingsOf(webhook.definition.name, process.env);
+    surroundings ??= { ...surroundingsOf(webhook.definition.name, process.env), metrics };
     const text = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString('utf8');
     const given = await answer(webhook, text, surroundings);
+    metrics.flush();
     return { statusCode: given.status, headers: { 'content-type': given.contentType }, body: given.body };
   };
 }
 
-function surroundingsOf(name: string, variables: NodeJS.ProcessEnv): Surroundings {
+function surroundingsOf(name: string, variables: NodeJS.ProcessEnv): Omit<Surroundings, 'metrics'> {
   const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
   return { settings, kube: lambdaClusters(name, kubeconfigSecretPrefix, variables), log: createLog(logLevel) };
 }

@@ -62,7 +62,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
   const serve = async () => {
-    const webhooks = options.webhooks && (await serveWebhooks(options.webhooks, { clientsOf, settings, log }));
+    const webhooks = options.webhooks && (await serveWebhooks(options.webhooks, { clientsOf, settings, log, metrics }));
     const ready = () => watcher.ready() && webhooks?.problem() === undefined;
     const probes = { alive: watcher.alive, ready, status: watcher.status, webhookProblem: webhooks?.problem, metrics };
     const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {

@@ -1,6 +1,7 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
 import { givenCertificate } from '../webhooks/given-certificate.ts';
 import { madeCertificates } from '../webhooks/made-certificates.ts';
@@ -22,6 +23,7 @@ export interface Lent {
   clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
   settings: Settings;
   log: Log;
+  metrics: Metrics;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface Lent {
  */
 export async function serveWebhooks(
   { port, hosts, certificate }: WebhookOptions,
-  { clientsOf, settings, log }: Lent,
+  { clientsOf, settings, log, metrics }: Lent,
 ): Promise<Webhooks> {
   const functions = await findWebhooks();
   const certificates =
@@ -45,7 +47,7 @@ export async function serveWebhooks(
       : givenCertificate(certificate.certFile, certificate.keyFile);
   const served = functions.map((webhook) => ({
     ...webhook,
-    surroundings: { kube: clientsOf(webhook.definition.name), settings, log },
+    surroundings: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
   }));
   return startWebhooks({ port, served, certificates, log });
 }

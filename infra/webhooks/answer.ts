@@ -1,6 +1,7 @@
 import { type AdmissionAnswer, readReview, reviewOf } from '../../shared/kube/admission.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 import type { WebhookFunction } from '../functions.ts';
 
@@ -13,6 +14,7 @@ const EARLY_MS = 2000;
 /** What a webhook works with: clients break their requests off when the signal aborts. */
 export interface Surroundings extends Omit<WebhookContext, 'signal' | 'kube'> {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
+  metrics: Metrics;
 }
 
 /** An answer as HTTP takes it, whatever server it goes through. */
@@ -39,12 +41,16 @@ export async function answer(
     operation: request.operation,
     key: `${request.namespace ?? ''}/${request.name ?? ''}`,
   });
+  const begin = performance.now();
   const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000 - EARLY_MS);
   const kube = (cluster: string) => surroundings.kube(cluster, signal);
-  const given = await run(definition.webhook.failurePolicy, log, () =>
+  const { given, hasFailed } = await run(definition.webhook.failurePolicy, log, () =>
     handler(request, { ...surroundings, kube, log, signal }),
   );
   report(log, given);
+  const labels = { function: definition.name };
+  surroundings.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(given) });
+  surroundings.metrics.observe('webhook_seconds', (performance.now() - begin) / 1000, labels);
   return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, given)) };
 }
 
@@ -52,14 +58,17 @@ async function run(
   failurePolicy: 'Fail' | 'Ignore',
   log: WebhookContext['log'],
   decide: () => Promise<AdmissionAnswer>,
-): Promise<AdmissionAnswer> {
+): Promise<{ given: AdmissionAnswer; hasFailed: boolean }> {
   try {
-    return await decide();
+    return { given: await decide(), hasFailed: false };
   } catch (error) {
     log.error('no answer', { error: describeError(error) });
     const message = 'shoot-flux could not answer: its log tells why';
-    if (failurePolicy === 'Ignore') return { allowed: true, warnings: [message] };
-    return { allowed: false, code: 500, reason: 'InternalError', message };
+    const given: AdmissionAnswer =
+      failurePolicy === 'Ignore'
+        ? { allowed: true, warnings: [message] }
+        : { allowed: false, code: 500, reason: 'InternalError', message };
+    return { given, hasFailed: true };
   }
 }
 
@@ -70,4 +79,10 @@ function report(log: WebhookContext['log'], given: AdmissionAnswer): void {
   } else {
     log.info('answered', { allowed: false, reason: given.message });
   }
+}
+
+/** For the metrics. */
+function resultOf(given: AdmissionAnswer): 'allowed' | 'patched' | 'refused' {
+  if (!given.allowed) return 'refused';
+  return (given.patch?.length ?? 0) > 0 ? 'patched' : 'allowed';
 }

@@ -197,6 +197,7 @@ describe('the commands of the documents', () => {
       // Whatever listens on these ports of this machine is left alone.
       const line = expanded(command)
         .replace('--port 8080', '--port 0')
+        .replace('--webhook-port 8443', '--webhook-port 0')
         .replace('http://127.0.0.1:4566', queue.endpoint);
       const isKnown = line.startsWith('node infra/cli/main.ts ') || line.startsWith('grep ');
       expect(isKnown, 'a command that nobody runs: add it here, or say where it is run').toBe(true);

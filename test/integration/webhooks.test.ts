@@ -10,6 +10,7 @@ import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
+import { TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
 import { givenCertificate } from '../../infra/webhooks/given-certificate.ts';
 import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
@@ -21,6 +22,7 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { type Cluster, startCluster } from '../landscape/cluster.ts';
 import { eventually } from '../landscape/eventually.ts';
 import type { RequestSummary } from '../landscape/kube-api/kube-api.ts';
@@ -71,14 +73,14 @@ afterAll(async () => {
   await Promise.all([garden.stop(), seed.stop()]);
 });
 
-const clientsOf = (identity: string) => async (cluster: string) => {
+const clientsOf = (identity: string) => async (cluster: string, signal?: AbortSignal) => {
   const { connection } = cluster === 'garden' ? garden : seed;
-  return createKubeClient({ ...connection, token: tokenOf(identity) });
+  return createKubeClient({ ...connection, token: tokenOf(identity) }, signal === undefined ? {} : { signal });
 };
 
 /** A process that serves the webhooks. */
 async function start(options: Partial<WebhookOptions> = {}): Promise<Webhooks & AsyncDisposable> {
-  const lent = { clientsOf, settings, log: createLog('debug', (line) => log.push(line)) };
+  const lent = { clientsOf, settings, metrics: noMetrics, log: createLog('debug', (line) => log.push(line)) };
   const webhooks = await serveWebhooks({ port: 0, hosts, ...options }, lent);
   return { ...webhooks, [Symbol.asyncDispose]: () => webhooks.stop() };
 }
@@ -207,6 +209,21 @@ describe('the webhooks of a process', () => {
     expect(log.join('\n')).toContain(doubt);
   });
 
+  it('answer while the API server still waits, also when the seed is slow and the garden hangs', async () => {
+    putCluster();
+    await using webhooks = await start();
+    await ready(webhooks);
+    const ca = await bundleOf(seed);
+    // Each of them within the time limit of its request; together they would take too long.
+    seed.api.faults.add({ match: { path: /clusters/ }, action: 'latency', ms: 3000 });
+    garden.api.faults.add({ match: { path: /configmaps/ }, action: 'hang' });
+    const begin = performance.now();
+    const answer = await call(webhooks.port, '/resource-manager', deploymentReview([]), ca);
+    expect(performance.now() - begin).toBeLessThan(TIMEOUT_SECONDS * 1000);
+    expect(answer.response).toMatchObject({ allowed: true, warnings: [expect.any(String)] });
+    expect(patchOf(answer)).toEqual([expect.objectContaining({ value: '--extra-target-namespace=flux-system' })]);
+  });
+
   it('answer what is wrong with a request', async () => {
     await using webhooks = await start();
     await ready(webhooks);
@@ -299,7 +316,12 @@ describe('the certificates of a process', () => {
   it('rotate without a call that fails, on connections old and new', async () => {
     const served = (await findWebhooks()).map((webhook) => ({
       ...webhook,
-      surroundings: { kube: clientsOf(webhook.definition.name), settings, log: createLog('error', () => {}) },
+      surroundings: {
+        kube: clientsOf(webhook.definition.name),
+        settings,
+        metrics: noMetrics,
+        log: createLog('error', () => {}),
+      },
     }));
     const server = await startWebhookServer({ port: 0, served });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

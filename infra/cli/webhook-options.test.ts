@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { renewed } from '../webhooks/make-certificates.ts';
+import { webhooksOf } from './webhook-options.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'webhook-options-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('webhooks of run', () => {
+  it('are served only when a port says so', async () => {
+    expect(await webhooksOf({})).toBeUndefined();
+    expect(await webhooksOf({ 'webhook-port': '0' })).toEqual({ port: 0, hosts: ['shoot-flux.shoot-flux.svc'] });
+    expect(await webhooksOf({ 'webhook-port': '8443', 'webhook-host': ['a.example', '127.0.0.1'] })).toEqual({
+      port: 8443,
+      hosts: ['a.example', '127.0.0.1'],
+    });
+  });
+
+  it('take a certificate of somebody else', async () => {
+    const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
+    const { serving } = await renewed(undefined, work, ['a.example'], new Date());
+    await writeFile(certFile, serving.cert);
+    await writeFile(keyFile, serving.key);
+    const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
+    expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
+    await writeFile(keyFile, 'x');
+    await expect(webhooksOf(values)).rejects.toThrow('are no certificate with its key: give both as PEM.');
+  });
+
+  it.each([
+    [{ 'webhook-port': 'x' }, '--webhook-port x is not a port'],
+    [{ 'webhook-port': '' }, '--webhook-port  is not a port'],
+    [{ 'webhook-host': ['a'] }, '--webhook-host is of no use without --webhook-port'],
+    [{ 'webhook-key': 'a' }, '--webhook-key is of no use without --webhook-port'],
+    [{ 'webhook-port': '1', 'webhook-cert': 'a' }, '--webhook-cert and --webhook-key belong together'],
+    [
+      { 'webhook-port': '1', 'webhook-cert': 'a', 'webhook-key': 'b', 'webhook-host': ['c'] },
+      '--webhook-host is of no use with --webhook-cert, which has its names',
+    ],
+    [{ 'webhook-port': '1', 'webhook-cert': '/no/cert', 'webhook-key': '/no/key' }, '/no/cert cannot be read'],
+  ])('are refused with %j', async (values, message) => {
+    await expect(webhooksOf(values)).rejects.toThrow(message);
+  });
+});

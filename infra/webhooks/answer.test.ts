@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { AdmissionAnswer } from '../../shared/kube/admission.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { type Metrics, noMetrics } from '../../shared/runtime/metrics.ts';
+import type { WebhookContext, WebhookHandler } from '../../shared/runtime/webhook.ts';
+import { findWebhooks } from '../functions.ts';
+import { answer } from './answer.ts';
+
+const review = JSON.stringify({
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: { uid: 'u', operation: 'CREATE', namespace: 'garden-foo', name: 'bar', object: {} },
+});
+const settings = { seeds: [] } as unknown as WebhookContext['settings'];
+const [admission, resourceManager] = await findWebhooks();
+
+async function answerOf(webhook: typeof admission, handler: WebhookHandler) {
+  if (webhook === undefined) throw new Error('There is no such webhook.');
+  const lines: string[] = [];
+  const kube = async () => {
+    throw new Error('not asked');
+  };
+  const results: (string | undefined)[] = [];
+  const metrics: Metrics = { ...noMetrics, count: (_, labels) => results.push(labels?.result) };
+  const surroundings = { kube, settings, metrics, log: createLog('debug', (line) => lines.push(line)) };
+  const { body } = await answer({ ...webhook, handler }, review, surroundings);
+  return { response: JSON.parse(body).response, log: lines.join('\n'), results };
+}
+
+const failing: WebhookHandler = async () => {
+  throw new TypeError('secret');
+};
+
+describe('a function that fails', () => {
+  it('keeps nobody from writing where its failure is ignored', async () => {
+    const { response, log, results } = await answerOf(resourceManager, failing);
+    expect(results).toEqual(['failed']);
+    expect(response).toEqual({ uid: 'u', allowed: true, warnings: ['shoot-flux could not answer: its log tells why'] });
+    expect(log).toContain('TypeError');
+    expect(log).not.toContain('secret');
+  });
+
+  it('refuses with a server error where its failure counts', async () => {
+    const { response, results } = await answerOf(admission, failing);
+    expect(results).toEqual(['failed']);
+    expect(response).toMatchObject({ uid: 'u', allowed: false, status: { code: 500, reason: 'InternalError' } });
+  });
+});
+
+it('every answer is one line of the log', async () => {
+  const { log } = await answerOf(admission, async () => ({ allowed: true, warnings: ['a', 'b'] }));
+  const lines = log.split('\n').map((line) => JSON.parse(line));
+  expect(lines.map(({ message, key, warning }) => [message, key, warning])).toEqual([
+    ['warned', 'garden-foo/bar', 'a'],
+    ['warned', 'garden-foo/bar', 'b'],
+    ['answered', 'garden-foo/bar', undefined],
+  ]);
+});
+
+it.each<[string, AdmissionAnswer]>([
+  ['allowed', { allowed: true, patch: [] }],
+  ['patched', { allowed: true, patch: [{ op: 'add', path: '/a', value: 1 }] }],
+  ['refused', { allowed: false, code: 422, reason: 'Invalid', message: 'x' }],
+])('an answer counts as %s', async (result, given) => {
+  expect((await answerOf(admission, async () => given)).results).toEqual([result]);
+});
