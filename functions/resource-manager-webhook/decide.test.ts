@@ -183,7 +183,7 @@ describe('a Deployment', () => {
         manager({
           args: [
             '-v',
-            ...['flux-system', 'flux-x', 'flux-y'].map((namespace) => `--extra-target-namespace=${namespace}`),
+            ...['flux-x', 'flux-y', 'flux-system'].map((namespace) => `--extra-target-namespace=${namespace}`),
           ],
         }),
       ]),

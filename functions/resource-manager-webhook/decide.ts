@@ -28,7 +28,8 @@ export function decide({ object, oldObject }: AdmissionRequest, { namespaces, do
   if (container === undefined) return { allowed: true };
   const before = doubts.length === 0 ? [] : namespacesIn(commandLine(containerOf(given(oldObject))));
   const present = namespacesIn(commandLine(container));
-  const missing = [...new Set([...namespaces, ...before])].filter((namespace) => !present.includes(namespace));
+  // In the order that is there: another one would restart the resource-manager for nothing.
+  const missing = [...new Set([...before, ...namespaces])].filter((namespace) => !present.includes(namespace));
   return { allowed: true, patch: patchOf(container, missing), warnings: doubts.map(warning) };
 }
 

@@ -51,7 +51,7 @@ export async function startWebhookServer(options: { port: number; served: Served
     port: (server.address() as AddressInfo).port,
     use(certificate) {
       if (certificate.cert === used) return;
-      server.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
+      server.setSecureContext(certificate);
       used = certificate.cert;
     },
     stop() {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
+import { startProduct } from '../../infra/process/product.ts';
 import { serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
 import { TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
@@ -247,6 +248,44 @@ describe('the webhooks of a process', () => {
     expect((await ask('/resource-manager', review({ object: 'x' }))).response).toMatchObject({ allowed: true });
   });
 
+  it('belong to shoot-flux run, with its probes and metrics', async () => {
+    const product = await startProduct({
+      credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
+      settings,
+      log: createLog('error', () => {}),
+      port: 0,
+      webhooks: { port: 0, hosts },
+    });
+    const probe = async (path: string) => fetch(`http://127.0.0.1:${product.port}${path}`);
+    await eventually('readiness', async () => (await probe('/readyz')).ok);
+    const answer = await call(product.webhookPort ?? 0, '/admission', shootReview({ typo: 1 }), await bundleOf(garden));
+    expect(answer.response.allowed).toBe(false);
+    expect(await (await probe('/metrics')).text()).toContain(
+      'shoot_flux_webhook_answers_total{function="admission",result="refused"} 1',
+    );
+    await product.stop();
+  });
+
+  it('keep a process from being ready until they have a certificate', async () => {
+    garden.api.faults.add({
+      match: { path: /secrets\/shoot-flux-webhook/ },
+      action: 'status',
+      status: 503,
+      times: 1000,
+    });
+    const product = await startProduct({
+      credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
+      settings,
+      log: createLog('error', () => {}),
+      port: 0,
+      webhooks: { port: 0, hosts },
+    });
+    await eventually('the first lists', async () => product.watcher.ready());
+    const answer = await fetch(`http://127.0.0.1:${product.port}/readyz`);
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('-- webhooks: ')]);
+    await product.stop();
+  });
+
   it('of two processes share the certificates of one', async () => {
     await using one = await start();
     await using other = await start();
@@ -426,10 +465,14 @@ describe('a given certificate', () => {
       await writeFile(files.certFile, cert);
       await writeFile(files.keyFile, key);
     };
-    const { certificate: first } = await madeAside();
+    const { certificate: first, authority } = await madeAside();
     await place(first);
     const given = givenCertificate(files.certFile, files.keyFile);
     expect((await given.current()).certificate).toEqual(first);
+    await using webhooks = await start({ certificate: files });
+    await ready(webhooks);
+    expect(await call(webhooks.port, '/admission', shootReview({}), authority)).toMatchObject({ status: 200 });
+    expect(await storedSecret()).toBeUndefined();
     const { certificate: second } = await madeAside();
     await place(second);
     expect((await given.current()).certificate).toEqual(second);
@@ -446,6 +489,6 @@ describe('a given certificate', () => {
   async function madeAside() {
     const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
     const made = await renewed(undefined, work, hosts, new Date());
-    return { certificate: made.serving };
+    return { certificate: made.serving, authority: made.authority.cert };
   }
 });

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
+import { configurations } from '../../infra/webhooks/ca-bundle.ts';
 import { caBundle } from '../../infra/webhooks/certificates.ts';
 import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
+import { CONFIGURATION } from '../../infra/webhooks/names.ts';
 import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
 import { readCertificates } from '../../infra/webhooks/store.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
@@ -88,6 +90,12 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       const path = `/apis/${object.apiVersion}/${object.kind.toLowerCase()}s/${object.metadata.name}`;
       await requestJson(apis.servers[place], 'PATCH', `${path}?fieldManager=deploy`, object);
     }
+  }
+
+  async function bundleIn(place: 'garden' | 'seed'): Promise<string | undefined> {
+    const resource = configurations[place === 'garden' ? 'Validating' : 'Mutating'];
+    const live = await (place === 'garden' ? garden : seed).find<Configuration>(resource, { name: CONFIGURATION });
+    return live?.webhooks[0]?.clientConfig.caBundle;
   }
 
   async function placeObjects(): Promise<void> {
@@ -219,6 +227,14 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(scaled.spec.template.spec.containers[0]?.args).toEqual(['-v', '--extra-target-namespace=flux-x']);
   });
 
+  it('are trusted on when the configurations are applied again', async () => {
+    const bundles = () => Promise.all((['garden', 'seed'] as const).map(bundleIn));
+    const before = await bundles();
+    expect(before).toEqual([expect.stringMatching(/./), before[0]]);
+    await Promise.all([placeConfiguration('garden'), placeConfiguration('seed')]);
+    expect(await bundles()).toEqual(before);
+  });
+
   it('go on being called while the certificates rotate', async () => {
     const answers: string[] = [];
     let isOver = false;
@@ -253,6 +269,10 @@ interface DeploymentParts {
   namespace?: string;
   name?: string;
   image?: string;
+}
+
+interface Configuration extends KubeObject {
+  webhooks: { clientConfig: { caBundle?: string } }[];
 }
 
 interface Deployment {
