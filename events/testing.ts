@@ -90,6 +90,7 @@ export function settingsOf(): Settings {
     seeds: ['local'],
     fluxDistribution: 'none',
     shootHealth: false,
+    delivery: 'ManagedResource',
     shootAccess: 'internal',
   };
 }

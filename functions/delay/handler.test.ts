@@ -19,7 +19,14 @@ function contextAt(moment: Date): { context: Context; sent: ChangeRequest[] } {
   const sent: ChangeRequest[] = [];
   const context: Context = {
     kube: () => Promise.reject(new Error('delay reads no cluster')),
-    settings: { landscape: 'test', seeds: [], fluxDistribution: '', shootHealth: false, shootAccess: 'internal' },
+    settings: {
+      landscape: 'test',
+      seeds: [],
+      fluxDistribution: '',
+      shootHealth: false,
+      delivery: 'ManagedResource',
+      shootAccess: 'internal',
+    },
     send: async (changes) => void sent.push(...changes),
     causes: [],
     now: () => moment,

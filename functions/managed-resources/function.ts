@@ -12,6 +12,7 @@ import {
 } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { refusedNamespace } from './delivery.ts';
 import { legacyNames } from './legacy.ts';
 
 /** Installs Flux and its configuration into a Shoot, and keeps both as the sync mode says. */
@@ -110,6 +111,8 @@ function hasExtension(cluster: Cluster): boolean {
 function isNews(resource: ManagedResource): boolean {
   const { metadata, status } = resource;
   const { state } = applyState(resource);
+  // Waiting does not help: with delivery `Auto` we do it ourselves.
+  if (refusedNamespace(resource) !== undefined) return true;
   if (state === 'pending') return status?.observedGeneration !== undefined;
   return state === 'applied' || status?.observedGeneration === metadata.generation;
 }

@@ -1,5 +1,6 @@
 import { applyState } from '../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
+import { unknownNamespace } from './delivery.ts';
 
 /** How far the resource-manager is with what we wrote. */
 export type Judgement =
@@ -36,11 +37,11 @@ export function judge(wanted: string[], live: Map<string, ManagedResource>, seco
 
 /** The resource-manager's message with the remedy, where one is known. */
 function explain(name: string, message: string): string {
-  const unknown = /unable to get: ([^/\s]+)\/\S+ because of unknown namespace for the cache/.exec(message);
-  if (unknown !== null) {
+  const unknown = unknownNamespace(message);
+  if (unknown !== undefined) {
     return (
-      `ManagedResource ${name}: the gardener-resource-manager of this Shoot may not write into namespace "${unknown[1]}" ` +
-      `(unknown namespace for the cache); it needs the argument --extra-target-namespace=${unknown[1]}, ` +
+      `ManagedResource ${name}: the gardener-resource-manager of this Shoot may not write into namespace "${unknown}" ` +
+      `(unknown namespace for the cache); it needs the argument --extra-target-namespace=${unknown}, ` +
       'which Gardener has since v1.147 and the webhook of shoot-flux adds.'
     );
   }

@@ -2,6 +2,8 @@ import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { deliveryOf } from './delivery.ts';
+import { settleDirectly } from './direct.ts';
 import { followed, isBootstrapped, unfollowedNames } from './follow.ts';
 import { releasable } from './plan.ts';
 import { readFirstRun, readManagedResources } from './read.ts';
@@ -34,7 +36,8 @@ export async function reconcile(run: Run): Promise<Outcome> {
   }
   if (wanted.type === 'missing') return waitFor(run, wanted.sentence);
   if (wanted.type === 'kept') return keep(run, live, wanted.applied, wanted.problem);
-  return settle(run, wanted, live);
+  const delivery = deliveryOf(run.context.settings.delivery, previous, live);
+  return delivery === 'Direct' ? settleDirectly(run, wanted, live) : settle(run, wanted, live);
 }
 
 /** Neither resource-manager nor shoot API run: success without touching the shoot (trap 17). */

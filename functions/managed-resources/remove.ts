@@ -1,6 +1,7 @@
 import { shootClient } from '../../shared/gardener/shoot-client.ts';
 import { type Applied, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { KubeError } from '../../shared/kube/errors.ts';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -20,7 +21,8 @@ export async function remove(run: Run): Promise<Outcome> {
   if (run.extension.metadata.finalizers?.includes(FINALIZER) !== true) return done;
   const plan = removal(run.extension, run.cluster, run.context.now());
   // The resource-manager would bring back what is removed: it lets go first.
-  const isReleased = await releaseAll(run, plan, 'Releasing Flux; its objects stay in the shoot for now.');
+  await begin(run, 'Releasing Flux; its objects stay in the shoot for now.');
+  const isReleased = await releaseAll(run, plan);
   const awaited = plan.uninstall && (await uninstallFrom(run, plan.uninstall));
   if (awaited !== undefined) await run.reporter.processing(awaited);
   // What a last pass of the resource-manager has brought back is found by a last look of ours.
@@ -37,6 +39,10 @@ async function uninstallFrom(run: Run, applied: Applied): Promise<string | undef
   if (shoot === undefined) return 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.';
   try {
     return await uninstall(shoot, applied);
+  } catch (error) {
+    // While a CRD goes, its objects cannot be asked for: "storage is (re)initializing".
+    if (error instanceof KubeError && error.status === 429) return "Waiting for the shoot's API server.";
+    throw error;
   } finally {
     shoot.close();
   }
@@ -44,9 +50,10 @@ async function uninstallFrom(run: Run, applied: Applied): Promise<string | undef
 
 /** The control plane moves to another seed: let go without touching an object in the shoot. */
 export async function migrate(run: Run): Promise<Outcome> {
-  const plan = removal(run.extension, run.cluster, run.context.now());
-  if (!(await releaseAll(run, plan, 'Releasing the ManagedResources for the migration.')))
+  await begin(run, 'Releasing the ManagedResources for the migration.');
+  if (!(await releaseAll(run, removal(run.extension, run.cluster, run.context.now())))) {
     return requeueAfter(LOOK_AGAIN_SECONDS);
+  }
   await run.reporter.succeeded('Migrated.');
   await run.reporter.letGo('all');
   await run.reporter.finish();
@@ -66,16 +73,15 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   return done;
 }
 
-/**
- * Releases our ManagedResources and deletes their Secrets; true when nothing is left.
- * @param description reported while something is not being let go yet: who comes again goes back neither from a success nor from
- * an error
- */
-async function releaseAll(run: Run, { stripFinalizers }: Removal, description?: string): Promise<boolean> {
+/** Reports that the operation has begun, once: who comes again goes back neither from a success nor from an error. */
+async function begin({ reporter, operation }: Run, description: string): Promise<void> {
+  if (reporter.current().status?.lastOperation?.type !== operation) await reporter.processing(description);
+}
+
+/** Releases our ManagedResources and deletes their Secrets; true when nothing is left. */
+async function releaseAll(run: Run, { stripFinalizers }: Removal): Promise<boolean> {
   const { seed, namespace } = run;
   const live = await readManagedResources(seed, namespace);
-  const isBegun = [...live.values()].every(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  if (!isBegun && description !== undefined) await run.reporter.processing(description);
   for (const resource of live.values()) {
     await release(seed, resource);
     if (stripFinalizers) await stripFinalizer(seed, resource);

@@ -8,10 +8,11 @@ import type { Run } from './run.ts';
 import type { Wanted } from './wanted.ts';
 import { release, remove, writeContent, writeManagedResource } from './write.ts';
 
-type DesiredState = Extract<Wanted, { type: 'desired' }>;
+/** What should be, when that can be said. */
+export type DesiredState = Extract<Wanted, { type: 'desired' }>;
 
 /** Gardener refreshes its copies of the Shoot's Secrets beside the operation, and nothing tells when (facts 2.2). */
-const COPIES_LAG_SECONDS = 15;
+export const COPIES_LAG_SECONDS = 15;
 
 /** Writes the differences, or reports how far the resource-manager is. */
 export async function settle(run: Run, wanted: DesiredState, live: Map<string, ManagedResource>): Promise<Outcome> {
@@ -80,7 +81,7 @@ async function conclude(
 }
 
 /** How long the operation under way has been going; an error that is told already gets no more patience. */
-function secondsUnderWay({ reporter, context }: Run): number {
+export function secondsUnderWay({ reporter, context }: Run): number {
   const last = reporter.current().status?.lastOperation;
   if (last?.state === 'Error') return Number.POSITIVE_INFINITY;
   return last?.state === 'Processing' ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;

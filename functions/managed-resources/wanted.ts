@@ -21,7 +21,7 @@ import { chooseVersion } from './version.ts';
 
 /** What should be, or why that cannot be said now. */
 export type Wanted =
-  | ({ type: 'desired'; references: References } & Desired)
+  | ({ type: 'desired'; release: Release; references: References } & Desired)
   /** Something that the configuration names is not there yet. */
   | { type: 'missing'; sentence: string }
   /** The last applied stays, and why. */
@@ -74,7 +74,8 @@ async function fromConfig(
   const material = await readMaterial(config, shoot, run.namespace, seed, garden);
   if ('missing' in material) return { type: 'missing', sentence: material.missing };
 
-  const adopting = bootstrapped && follow.install && !live.has(names.crds);
+  const isManaged = live.has(names.crds) || previous?.delivered?.[names.crds] !== undefined;
+  const adopting = bootstrapped && follow.install && !isManaged;
   const { liveVersion, ownsNamespace } = await survey(
     seed,
     cluster,
@@ -88,7 +89,7 @@ async function fromConfig(
     follow,
     previous,
     liveVersion,
-    refused: isFailing(live.get(names.crds)),
+    refused: isRefused(previous, live.get(names.crds)),
     available: await distribution.versions(),
     kubernetesVersion: shoot.spec?.kubernetes?.version,
     asked: extension.metadata.annotations?.['gardener.cloud/operation'] !== undefined,
@@ -110,6 +111,7 @@ async function fromConfig(
   const components = isLeaving ? withFormer(wanted, previous, release) : wanted;
   return {
     type: 'desired',
+    release,
     references: referencesOf(config, cluster.spec.shoot.spec?.resources ?? []),
     ...desired({
       config,
@@ -145,8 +147,11 @@ function withFormer(components: string[], previous: Applied | undefined, release
   return [...new Set([...components, ...former])];
 }
 
-function isFailing(resource: ManagedResource | undefined): boolean {
-  return resource !== undefined && applyState(resource).state === 'failing';
+/** The CRDs on record are not in the shoot, because it does not take them. */
+function isRefused(previous: Applied | undefined, crds: ManagedResource | undefined): boolean {
+  if (previous?.delivery === 'Direct')
+    return previous.delivered?.[names.crds] !== previous.managedResources[names.crds];
+  return crds !== undefined && applyState(crds).state === 'failing';
 }
 
 function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {

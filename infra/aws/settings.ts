@@ -26,6 +26,7 @@ export function readEnvironment(variables: Variables): Environment {
         .filter(Boolean),
       fluxDistribution: variables.FLUX_DISTRIBUTION || 'flux-distribution',
       shootHealth: oneOf(variables, 'SHOOT_HEALTH', ['false', 'true']) === 'true',
+      delivery: oneOf(variables, 'DELIVERY', ['ManagedResource', 'Direct', 'Auto']),
       shootAccess: oneOf(variables, 'SHOOT_ACCESS', ['external', 'internal']),
     },
   };

@@ -41,6 +41,12 @@ export default command({
       value: 'internal|external',
       description: 'Which address of a shoot is tried first; default internal inside a cluster, else external.',
     },
+    delivery: {
+      type: 'string',
+      value: 'ManagedResource|Direct|Auto',
+      description:
+        "Who writes into the shoots: Gardener's resource-manager (default), shoot-flux itself, or that only where the resource-manager may not.",
+    },
     'shoot-health': {
       type: 'boolean',
       description: "Let a broken Flux mark the user's Shoot unhealthy; default: only our own conditions tell.",
@@ -62,6 +68,7 @@ export default command({
       seeds: seeds.map(([name]) => name),
       fluxDistribution,
       shootHealth: values['shoot-health'] === true,
+      delivery: delivery(values.delivery),
       shootAccess: shootAccess(values['shoot-access']),
     };
     const webhooks = await webhooksOf(values);
@@ -110,6 +117,12 @@ function seedOf(text: string): [string, string] {
 function url(text: string | undefined): string | undefined {
   if (text === undefined || URL.canParse(text)) return text;
   throw new UsageError(`--sqs-endpoint ${text} is not a URL such as http://127.0.0.1:4566`);
+}
+
+function delivery(text: string | undefined): Settings['delivery'] {
+  const known = (['ManagedResource', 'Direct', 'Auto'] as const).find((value) => value === (text ?? 'ManagedResource'));
+  if (known !== undefined) return known;
+  throw new UsageError(`--delivery ${text} is none of ManagedResource, Direct and Auto`);
 }
 
 function shootAccess(text: string | undefined): Settings['shootAccess'] {

@@ -82,8 +82,14 @@ export function isCurrent(live: ManagedResource | undefined, secretName: string)
   );
 }
 
+/** The same where no ManagedResource tells it. */
+function isDelivered({ managedResources, delivered }: Applied): boolean {
+  return Object.entries(managedResources).every(([name, secretName]) => delivered?.[name] === secretName);
+}
+
 /** True when everything that `managed-resources` wrote last is applied in just that form. */
 export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
+  if (applied.delivery === 'Direct') return isDelivered(applied);
   const byName = new Map(live.map((resource) => [resource.metadata.name, resource]));
   const wanted = Object.entries(applied.managedResources);
   return (

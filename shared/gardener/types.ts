@@ -43,8 +43,12 @@ export interface Applied {
   deletionPolicy?: 'Orphan' | 'Uninstall';
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
-  /** ManagedResource name -> name of the Secret that holds its current content. */
+  /** Who brings the objects into the shoot; absent: the resource-manager. */
+  delivery?: 'Direct' | undefined;
+  /** ManagedResource name -> name of the Secret that holds its current content, also where we apply that ourselves. */
   managedResources: Record<string, string>;
+  /** With delivery `Direct`: which of those contents have been applied to the shoot. */
+  delivered?: Record<string, string> | undefined;
   /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
   objects: Record<string, string[]>;
   /** The configured source in the shoot, when there is one. */

@@ -17,6 +17,11 @@ export interface Settings {
   fluxDistribution: string;
   /** True: a broken Flux marks the user's Shoot unhealthy too. Default false (design: skip-health-check). */
   shootHealth: boolean;
+  /**
+   * Who brings the objects into the shoots: Gardener's resource-manager, or we by their APIs, or we only where the
+   * resource-manager may not write into Flux's namespace (Gardener before v1.147).
+   */
+  delivery: 'ManagedResource' | 'Direct' | 'Auto';
   /** Which kubeconfig Secret of a control plane is tried first: inside the seed the internal one is reachable. */
   shootAccess: 'internal' | 'external';
 }

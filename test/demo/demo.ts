@@ -243,7 +243,14 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
       if (found === undefined) throw new Error(`There is no cluster ${cluster} in the demo.`);
       return found.connection;
     },
-    settings: { landscape: PROJECT, seeds: ['local'], fluxDistribution, shootHealth: false, shootAccess: 'external' },
+    settings: {
+      landscape: PROJECT,
+      seeds: ['local'],
+      fluxDistribution,
+      shootHealth: false,
+      delivery: 'ManagedResource',
+      shootAccess: 'external',
+    },
     log: createLog('info', runs.write),
   });
 }

@@ -51,6 +51,7 @@ export async function startGarden(
           seeds: ['local'],
           fluxDistribution: '',
           shootHealth: false,
+          delivery: 'ManagedResource',
           shootAccess: 'external',
         },
         send: async (changes) => void sent.push(...changes),

@@ -37,6 +37,7 @@ beforeEach(async () => {
       seeds: ['local'],
       fluxDistribution: join(import.meta.dirname, '../landscape/distribution'),
       shootHealth: false,
+      delivery: 'ManagedResource',
       shootAccess: 'external',
     },
     log: createLog('error'),

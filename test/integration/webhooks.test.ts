@@ -41,6 +41,7 @@ const settings: Settings = {
   seeds: ['local'],
   fluxDistribution: '',
   shootHealth: false,
+  delivery: 'ManagedResource',
   shootAccess: 'external',
 };
 

@@ -42,6 +42,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       seeds: ['local'],
       fluxDistribution: '',
       shootHealth: false,
+      delivery: 'ManagedResource' as const,
       shootAccess: 'external' as const,
     };
     const served = (await findWebhooks()).map((webhook) => ({

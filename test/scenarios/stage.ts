@@ -3,6 +3,7 @@ import { type Product, startProduct } from '../../infra/process/product.ts';
 import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { type ResourceManager, startResourceManager } from '../landscape/resource-manager/start.ts';
 
@@ -71,7 +72,11 @@ export const SEED = 'local';
 const fieldManager = 'stage';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 
-export async function startStage(apis: Apis, fluxDistribution: string): Promise<Stage> {
+export async function startStage(
+  apis: Apis,
+  fluxDistribution: string,
+  { delivery = 'ManagedResource' }: { delivery?: Settings['delivery'] } = {},
+): Promise<Stage> {
   const clientOf = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { userAgent: 'stage' });
   const garden = clientOf(apis.garden);
   const seed = clientOf(apis.seed);
@@ -124,6 +129,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
           seeds: [SEED],
           fluxDistribution,
           shootHealth: false,
+          delivery,
           shootAccess: 'external',
         },
         log: createLog('debug', (line) => logLines.push(line)),

@@ -14,6 +14,7 @@ export const settings: Settings = {
   seeds: [SEED],
   fluxDistribution,
   shootHealth: false,
+  delivery: 'ManagedResource',
   shootAccess: 'external',
 };
 

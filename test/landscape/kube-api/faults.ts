@@ -27,8 +27,8 @@ export type FaultAction =
   | { action: 'reset'; after?: boolean }
   /** Carried out later. */
   | { action: 'latency'; ms: number }
-  /** Never answered; `after`: but carried out. */
-  | { action: 'hang'; after?: boolean };
+  /** Never answered; `after`: but carried out. `ifChanged`: only when it has changed something, and then it is called. */
+  | { action: 'hang'; after?: boolean; ifChanged?: () => void };
 
 export type Fault = FaultAction & {
   match: RequestMatch;

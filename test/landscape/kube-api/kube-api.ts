@@ -61,6 +61,8 @@ export interface KubeApi extends AsyncDisposable {
    * @returns what brings them back, as often as it is called; watches hear nothing of it
    */
   checkpoint(): () => void;
+  /** Moves on with every change of anything. */
+  revision(): number;
   /** Breaks every connection now. */
   breakConnections(): void;
   stop(): Promise<void>;
@@ -122,6 +124,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
       for (const { store } of registry.all()) store.compact();
     },
     checkpoint: () => registry.checkpoint(),
+    revision: () => registry.clock.revision,
     breakConnections: () => server.closeAllConnections(),
     stop,
     [Symbol.asyncDispose]: stop,

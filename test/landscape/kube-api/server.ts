@@ -147,8 +147,13 @@ export class Handler {
       return;
     }
     if (definition.namespaced && info.namespace === '' && summary.method !== 'GET') throw methodNotAllowed();
+    const { revision } = this.#options.registry.clock;
     const { code, body } = route(this.#options.registry, call, summary.method, form, this.#options.users);
-    if (fault?.action === 'hang') return;
+    const hasChanged = this.#options.registry.clock.revision !== revision;
+    if (fault?.action === 'hang' && (hasChanged || fault.ifChanged === undefined)) {
+      fault.ifChanged?.();
+      return;
+    }
     if (fault?.action === 'reset') {
       request.socket.destroy();
       return;

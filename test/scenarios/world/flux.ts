@@ -15,8 +15,7 @@ const FINALIZER = 'finalizers.fluxcd.io';
 const SOURCE = 'source.toolkit.fluxcd.io/v1';
 const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io/v1';
 
-/** @param onWrite hears of every write */
-export function installFlux({ objects }: KubeApi, onWrite: () => void): Flux {
+export function installFlux({ objects }: KubeApi): Flux {
   const list = (apiVersion: string, kind: string): ApiObject[] => {
     try {
       return objects.list(apiVersion, kind);
@@ -51,7 +50,6 @@ export function installFlux({ objects }: KubeApi, onWrite: () => void): Flux {
       replicas,
       availableReplicas: replicas,
     });
-    onWrite();
     return true;
   };
 
@@ -72,7 +70,6 @@ export function installFlux({ objects }: KubeApi, onWrite: () => void): Flux {
     };
     const conditions = [{ ...ready, lastTransitionTime: '2026-05-01T12:00:00Z' }];
     objects.patchStatus(referenceTo(object), { observedGeneration: generation, conditions });
-    onWrite();
     return true;
   };
 
@@ -82,7 +79,6 @@ export function installFlux({ objects }: KubeApi, onWrite: () => void): Flux {
     const spec = object.spec as { suspend?: boolean; prune?: boolean };
     if (object.kind === 'Kustomization' && spec.prune === true && spec.suspend !== true) flux.pruned.push(name);
     objects.patch(referenceTo(object), { metadata: { finalizers: finalizers.filter((entry) => entry !== FINALIZER) } });
-    onWrite();
     return true;
   };
   return flux;

@@ -19,8 +19,9 @@ export async function killEverywhere(
   life: Life,
   what: Kill['what'],
   kills: (requests: FunctionRequest[]) => Kill[] = (requests) => killsOf(requests, what),
+  options: WorldOptions = {},
 ): Promise<{ deviations: string[]; cases: number }> {
-  await using world = await startWorld({ othersFirst: goesOn(what) });
+  await using world = await startWorld({ othersFirst: goesOn(what), ...options });
   await follow(world, [...life.before]);
   const restart = world.checkpoint();
   const again = async (kill?: Kill) => {

@@ -6,13 +6,16 @@ import { type FunctionRequest, goesOn, type Kill } from './world.ts';
  */
 export function killsOf(requests: FunctionRequest[], what: Kill['what']): Kill[] {
   const seen = new Set<string>();
-  const moments = requests.flatMap(({ number, summary, state, run }) => [
-    { at: number, when: 'before' as const, state, run },
-    ...(summary.method === 'GET' ? [] : [{ at: number, when: 'after' as const, state: state + 1, run }]),
-  ]);
+  const moments = requests.flatMap(({ number, summary, state, run }, index) => {
+    const stateAfter = requests[index + 1]?.state ?? state + 1;
+    return [
+      { at: number, when: 'before' as const, state, run },
+      ...(summary.method === 'GET' ? [] : [{ at: number, when: 'after' as const, state: stateAfter, run }]),
+    ];
+  });
   return moments.flatMap(({ at, when, state, run }) => {
     if (goesOn(what) && when === 'after') return [];
-    // One of a row of deletions stands for all of them: each looks first at what is there.
+    // One of a row of writes into the shoot stands for all of them: each looks first at what is there.
     if (isRow(requests, at)) return [];
     const key = what === 'function' || goesOn(what) ? `${state} ${run}` : `${state}`;
     if (seen.has(key)) return [];
@@ -21,11 +24,13 @@ export function killsOf(requests: FunctionRequest[], what: Kill['what']): Kill[]
   });
 }
 
-/** True when the write before deleted another object of the same resource. */
+/** True when the write before did the same with another object of the same kind in the shoot. */
 function isRow(requests: FunctionRequest[], at: number): boolean {
   const writes = requests.filter(({ number, summary }) => number <= at && summary.method !== 'GET').slice(-2);
-  const [one, other] = writes.map(({ summary }) => `${summary.method} ${summary.path.replace(/[^/]+$/, '')}`);
-  return one === other && one?.startsWith('DELETE') === true;
+  const [one, other] = writes.map(({ cluster, summary }) =>
+    cluster === 'shoot' ? `${summary.method} ${summary.path.replace(/[^/]+$/, '')}` : undefined,
+  );
+  return one !== undefined && one === other;
 }
 
 /** Every request, before it is carried out and after. */

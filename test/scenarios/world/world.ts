@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
+import type { Settings } from '../../../shared/runtime/context.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { JsonObject } from '../../landscape/kube-api/json.ts';
 import { type KubeApi, type RequestSummary, startKubeApi } from '../../landscape/kube-api/kube-api.ts';
@@ -16,7 +17,7 @@ export interface FunctionRequest {
   number: number;
   cluster: Cluster;
   summary: RequestSummary;
-  /** Writes that anybody had made before: between two of them the clusters stay as they are. */
+  /** Changes that anybody had made before: between two of them the clusters stay as they are. */
   state: number;
   /** Number of the run that made it. */
   run: number;
@@ -48,6 +49,8 @@ export interface WorldOptions {
   othersFirst?: boolean;
   /** Two products at once, on the same clusters. Default: one. */
   twins?: boolean;
+  /** Who brings the objects into the shoot. Default: the resource-manager. */
+  delivery?: Settings['delivery'];
 }
 
 /** A garden, a seed and a shoot with everything around the product, on a clock of its own. */
@@ -85,26 +88,29 @@ const MOST_STEPS = 1500;
 const functions = findFunctions();
 const never = new Promise<never>(() => {});
 
-export async function startWorld({ othersFirst = false, twins = false }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  othersFirst = false,
+  twins = false,
+  delivery = 'ManagedResource',
+}: WorldOptions = {}): Promise<World> {
   const requests: FunctionRequest[] = [];
   const logLines: string[] = [];
   let deadLetters: string[] = [];
-  let moment = { time: Date.parse('2026-05-01T12:00:00Z'), calmSince: 0, writes: 0, runs: 0 };
+  let moment = { time: Date.parse('2026-05-01T12:00:00Z'), calmSince: 0, runs: 0 };
   let kill: Kill | undefined;
   let onKill = () => {};
   let hasHappened = false;
   let resumed = Promise.withResolvers<void>();
 
   const onRequest = (cluster: Cluster) => async (summary: RequestSummary) => {
+    if (summary.user !== FUNCTIONS) return;
+    const { runs } = moment;
+    const number = requests.push({ number: requests.length + 1, cluster, summary, state: changes(), run: runs });
     const isWrite = summary.method !== 'GET';
-    if (summary.user === FUNCTIONS) {
-      const { writes, runs } = moment;
-      const number = requests.push({ number: requests.length + 1, cluster, summary, state: writes, run: runs });
-      if (kill?.at === number || (kill?.at === 'every write' && isWrite)) await stop(kill, cluster, summary);
-    }
-    if (isWrite) moment.writes++;
+    if (kill?.at === number || (kill?.at === 'every write' && isWrite)) await stop(kill, cluster, summary);
   };
-  const stop = async ({ when, what }: Kill, cluster: Cluster, { method, path }: RequestSummary): Promise<void> => {
+  const changes = () => [apis.garden, apis.seed, apis.shoot].reduce((sum, api) => sum + api.revision(), 0);
+  const stop = async ({ at, when, what }: Kill, cluster: Cluster, { method, path }: RequestSummary): Promise<void> => {
     if (goesOn(what)) {
       carryOutKill(what);
       await resumed.promise;
@@ -113,8 +119,14 @@ export async function startWorld({ othersFirst = false, twins = false }: WorldOp
       await never;
     } else {
       const match = { user: FUNCTIONS, method, path: new RegExp(`^${path}$`) };
-      apis[cluster].faults.add({ match, action: 'hang', after: true });
-      setImmediate(() => carryOutKill(what));
+      const kill = () => void setImmediate(() => carryOutKill(what));
+      apis[cluster].faults.add({
+        match,
+        action: 'hang',
+        after: true,
+        ...(at === 'every write' && { ifChanged: kill }),
+      });
+      if (at !== 'every write') kill();
     }
   };
 
@@ -124,7 +136,7 @@ export async function startWorld({ othersFirst = false, twins = false }: WorldOp
   const clients = { garden: clientOf(garden), seed: clientOf(seed) };
   const now = () => new Date(moment.time);
   const gardenlet = gardenletOf({ garden, seed, shoot, now, shootToken: FUNCTIONS });
-  const flux = installFlux(shoot, () => moment.writes++);
+  const flux = installFlux(shoot);
   const resourceManager = createResourceManager({ seed, shoot, now });
 
   const surroundings: Surroundings = {
@@ -134,6 +146,7 @@ export async function startWorld({ othersFirst = false, twins = false }: WorldOp
       seeds: [SEED],
       fluxDistribution: DISTRIBUTION,
       shootHealth: false,
+      delivery,
       shootAccess: 'external',
     },
     api: (cluster) => (cluster === GARDEN ? garden : seed),
@@ -173,10 +186,10 @@ export async function startWorld({ othersFirst = false, twins = false }: WorldOp
   };
 
   const settle = async (calmMs = CALM_MS): Promise<void> => {
-    let writesBefore = -1;
+    let before = -1;
     for (let steps = 0; steps < MOST_STEPS; steps++) {
-      if (moment.writes !== writesBefore) moment.calmSince = Math.max(moment.calmSince, moment.time);
-      writesBefore = moment.writes;
+      if (changes() !== before) moment.calmSince = Math.max(moment.calmSince, moment.time);
+      before = changes();
       if (await step()) continue;
       const next = Math.min(product?.nextDue() ?? Infinity, resourceManager.nextDue() ?? Infinity);
       if (next > moment.calmSince + calmMs) return;
@@ -219,7 +232,7 @@ export async function startWorld({ othersFirst = false, twins = false }: WorldOp
           api.faults.clear();
         }
         Object.assign(flux, { works, pruned: [] });
-        moment = { time, calmSince: time, writes: 0, runs: 0 };
+        moment = { time, calmSince: time, runs: 0 };
         deadLetters = [];
         product = startProduct();
         await settle(0);

@@ -1,0 +1,94 @@
+import { canonicalJson } from '../../shared/config/hash.ts';
+import { isNewlyAsked } from '../../shared/gardener/operation.ts';
+import { shootClient } from '../../shared/gardener/shoot-client.ts';
+import type { ManagedResource } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { KubeError, NotFoundError } from '../../shared/kube/errors.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { applyObjects, prune, suspendLeaving } from './apply.ts';
+import { directPlan, recordAfter } from './direct-plan.ts';
+import { PATIENCE_SECONDS } from './judge.ts';
+import { kindsOf } from './kinds.ts';
+import { readSecretNames } from './read.ts';
+import type { Run } from './run.ts';
+import { COPIES_LAG_SECONDS, type DesiredState, secondsUnderWay } from './settle.ts';
+import { waitFor } from './waiting.ts';
+import { release } from './write.ts';
+
+/**
+ * The last step where the resource-manager may not write into Flux's namespace: the same objects, applied to the shoot
+ * by us. Every run applies all of them, which corrects drift and writes nothing where there is none.
+ */
+export async function settleDirectly(
+  run: Run,
+  wanted: DesiredState,
+  live: Map<string, ManagedResource>,
+): Promise<Outcome> {
+  const { context, reporter, seed, namespace } = run;
+  const previous = run.extension.status?.state?.applied;
+  const { before, leaving } = directPlan(wanted, previous);
+  const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
+  if (!isDelivered || live.size > 0 || isNewlyAsked(run.extension)) {
+    await reporter.processing(description(wanted), { applied: before });
+    await reporter.accept();
+  }
+  if (live.size > 0) return handOver(run, live);
+  const shoot = await shootClient(seed, namespace, context.settings.shootAccess);
+  if (shoot === undefined) return waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
+  try {
+    const remaining = await deliver(shoot, wanted, leaving);
+    return await conclude(run, wanted, remaining);
+  } catch (error) {
+    return refused(run, error);
+  } finally {
+    shoot.close();
+  }
+}
+
+function description({ applied }: DesiredState): string {
+  return `Applying Flux ${applied.fluxVersion} and its configuration to the shoot.`;
+}
+
+/** Two may not write the same objects: what the resource-manager has it lets go first, and we adopt it. */
+async function handOver(run: Run, live: Map<string, ManagedResource>): Promise<Outcome> {
+  for (const resource of live.values()) await release(run.seed, resource);
+  return requeueAfter(2);
+}
+
+/** @returns refs of what is leaving and still there */
+async function deliver(shoot: KubeClient, wanted: DesiredState, leaving: string[]): Promise<string[]> {
+  const kinds = kindsOf(wanted.release);
+  await suspendLeaving(shoot, leaving, kinds);
+  for (const objects of wanted.contents.values()) await applyObjects(shoot, objects, kinds);
+  return prune(shoot, leaving, kinds);
+}
+
+async function conclude(run: Run, wanted: DesiredState, remaining: string[]): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const ends = reporter.inFlight();
+  const applied = recordAfter(wanted, run.extension.status?.state?.applied, remaining);
+  await reporter.accept();
+  for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
+  const { references } = wanted;
+  await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
+  await reporter.finish();
+  if (remaining.length > 0) return requeueAfter(5);
+  return ends && references.length > 0 ? requeueAfter(COPIES_LAG_SECONDS) : done;
+}
+
+/**
+ * What the shoot does not take is told. A kind that is not served is normal for a moment after its CRD was written.
+ * @throws everything else, which is tried again
+ */
+async function refused(run: Run, error: unknown): Promise<Outcome> {
+  if (!(error instanceof KubeError)) throw error;
+  const { status, message } = error;
+  const isMissing = error instanceof NotFoundError;
+  if (isMissing && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
+  if (!isMissing && ![400, 403, 422].includes(status)) throw error;
+  await run.reporter.failed(`The shoot does not take what is to be applied: ${message}`, [
+    'ERR_RETRYABLE_CONFIGURATION_PROBLEM',
+  ]);
+  return requeueAfter(60);
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { differences, type EndState } from '../scenarios/world/end-state.ts';
+import { lead } from '../scenarios/world/kill-everywhere.ts';
+import { lives } from '../scenarios/world/lives.ts';
+
+/** What the resource-manager marks what it has applied with. */
+const marks = ['origin', 'description', 'managed-by'].map((mark) => `resources.gardener.cloud/${mark}`);
+
+describe('delivery Direct', () => {
+  it.for(lives.map((life) => [life.name, life] as const))('ends as with ManagedResources: %s', async ([, life]) => {
+    const managed = await lead(life);
+    const direct = await lead(life, { delivery: 'Direct' });
+    expect(direct.violations).toEqual([]);
+    expect(Object.keys(direct.end.objects).filter((title) => title.startsWith('seed ManagedResource'))).toEqual([]);
+    expect(differences(shootOf(managed.end), shootOf(direct.end))).toEqual([]);
+  });
+});
+
+function shootOf({ objects }: EndState): unknown {
+  const inShoot = Object.entries(objects).filter(([title]) => title.startsWith('shoot '));
+  return Object.fromEntries(inShoot.map(([title, object]) => [title, unmarked(object)]));
+}
+
+/** Without marks, and without what was only there to hold them. */
+function unmarked(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value)
+    .filter(([key]) => !marks.includes(key))
+    .map(([key, inner]) => [key, unmarked(inner)] as const);
+  const isEmpty = (inner: unknown) => JSON.stringify(inner) === '{}';
+  return Object.fromEntries(entries.filter(([key, inner]) => !(isMeta(key) && isEmpty(inner))));
+}
+
+const isMeta = (key: string) => key === 'labels' || key === 'annotations';
