@@ -15,6 +15,7 @@ describe('environment of a Lambda', () => {
         fluxDistribution: 'flux-distribution',
         shootHealth: false,
         shootAccess: 'external',
+        delivery: 'ManagedResource',
       },
     });
   });
