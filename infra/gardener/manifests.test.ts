@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
-import { findAllDefinitions } from '../functions.ts';
+import { findAllDefinitions, isWebhook } from '../functions.ts';
 import { gardenerManifests } from './manifests.ts';
 import { rbacObjects } from './rbac.ts';
+import { webhookObjects } from './webhooks.ts';
 
 const definitions = await findAllDefinitions();
 const manifests = await gardenerManifests();
@@ -51,5 +52,41 @@ describe('RBAC', () => {
     expect(
       rules.filter(({ resources, verbs }) => resources.includes('extensions') && verbs.includes('delete')),
     ).toEqual([]);
+  });
+});
+
+describe('webhook configurations', () => {
+  const webhooks = definitions.filter(isWebhook);
+  const of = (place: 'garden' | 'seed') => webhookObjects(webhooks, place);
+
+  it('are of one kind in each place, and out of reach of the remediation', () => {
+    for (const [place, kind] of [
+      ['garden', 'ValidatingWebhookConfiguration'],
+      ['seed', 'MutatingWebhookConfiguration'],
+    ] as const) {
+      const labels = { 'remediation.webhook.shoot.gardener.cloud/exclude': 'true' };
+      expect(of(place)).toMatchObject([{ kind, metadata: { name: 'gardener-extension-shoot-flux', labels } }]);
+    }
+  });
+
+  it('ask about Shoots that have the extension, and nothing passes without an answer', () => {
+    expect(of('garden')[0]?.webhooks).toMatchObject([
+      {
+        objectSelector: { matchLabels: { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' } },
+        rules: [{ apiGroups: ['core.gardener.cloud'], apiVersions: ['v1beta1'], resources: ['shoots'] }],
+        ...{ failurePolicy: 'Fail', matchPolicy: 'Exact', sideEffects: 'None', timeoutSeconds: 10 },
+      },
+    ]);
+  });
+
+  it('ask about resource-managers in the control planes with the extension, and never keep one from being written', () => {
+    expect(of('seed')[0]?.webhooks).toMatchObject([
+      {
+        namespaceSelector: { matchLabels: { 'extensions.gardener.cloud/shoot-flux': 'true' } },
+        matchConditions: [{ expression: "object.metadata.name == 'gardener-resource-manager'" }],
+        rules: [{ apiGroups: ['apps'], resources: ['deployments'], operations: ['CREATE', 'UPDATE'] }],
+        ...{ failurePolicy: 'Ignore', matchPolicy: 'Exact', sideEffects: 'None', timeoutSeconds: 10 },
+      },
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { WebhookFunction } from '../functions.ts';
 import { answer, type HttpAnswer, type Surroundings } from './answer.ts';
@@ -28,11 +28,17 @@ const HANDSHAKE_MS = 10_000;
 
 /** Serves every function at its path. Until a certificate is there every handshake fails. */
 export async function startWebhookServer(options: { port: number; served: Served[] }): Promise<WebhookServer> {
+  const idle = new Set<Socket>();
   let isStopping = false;
   let used: string | undefined;
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS },
     (request, response) => {
+      const { socket } = request;
+      idle.delete(socket);
+      response.once('close', () => {
+        if (!socket.destroyed) idle.add(socket);
+      });
       void respond(request, options.served)
         .then(({ status, contentType, body }) => {
           const connection = isStopping ? { connection: 'close' } : {};
@@ -41,6 +47,12 @@ export async function startWebhookServer(options: { port: number; served: Served
         .catch(() => response.destroy());
     },
   );
+  server.on('secureConnection', (socket) => {
+    // Its handshake was under way when we stopped.
+    if (isStopping) socket.destroy();
+    else idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+  });
   const listening = Promise.withResolvers<void>();
   server.once('error', ({ message }) => {
     listening.reject(new ShootFluxError(`port ${options.port} cannot be served (${message}): take another one.`));
@@ -54,9 +66,12 @@ export async function startWebhookServer(options: { port: number; served: Served
       server.setSecureContext(certificate);
       used = certificate.cert;
     },
-    stop() {
+    async stop() {
       isStopping = true;
-      return close(server);
+      const closed = new Promise((resolve) => server.close(resolve));
+      // Node closes only those that have asked before; one that has never asked would keep it for ever.
+      for (const socket of idle) socket.destroy();
+      await closed;
     },
   };
 }
@@ -87,11 +102,4 @@ async function read(request: IncomingMessage): Promise<string | undefined> {
     if (bytes <= MAX_BYTES) chunks.push(chunk);
   }
   return bytes <= MAX_BYTES ? Buffer.concat(chunks).toString('utf8') : undefined;
-}
-
-function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeIdleConnections();
-  return promise;
 }

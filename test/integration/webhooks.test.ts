@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
@@ -312,6 +312,16 @@ describe('the webhooks of a process', () => {
     expect(await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden))).toMatchObject({
       status: 200,
     });
+  });
+
+  it('do not wait for a connection that asks nothing when they stop', async () => {
+    const webhooks = await start();
+    await ready(webhooks);
+    const silent = connect({ host: '127.0.0.1', port: webhooks.port, ca: await bundleOf(garden) });
+    await once(silent, 'secureConnect');
+    const closed = once(silent.resume(), 'close');
+    await webhooks.stop();
+    await closed;
   });
 
   it('let answers end when they stop', async () => {
