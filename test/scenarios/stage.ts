@@ -72,10 +72,17 @@ export const SEED = 'local';
 const fieldManager = 'stage';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 
+export interface StageOptions {
+  /** @default 'ManagedResource' */
+  delivery?: Settings['delivery'];
+  /** Where the resource-manager may write. */
+  targetNamespaces?: string[];
+}
+
 export async function startStage(
   apis: Apis,
   fluxDistribution: string,
-  { delivery = 'ManagedResource' }: { delivery?: Settings['delivery'] } = {},
+  { delivery = 'ManagedResource', targetNamespaces = ['kube-system', 'flux-system', 'elsewhere'] }: StageOptions = {},
 ): Promise<Stage> {
   const clientOf = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { userAgent: 'stage' });
   const garden = clientOf(apis.garden);
@@ -90,7 +97,7 @@ export async function startStage(
   let resourceManager: ResourceManager | undefined = await startResourceManager({
     source: connection(apis.seed),
     target: connection(apis.shoot),
-    targetNamespaces: ['kube-system', 'flux-system', 'elsewhere'],
+    targetNamespaces,
     pendingMs: 200,
   });
 

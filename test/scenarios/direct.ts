@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { objectRef } from '../../shared/gardener/object-ref.ts';
+import { type Resource, resources } from '../../shared/kube/resource.ts';
+import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage, type StageOptions, startStage } from './stage.ts';
+
+const fieldManager = 'person';
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+
+/** Longer than what `eventually` waits, so that its words are heard. */
+const timeout = 60_000;
+
+/** Delivery without the resource-manager, on any API servers: embedded ones, or real ones. */
+export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout }, () => {
+    let apis: Apis;
+    let stage: Stage;
+
+    beforeEach(async () => {
+      apis = await startApis();
+    });
+
+    afterEach(async () => {
+      await stage[Symbol.asyncDispose]();
+      await apis.stop();
+    });
+
+    const start = async (options: StageOptions) => {
+      stage = await startStage(apis, fluxDistribution, options);
+      await stage.startProduct();
+    };
+    const bootstrap = async () => {
+      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    };
+
+    it('Direct: the shoot gets all of it, and nothing is written into the control plane', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      const { status } = await stage.untilReady();
+      expect(await stage.managedResources()).toEqual({});
+      expect(status?.state?.applied).toMatchObject({ delivery: 'Direct' });
+      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+      expect((await stage.shoot.find(kustomizations, inFlux('flux-system')))?.spec).toMatchObject({ path: './' });
+      await bootstrap();
+    });
+
+    it('Direct: a second reconciliation writes nothing into the shoot, and corrects drift', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await bootstrap();
+      await quiet(stage);
+      const before = await versions(stage);
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await quiet(stage);
+      expect(await versions(stage)).toEqual(before);
+
+      const drift = { spec: { interval: '23h' } };
+      await stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), drift, { fieldManager });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const live = await stage.shoot.find(kustomizations, inFlux('flux-system'));
+      expect(live?.spec).toMatchObject({ interval: '1m' });
+    });
+
+    it('Direct: what leaves is suspended before it goes', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await bootstrap();
+      const finalizers = ['finalizers.fluxcd.io'];
+      const root = inFlux('flux-system');
+      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers } }, { fieldManager });
+      const other = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization: other }) });
+      const leaving = await eventually(
+        'the former Kustomization is deleted',
+        () => stage.shoot.find(kustomizations, root),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      expect(leaving?.spec).toMatchObject({ suspend: true });
+      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers: null } }, { fieldManager });
+      await eventually(
+        'nothing is leaving any more',
+        stage.extension,
+        ({ status }) => status?.state?.applied?.leaving === undefined,
+      );
+      expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
+    });
+
+    it('Direct: what the shoot refuses is one sentence with a retryable code, and mending it is enough', async () => {
+      await start({ delivery: 'Direct' });
+      const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+      await stage.shoot.create(resources.namespaces, namespace, { fieldManager });
+      const name = inFlux('shoot-info');
+      const taken = { apiVersion: 'v1', kind: 'ConfigMap', metadata: name, data: { a: 'b' }, immutable: true };
+      await stage.shoot.create(resources.configMaps, taken, { fieldManager });
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      const failed = await eventually(
+        'the error',
+        stage.extension,
+        ({ status }) => status?.lastError != null,
+        ({ status }) => status,
+      );
+      expect(failed.status?.lastError).toMatchObject({
+        description: expect.stringContaining('flux-system/shoot-info'),
+        codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+      });
+      await stage.shoot.delete(resources.configMaps, name);
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      await stage.untilReady();
+    });
+
+    it('Auto: where the resource-manager may not write, shoot-flux does, and remembers it', async () => {
+      await start({ delivery: 'Auto', targetNamespaces: ['kube-system'] });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      const extension = await eventually(
+        'Flux is delivered',
+        stage.extension,
+        ({ status }) => status?.lastOperation?.state === 'Succeeded',
+        ({ status }) => status,
+      );
+      expect(extension.status?.state?.applied).toMatchObject({ delivery: 'Direct' });
+      expect(await stage.managedResources()).toEqual({});
+      const { items } = await stage.seed.list(resources.secrets, { namespace: CONTROL_PLANE, metadataOnly: true });
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(['gardener']);
+      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+      await bootstrap();
+    });
+
+    it('Auto: where the resource-manager may write, it does', async () => {
+      await start({ delivery: 'Auto' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      const { status } = await stage.untilReady();
+      expect(status?.state?.applied).not.toHaveProperty('delivery');
+      expect(Object.keys(await stage.managedResources())).toHaveLength(4);
+    });
+
+    it('from one delivery to the other and back, nothing in the shoot is deleted', async () => {
+      await start({ delivery: 'ManagedResource' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await bootstrap();
+      const uids = await identities(stage);
+      for (const delivery of ['Direct', 'ManagedResource'] as const) {
+        await stage[Symbol.asyncDispose]();
+        await start({ delivery });
+        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+        await stage.untilReady();
+        await eventually(
+          `the ManagedResources fit ${delivery}`,
+          async () => Object.keys(await stage.managedResources()).length,
+          (count) => count === (delivery === 'Direct' ? 0 : 4),
+        );
+        expect(await identities(stage)).toEqual(uids);
+      }
+    });
+  });
+}
+
+const listed: Resource[] = [
+  resources.customResourceDefinitions,
+  resources.deployments,
+  resources.configMaps,
+  gitRepositories,
+  kustomizations,
+];
+
+async function fluxObjects(stage: Stage) {
+  const lists = await Promise.all(listed.map((resource) => stage.shoot.list(resource, { metadataOnly: true })));
+  const isFlux = ({ namespace, name }: { namespace?: string; name: string }) =>
+    namespace === 'flux-system' || name.endsWith('.fluxcd.io');
+  return lists.flatMap(({ items }) => items).filter(({ metadata }) => isFlux(metadata));
+}
+
+async function versions(stage: Stage): Promise<Record<string, string | undefined>> {
+  const objects = await fluxObjects(stage);
+  return Object.fromEntries(objects.map((object) => [objectRef(object), object.metadata.resourceVersion]));
+}
+
+async function identities(stage: Stage): Promise<Record<string, string | undefined>> {
+  const objects = await fluxObjects(stage);
+  return Object.fromEntries(objects.map((object) => [objectRef(object), object.metadata.uid]));
+}
+
+function config(parts: Record<string, unknown>): Record<string, unknown> {
+  return {
+    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+    kind: 'FluxConfig',
+    source: {
+      template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } },
+    },
+    kustomization: { template: { spec: { path: './', prune: true } } },
+    ...parts,
+  };
+}
