@@ -1,4 +1,4 @@
-import { type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
+import { isAnswered, type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
 import {
   type Applied,
   type Extension,
@@ -66,8 +66,10 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
     error?: OperationReport['error'],
   ) => {
     const last = extension.status?.lastOperation;
-    // A run that nobody asked for confirms what the last operation said instead of starting another one.
-    const isConfirmation = !wasAsked && !inFlight() && state === 'Succeeded' && last !== undefined;
+    // A run that nobody asked for confirms what the last operation said instead of starting another one. Without an
+    // answer somebody did ask: the run that took the annotation away was killed before it said anything.
+    const nobodyAsked = !wasAsked && !inFlight() && isAnswered(extension);
+    const isConfirmation = nobodyAsked && state === 'Succeeded' && last !== undefined;
     const type = isConfirmation ? (last.type as OperationType) : operation;
     const status = operationStatus(
       extension,

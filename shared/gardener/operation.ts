@@ -64,8 +64,12 @@ export function operationStatus(
 export function isNewlyAsked(extension: Extension): boolean {
   const annotation = extension.metadata.annotations?.[OPERATION_ANNOTATION];
   if (annotation === undefined || annotation === 'reconcile') return annotation !== undefined;
-  const reported = Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '');
-  return !(reported >= timestampOf(extension));
+  return !isAnswered(extension);
+}
+
+/** True when something was reported since gardenlet asked last, in whole seconds, as gardenlet compares them. */
+export function isAnswered(extension: Extension): boolean {
+  return Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') >= timestampOf(extension);
 }
 
 /** Milliseconds of gardenlet's timestamp, truncated to seconds; 0 without one. */

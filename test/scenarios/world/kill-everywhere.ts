@@ -1,6 +1,7 @@
 import { differences, type EndState, endState, violations } from './end-state.ts';
 import { killsOf } from './kills.ts';
-import type { Life, Step } from './lives.ts';
+import type { Life } from './lives.ts';
+import type { Step } from './steps.ts';
 import { type FunctionRequest, goesOn, type Kill, startWorld, type World, type WorldOptions } from './world.ts';
 
 /** Leads a life to its end, undisturbed. */

@@ -1,6 +1,29 @@
-import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, PROJECT, type ShootParts } from './gardenlet.ts';
-import type { World } from './world.ts';
+import {
+  always,
+  askFor,
+  asleep,
+  both,
+  config,
+  create,
+  createWaiting,
+  deletedShoot,
+  deleteExtension,
+  deployed,
+  fluxWorks,
+  former,
+  leave,
+  migrate,
+  onlyFlux,
+  otherBranch,
+  privateRepository,
+  publicRepository,
+  reconcile,
+  renamed,
+  restore,
+  rotate,
+  type Step,
+  unreachable,
+} from './steps.ts';
 
 /** Something happens to a Shoot; each step is followed until everybody is calm. */
 export interface Life {
@@ -14,144 +37,6 @@ export interface Life {
   /** True: Flux goes in the end, but nothing of what it has deployed. */
   removes?: boolean;
 }
-
-export type Step = (world: World) => void;
-
-const publicRepository = {
-  repositoryUrl: 'https://git.example.com/fleet',
-  repositoryBranch: 'main',
-  repositoryType: 'public',
-};
-const privateRepository = {
-  ...publicRepository,
-  repositoryUrl: 'ssh://git@github.com/org/fleet',
-  repositoryType: 'private',
-};
-
-const config =
-  (data: Record<string, string> | undefined): Step =>
-  ({ gardenlet }) =>
-    gardenlet.fluxConfig(data);
-const reconcile =
-  (parts: ShootParts = {}): Step =>
-  ({ gardenlet }) =>
-    gardenlet.reconcile(parts);
-const fluxWorks: Step = ({ flux }) => {
-  flux.works = true;
-};
-const both =
-  (...steps: Step[]): Step =>
-  (world) => {
-    for (const step of steps) step(world);
-  };
-const creating = reconcile({
-  status: {
-    lastOperation: {
-      type: 'Create',
-      state: 'Processing',
-      progress: 50,
-      description: 'going on',
-      lastUpdateTime: '2026-05-01T12:00:00Z',
-    },
-  },
-});
-const create = (data: Record<string, string>) => both(config(data), creating);
-
-const always = { ...publicRepository, syncMode: 'Reconcile' };
-const template = (name: string) => ({
-  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-  kind: 'FluxConfig',
-  syncMode: 'Reconcile',
-  source: {
-    template: {
-      apiVersion: 'source.toolkit.fluxcd.io/v1',
-      kind: 'GitRepository',
-      metadata: { name },
-      spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } },
-    },
-  },
-  kustomization: {
-    template: {
-      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-      kind: 'Kustomization',
-      metadata: { name },
-      spec: { path: './', prune: true },
-    },
-  },
-});
-const onlyFlux = { apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig', syncMode: 'Reconcile' };
-const renamed = (name: string) => reconcile({ providerConfig: template(name) });
-
-const deletedShoot = reconcile({ metadata: { deletionTimestamp: '2026-05-01T13:00:00Z' } });
-const migrate: Step = ({ gardenlet }) => gardenlet.operate('migrate');
-const deleteExtension: Step = ({ gardenlet }) => gardenlet.deleteExtension();
-
-let state: Record<string, unknown> = {};
-/** What gardenlet takes to the other seed: state and resources. */
-const leave: Step = (world) => {
-  const { status } = world.gardenlet.extension() as unknown as { status: Record<string, unknown> };
-  state = { state: status.state, resources: status.resources };
-  deleteExtension(world);
-};
-const createWaiting: Step = ({ gardenlet }) => gardenlet.createWaiting();
-const restore: Step = ({ gardenlet }) => gardenlet.restore(state);
-
-const rotate: Step = ({ garden }) => {
-  const reference = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };
-  garden.objects.patch(reference, { data: { password: Buffer.from('another').toString('base64') } });
-};
-
-const askFor =
-  (phase: 'start' | 'complete'): Step =>
-  ({ garden }) => {
-    const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
-    const annotations = { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` };
-    garden.objects.patch(reference, { metadata: { annotations } });
-  };
-
-const former: Step = ({ seed, gardenlet }) => {
-  const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'former' } };
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: CONTROL_PLANE, name: 'former' } };
-  const data = { 'a.yaml': Buffer.from(JSON.stringify(content)).toString('base64') };
-  seed.objects.create({ ...secret, data } as typeof secret);
-  const managedResource = {
-    apiVersion: 'resources.gardener.cloud/v1alpha1',
-    kind: 'ManagedResource',
-    metadata: { namespace: CONTROL_PLANE, name: 'extension-shoot-flux-flux-config' },
-    spec: { secretRefs: [{ name: 'former' }] },
-  };
-  seed.objects.create(managedResource);
-  gardenlet.fluxConfig(publicRepository);
-};
-
-/** A workload, and the nested Kustomization that has deployed it. */
-const deployed: Step = ({ shoot }) => {
-  const metadata = (name: string) => ({ namespace: 'apps', name, finalizers: ['finalizers.fluxcd.io'] });
-  const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };
-  shoot.objects.ensureNamespace('apps');
-  shoot.objects.create({
-    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-    kind: 'Kustomization',
-    metadata: metadata('nested'),
-    spec: { interval: '5m', path: './', prune: true, sourceRef },
-  } as KubeObject);
-  shoot.objects.create({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { namespace: 'apps', name: 'workload' },
-    data: { a: 'b' },
-  } as KubeObject);
-};
-const unreachable: Step = ({ shoot }) =>
-  void shoot.faults.add({
-    match: { user: 'functions' },
-    action: 'status',
-    status: 503,
-    times: Number.POSITIVE_INFINITY,
-  });
-
-const asleep = { spec: { hibernation: { enabled: true } } };
-const otherBranch = { repositoryBranch: 'other' };
 
 export const lives: Life[] = [
   { name: 'a new Shoot, public repository', before: [], during: [create(publicRepository)] },

@@ -1,0 +1,152 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { CONTROL_PLANE, PROJECT, type ShootParts } from './gardenlet.ts';
+import type { World } from './world.ts';
+
+/** What gardenlet, a project owner or Flux does in one stroke. */
+export type Step = (world: World) => void;
+
+export const publicRepository = {
+  repositoryUrl: 'https://git.example.com/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'public',
+};
+export const privateRepository = {
+  ...publicRepository,
+  repositoryUrl: 'ssh://git@github.com/org/fleet',
+  repositoryType: 'private',
+};
+
+export const config =
+  (data: Record<string, string> | undefined): Step =>
+  ({ gardenlet }) =>
+    gardenlet.fluxConfig(data);
+export const reconcile =
+  (parts: ShootParts = {}): Step =>
+  ({ gardenlet }) =>
+    gardenlet.reconcile(parts);
+export const fluxWorks: Step = ({ flux }) => {
+  flux.works = true;
+};
+export const both =
+  (...steps: Step[]): Step =>
+  (world) => {
+    for (const step of steps) step(world);
+  };
+export const creating = reconcile({
+  status: {
+    lastOperation: {
+      type: 'Create',
+      state: 'Processing',
+      progress: 50,
+      description: 'going on',
+      lastUpdateTime: '2026-05-01T12:00:00Z',
+    },
+  },
+});
+export const create = (data: Record<string, string>) => both(config(data), creating);
+
+export const always = { ...publicRepository, syncMode: 'Reconcile' };
+export const template = (name: string) => ({
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  syncMode: 'Reconcile',
+  source: {
+    template: {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { name },
+      spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } },
+    },
+  },
+  kustomization: {
+    template: {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { name },
+      spec: { path: './', prune: true },
+    },
+  },
+});
+export const onlyFlux = {
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  syncMode: 'Reconcile',
+};
+export const renamed = (name: string) => reconcile({ providerConfig: template(name) });
+
+export const deletedShoot = reconcile({ metadata: { deletionTimestamp: '2026-05-01T13:00:00Z' } });
+export const forceDeletedShoot = reconcile({
+  metadata: {
+    deletionTimestamp: '2026-05-01T13:00:00Z',
+    annotations: { 'confirmation.gardener.cloud/force-deletion': 'true' },
+  },
+});
+export const migrate: Step = ({ gardenlet }) => gardenlet.operate('migrate');
+export const deleteExtension: Step = ({ gardenlet }) => gardenlet.deleteExtension();
+
+let state: Record<string, unknown> = {};
+/** What gardenlet takes to the other seed: state and resources. */
+export const leave: Step = (world) => {
+  const { status } = world.gardenlet.extension() as unknown as { status: Record<string, unknown> };
+  state = { state: status.state, resources: status.resources };
+  deleteExtension(world);
+};
+export const createWaiting: Step = ({ gardenlet }) => gardenlet.createWaiting();
+export const restore: Step = ({ gardenlet }) => gardenlet.restore(state);
+
+export const rotate: Step = ({ garden }) => {
+  const reference = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };
+  garden.objects.patch(reference, { data: { password: Buffer.from('another').toString('base64') } });
+};
+
+export const askFor =
+  (phase: 'start' | 'complete'): Step =>
+  ({ garden }) => {
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
+    const annotations = { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` };
+    garden.objects.patch(reference, { metadata: { annotations } });
+  };
+
+export const former: Step = ({ seed, gardenlet }) => {
+  const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'former' } };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: CONTROL_PLANE, name: 'former' } };
+  const data = { 'a.yaml': Buffer.from(JSON.stringify(content)).toString('base64') };
+  seed.objects.create({ ...secret, data } as typeof secret);
+  const managedResource = {
+    apiVersion: 'resources.gardener.cloud/v1alpha1',
+    kind: 'ManagedResource',
+    metadata: { namespace: CONTROL_PLANE, name: 'extension-shoot-flux-flux-config' },
+    spec: { secretRefs: [{ name: 'former' }] },
+  };
+  seed.objects.create(managedResource);
+  gardenlet.fluxConfig(publicRepository);
+};
+
+/** A workload, and the nested Kustomization that has deployed it. */
+export const deployed: Step = ({ shoot }) => {
+  const metadata = (name: string) => ({ namespace: 'apps', name, finalizers: ['finalizers.fluxcd.io'] });
+  const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };
+  shoot.objects.ensureNamespace('apps');
+  shoot.objects.create({
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: metadata('nested'),
+    spec: { interval: '5m', path: './', prune: true, sourceRef },
+  } as KubeObject);
+  shoot.objects.create({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'apps', name: 'workload' },
+    data: { a: 'b' },
+  } as KubeObject);
+};
+export const unreachable: Step = ({ shoot }) =>
+  void shoot.faults.add({
+    match: { user: 'functions' },
+    action: 'status',
+    status: 503,
+    times: Number.POSITIVE_INFINITY,
+  });
+
+export const asleep = { spec: { hibernation: { enabled: true } } };
+export const otherBranch = { repositoryBranch: 'other' };
