@@ -8,6 +8,7 @@ import {
   OPERATION_ANNOTATION,
   ORIGIN,
   ORIGIN_LABEL,
+  RESOURCE_MANAGER,
   TIMESTAMP_ANNOTATION,
 } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -92,6 +93,7 @@ export const definition: FunctionDefinition = {
         verbs: ['get', 'patch', 'delete'],
         resourceNames: [...Object.values(managedResourceNames), ...legacyNames],
       },
+      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['patch'], resourceNames: [RESOURCE_MANAGER] },
       // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (facts 9).
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },
     ],
@@ -111,7 +113,7 @@ function hasExtension(cluster: Cluster): boolean {
 function isNews(resource: ManagedResource): boolean {
   const { metadata, status } = resource;
   const { state } = applyState(resource);
-  // Waiting does not help: with delivery `Auto` we do it ourselves.
+  // Waiting does not help: with delivery `Auto` we do it ourselves, else the webhook may.
   if (refusedNamespace(resource) !== undefined) return true;
   if (state === 'pending') return status?.observedGeneration !== undefined;
   return state === 'applied' || status?.observedGeneration === metadata.generation;

@@ -1,11 +1,13 @@
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { refusedNamespace } from './delivery.ts';
 import { judge, PATIENCE_SECONDS } from './judge.ts';
 import { leftoverSecrets, type Plan, plan } from './plan.ts';
 import { readSecretNames } from './read.ts';
 import type { Run } from './run.ts';
 import type { Wanted } from './wanted.ts';
+import { askWebhookAgain } from './webhook.ts';
 import { release, remove, writeContent, writeManagedResource } from './write.ts';
 
 /** What should be, when that can be said. */
@@ -59,6 +61,9 @@ async function conclude(
   const { reporter, seed, namespace } = run;
   const { applied, references } = wanted;
   const verdict = judge(Object.keys(applied.managedResources), live, secondsUnderWay(run));
+  if ([...live.values()].some((resource) => refusedNamespace(resource) !== undefined)) {
+    await askWebhookAgain(seed, namespace);
+  }
   if (verdict.state === 'pending' || verdict.state === 'struggling') {
     // A failure that nobody asked for starts an operation: its age is counted from here.
     if (reporter.inFlight() || verdict.state === 'struggling') {

@@ -1,11 +1,9 @@
 import { given, textOf } from '../../shared/config/values.ts';
+import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
 import type { JsonPatchOperation } from '../../shared/kube/json-patch.ts';
 import { endOfFlags, FLAG, namespacesIn } from './arguments.ts';
 import { imageProblem } from './image.ts';
-
-/** Name of the Deployment, and of its container. */
-export const RESOURCE_MANAGER = 'gardener-resource-manager';
 
 /** What the resource-manager of a Shoot should be able to write into. */
 export interface Wanted {

@@ -1,8 +1,7 @@
 import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
-import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import { EXTENSION_TYPE, RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
-import { RESOURCE_MANAGER } from './decide.ts';
 
 /** Lets a Shoot's resource-manager write into the namespaces of Flux (facts/gardener.md 3.5). */
 export const definition: WebhookDefinition = {

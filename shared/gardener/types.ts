@@ -159,3 +159,5 @@ export const TIMESTAMP_ANNOTATION = 'gardener.cloud/timestamp';
 /** Label and value on every ManagedResource and Secret of ours in a control plane. */
 export const ORIGIN_LABEL = 'origin';
 export const ORIGIN = 'shoot-flux';
+/** Name of a control plane's Deployment that writes into its shoot, and of its container. */
+export const RESOURCE_MANAGER = 'gardener-resource-manager';

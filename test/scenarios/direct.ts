@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
-import { type Resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, type Stage, type StageOptions, startStage } from './stage.ts';
 
@@ -8,7 +8,7 @@ const fieldManager = 'person';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
 /** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 60_000;
+const timeout = 90_000;
 
 /** Delivery without the resource-manager, on any API servers: embedded ones, or real ones. */
 export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -130,6 +130,25 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await bootstrap();
     });
 
+    it('ManagedResource: where the resource-manager may not write, the webhook is asked again and the user is told', async () => {
+      await start({ delivery: 'ManagedResource', targetNamespaces: ['kube-system'] });
+      const name = { namespace: CONTROL_PLANE, name: 'gardener-resource-manager' };
+      await stage.seed.create(resources.deployments, deployment(name), { fieldManager });
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      const failed = await eventually(
+        'the error',
+        stage.extension,
+        ({ status }) => status?.lastError != null,
+        ({ status }) => status,
+        60,
+      );
+      expect(failed.status?.lastError?.description).toContain('--extra-target-namespace=flux-system');
+      const asked = stage.requests.filter(({ resource }) => resource === 'deployments.apps');
+      expect(asked.map(({ identity, method, status }) => `${identity} ${method} ${status}`)).toContain(
+        'managed-resources PATCH 200',
+      );
+    });
+
     it('Auto: where the resource-manager may write, it does', async () => {
       await start({ delivery: 'Auto' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
@@ -158,6 +177,13 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       }
     });
   });
+}
+
+function deployment(metadata: { namespace: string; name: string }): KubeObject {
+  const labels = { app: 'gardener-resource-manager' };
+  const containers = [{ name: 'gardener-resource-manager', image: 'example.com/gardener/resource-manager:v1.147.0' }];
+  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec };
 }
 
 const listed: Resource[] = [
