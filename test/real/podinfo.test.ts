@@ -145,6 +145,35 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     await untilCondition('KustomizationReady', 'True');
   });
 
+  it.each(['ManagedResource', 'Direct'] as const)(
+    'delivery %s: the extension leaves and Flux with it; what its controllers have deployed stays',
+    async (delivery) => {
+      await stage[Symbol.asyncDispose]();
+      stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution ?? '', { delivery });
+      await stage.startProduct();
+      const repository = await git.createRepository(`leaving-${delivery.toLowerCase()}`, withNested(podinfo('6.9.2')));
+      const path = './root';
+      const config = { repositoryUrl: repository.httpUrl, repositoryBranch: 'main', repositoryPath: path };
+      await stage.setFluxConfig({ ...config, syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await untilPodinfo('podinfo is in the shoot', (live) => imageOf(live) === '6.9.2');
+      const nested = () => stage.shoot.find(resources.configMaps, inDefault('nested'));
+      await eventually('the nested one is in the shoot', nested, (live) => live !== undefined, undefined, 60);
+
+      await stage.deleteExtension();
+      const extension = () => stage.extension().catch(() => undefined);
+      const status = (live: Awaited<ReturnType<typeof extension>>) => live?.status;
+      await eventually('the Extension is gone', extension, (live) => live === undefined, status, 120);
+      const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
+      expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
+      for (const live of [await deployment(), await nested()]) {
+        expect(live?.metadata.labels).toHaveProperty(['kustomize.toolkit.fluxcd.io/name']);
+        expect(live?.metadata).not.toHaveProperty('deletionTimestamp');
+      }
+    },
+  );
+
   const expectFlux = async () => {
     const live = await Promise.all([
       stage.shoot.find(resources.deployments, inFlux('source-controller')),
@@ -167,6 +196,24 @@ const services = { group: '', version: 'v1', plural: 'services', kind: 'Service'
 const variable = (expression: string) => `\${${expression}}`;
 
 const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();
+
+/** The files in a folder of their own, and beside them a Kustomization that prunes, with a ConfigMap in its folder. */
+function withNested(files: Record<string, string>): Record<string, string> {
+  const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };
+  const nested = {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name: 'nested' },
+    spec: { interval: '5m', path: './nested', prune: true, targetNamespace: 'default', sourceRef },
+  };
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'nested' }, data: { a: 'b' } };
+  const inRoot = Object.entries(files).map(([path, file]) => [`root/${path}`, file]);
+  return {
+    ...Object.fromEntries(inRoot),
+    'root/nested.yaml': JSON.stringify(nested),
+    'nested/config-map.yaml': JSON.stringify(configMap),
+  };
+}
 
 /** A repository with podinfo as Deployment and Service. */
 function podinfo(version: string, annotations: Record<string, string> = {}): Record<string, string> {
