@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../shared/config/hash.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { isNewlyAsked } from '../../shared/gardener/operation.ts';
 import { shootClient } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
@@ -8,6 +9,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { applyObjects, prune, suspendLeaving } from './apply.ts';
 import { directPlan, recordAfter } from './direct-plan.ts';
+import { explainRefused } from './explain.ts';
 import { PATIENCE_SECONDS } from './judge.ts';
 import { kindsOf } from './kinds.ts';
 import { readSecretNames } from './read.ts';
@@ -87,8 +89,6 @@ async function refused(run: Run, error: unknown): Promise<Outcome> {
   const isMissing = error instanceof NotFoundError;
   if (isMissing && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
   if (!isMissing && ![400, 403, 422].includes(status)) throw error;
-  await run.reporter.failed(`The shoot does not take what is to be applied: ${message}`, [
-    'ERR_RETRYABLE_CONFIGURATION_PROBLEM',
-  ]);
+  await run.reporter.failed(explainRefused(message), [RETRYABLE_CONFIGURATION_PROBLEM]);
   return requeueAfter(60);
 }

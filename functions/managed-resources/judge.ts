@@ -1,6 +1,6 @@
 import { applyState } from '../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
-import { unknownNamespace } from './delivery.ts';
+import { explain } from './explain.ts';
 
 /** How far the resource-manager is with what we wrote. */
 export type Judgement =
@@ -29,29 +29,8 @@ export function judge(wanted: string[], live: Map<string, ManagedResource>, seco
     if (state.state === 'pending' && result.state === 'applied') result = { state: 'pending' };
     if (state.state !== 'failing') continue;
     const left = (state.reason === 'DeletionPending' ? REMOVAL_PATIENCE_SECONDS : PATIENCE_SECONDS) - seconds;
-    if (left <= 0) return { state: 'failed', message: explain(name, state.message) };
+    if (left <= 0) return { state: 'failed', message: explain(name, state.reason, state.message) };
     result = { state: 'struggling', lookAgainInSeconds: Math.max(1, Math.ceil(left)) };
   }
   return result;
-}
-
-/** The resource-manager's message with the remedy, where one is known. */
-function explain(name: string, message: string): string {
-  const unknown = unknownNamespace(message);
-  if (unknown !== undefined) {
-    return (
-      `ManagedResource ${name}: the gardener-resource-manager of this Shoot may not write into namespace "${unknown}" ` +
-      `(unknown namespace for the cache); it needs the argument --extra-target-namespace=${unknown}, ` +
-      'which Gardener has since v1.147 and the webhook of shoot-flux adds.'
-    );
-  }
-  const stored = /"([^"]+)" is invalid: status\.storedVersions\S* Invalid value: "([^"]+)": missing from/.exec(message);
-  if (stored !== null) {
-    return (
-      `ManagedResource ${name}: the shoot still stores objects of CustomResourceDefinition ${stored[1]} in version ` +
-      `${stored[2]}, which this Flux no longer has; choose a release in between that has it, let it come up, ` +
-      'run "flux migrate" against the Shoot, and choose this release again.'
-    );
-  }
-  return `ManagedResource ${name} cannot be applied to the shoot: ${message}`;
 }

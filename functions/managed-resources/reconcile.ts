@@ -1,3 +1,4 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
@@ -12,9 +13,6 @@ import { settle } from './settle.ts';
 import { waitFor } from './waiting.ts';
 import { type Wanted, wantedState } from './wanted.ts';
 import { release } from './write.ts';
-
-/** Only retryable codes: a typo must never put a Shoot into Failed (trap 21). */
-const USER_ERROR = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
 
 /** Create, reconcile and restore: read, decide, write the differences, report. Nobody waits in here. */
 export async function reconcile(run: Run): Promise<Outcome> {
@@ -62,7 +60,7 @@ async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
 /** The user learns it where they look. Nothing is retried hot: the mended configuration wakes this function. */
 async function userError(run: Run, error: ConfigError): Promise<Outcome> {
   await run.reporter.accept();
-  await run.reporter.failed(error.message, USER_ERROR);
+  await run.reporter.failed(error.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
   return done;
 }
 

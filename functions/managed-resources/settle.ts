@@ -1,3 +1,4 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -75,7 +76,7 @@ async function conclude(
   const ends = reporter.inFlight();
   await reporter.accept();
   if (verdict.state === 'failed') {
-    await reporter.failed(verdict.message, ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'], { applied });
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
     return requeueAfter(60);
   }
   for (const name of leftoverSecrets(secretNames, wanted, live))

@@ -1,3 +1,4 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { isNewlyAsked } from '../../shared/gardener/operation.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Run } from './run.ts';
@@ -15,7 +16,7 @@ export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   const began = !asked && last?.state === 'Processing' && last.description === sentence;
   const waited = began ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
   if (waited >= PATIENCE_SECONDS) {
-    await reporter.failed(sentence, ['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
+    await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
     return requeueAfter(30);
   }
   if (!began) {

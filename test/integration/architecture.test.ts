@@ -58,9 +58,16 @@ describe('arrows point one way', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('trap 21: no error code that puts a Shoot into Failed is given anywhere', () => {
+    const codes = shipped
+      .filter((file) => !file.startsWith('test/'))
+      .flatMap((file) => readFileSync(join(root, file), 'utf8').match(/\bERR_[A-Z_]+/g) ?? []);
+    expect(new Set(codes)).toEqual(new Set(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']));
+  });
+
   it('every decision is pure: no clock, no input, no output', () => {
     const pure = shipped.filter((file) =>
-      /^functions\/.*\/(decide|desired|judge|follow|leaving|plan|conditions|polling)\.ts$/.test(file),
+      /^functions\/.*\/(decide|desired|judge|follow|leaving|plan|conditions|polling|explain|health)\.ts$/.test(file),
     );
     expect(pure.length).toBeGreaterThan(4);
     const impure = pure.filter((file) =>

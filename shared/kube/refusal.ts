@@ -1,0 +1,69 @@
+/** Why an API server refuses an object; `by` is who or what refuses: a webhook, a quota, a field, a namespace. */
+export interface Refusal {
+  kind: RefusalKind;
+  by?: string | undefined;
+}
+
+export type RefusalKind =
+  | 'storedVersions'
+  | 'webhookDenies'
+  | 'webhookFails'
+  | 'policyDenies'
+  | 'podSecurity'
+  | 'quota'
+  | 'immutable'
+  | 'managedByOthers'
+  | 'changedMeanwhile'
+  | 'terminating'
+  | 'noNamespace'
+  | 'notAllowed'
+  | 'noKind'
+  | 'tooLarge'
+  | 'unreachable'
+  | 'invalid';
+
+/**
+ * The words of API servers, of which the first that fits counts; `by` is the first group. Webhooks say what they like,
+ * so theirs come first.
+ */
+const refusals: [RefusalKind, RegExp][] = [
+  // Until Kubernetes 1.31 "must appear in spec.versions".
+  [
+    'storedVersions',
+    /status\.storedVersions\S* Invalid value: "([^"]+)": (?:missing from|must appear in) spec\.versions/,
+  ],
+  ['webhookDenies', /admission webhook "([^"]+)" denied the request/],
+  ['webhookFails', /failed calling webhook "([^"]+)"/],
+  ['webhookFails', /admission webhook "([^"]+)" does not support dry run/],
+  ['policyDenies', /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied (?:the )?request/],
+  ['podSecurity', /violates PodSecurity "([^"]+)"/],
+  ['quota', /exceeded quota: ([^,\s]+)/],
+  ['quota', /failed quota: ([^:\s]+): must specify/],
+  ['terminating', /unable to create new content in namespace (\S+) because it is being terminated/],
+  ['noNamespace', /namespaces "([^"]+)" not found/],
+  ['notAllowed', /is forbidden: User "([^"]+)" cannot /],
+  ['immutable', /(?:([\w.[\]]+): )?(?:Invalid value: .*: |Forbidden: )?field is immutable/],
+  ['immutable', /([\w.[\]]+): Forbidden: (?:updates to .* are forbidden|may not change once set|field is immutable)/],
+  ['managedByOthers', /Apply failed with \d+ conflicts?: conflicts? with "([^"]+)"/],
+  ['changedMeanwhile', /the object has been modified; please apply your changes to the latest version/],
+  ['noKind', /no matches for kind "([^"]+)" in version/],
+  [
+    'tooLarge',
+    /(?:Request entity|request is) too large|Too long: (?:must have at most|may not be more than) \d+ (?:bytes|characters)/,
+  ],
+  ['invalid', /\bis invalid: ([^\s:]+): /],
+  ['invalid', /strict decoding error: ((?:unknown|duplicate) field "[^"]+")/],
+  [
+    'unreachable',
+    /connection refused|no such host|i\/o timeout|context deadline exceeded|TLS handshake timeout|no route to host/,
+  ],
+];
+
+/** What an API server's message says, where it is one of the known ones. */
+export function refusalIn(message: string): Refusal | undefined {
+  for (const [kind, pattern] of refusals) {
+    const found = pattern.exec(message);
+    if (found !== null) return { kind, by: found[1] };
+  }
+  return undefined;
+}
