@@ -1,6 +1,5 @@
 import { distributionAt } from '../../shared/flux/distribution.ts';
-import { kubeconfigFiles } from '../../shared/kube/credentials.ts';
-import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
+import { connectionOf, kubeconfigFiles } from '../../shared/kube/credentials.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { createLog, type LogLevel } from '../../shared/runtime/log.ts';
@@ -60,7 +59,7 @@ export default command({
     const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
     const files = Object.fromEntries([[GARDEN, garden], ...seeds]);
     // A cluster may be away when we start, but a kubeconfig that cannot be followed is a mistake of now.
-    await Promise.all(Object.values(files).map(kubeconfigFile));
+    await Promise.all(Object.values(files).map(connectionOf));
     const releases = await releasesOf(distributionAt(fluxDistribution), fluxDistribution);
     const settings: Settings = {
       landscape: values.landscape ?? 'gardener',

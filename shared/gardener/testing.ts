@@ -92,7 +92,3 @@ export function appliedFactory(parts: Partial<Applied> = {}): Applied {
     ...parts,
   };
 }
-
-export function configMapFactory(name: string): KubeObject {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'flux-system' }, data: { a: 'b' } };
-}

@@ -1,16 +1,25 @@
 import { ShootFluxError } from '../runtime/errors.ts';
 import type { Connection } from './connection.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from './http-client.ts';
+import { inCluster } from './in-cluster.ts';
 import { kubeconfigFile } from './kubeconfig.ts';
 
 /** How the clusters that this deployment serves are reached: `garden` or a seed's name to a connection. */
 export type ClusterCredentials = (cluster: string) => Promise<Connection>;
 
-/** Kubeconfig files by cluster name. */
+/** Stands for the cluster that this process runs in, where a kubeconfig file is asked for. */
+export const IN_CLUSTER = 'in-cluster';
+
+/** The connection that a kubeconfig file describes, or that every pod has. */
+export function connectionOf(path: string): Promise<Connection> {
+  return path === IN_CLUSTER ? inCluster() : kubeconfigFile(path);
+}
+
+/** Kubeconfig files, or `in-cluster`, by cluster name. */
 export function kubeconfigFiles(files: Readonly<Record<string, string>>): ClusterCredentials {
   return async (cluster) => {
     const path = files[cluster];
-    if (path !== undefined) return kubeconfigFile(path);
+    if (path !== undefined) return connectionOf(path);
     const known = Object.keys(files).join(', ') || 'none';
     throw new ShootFluxError(`Cluster ${cluster} has no kubeconfig here; known are: ${known}`);
   };

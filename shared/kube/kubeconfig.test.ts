@@ -132,6 +132,7 @@ test('in a cluster, the ServiceAccount of the pod', async () => {
   expect(connection).toMatchObject({ server: 'https://[fd00::1]:443', ca: 'ca' });
   expect(await tokenFrom(connection)).toBe('t');
   await expect(inCluster({}, path)).rejects.toThrow('KUBERNETES_SERVICE_HOST');
+  await expect(kubeconfigFiles({ local: 'in-cluster' })('local')).rejects.toThrow('KUBERNETES_SERVICE_HOST');
 });
 
 test('a replaced kubeconfig is used after the first refusal', async () => {
