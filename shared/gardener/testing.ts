@@ -1,4 +1,3 @@
-import type { KubeObject } from '../kube/resource.ts';
 import { managedResourceManifest } from './managed-resource.ts';
 import type { Applied, Cluster, Condition, Extension, LastOperation, ManagedResource, Shoot } from './types.ts';
 

@@ -13,6 +13,7 @@ import { type Landscape, startLandscape } from '../landscape/landscape.ts';
 /** The product in the landscape: everything that happens to a Shoot comes from gardenlet, Git and the project. */
 
 const shoot = { namespace: 'garden-foo', name: 'bar' };
+const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
 const technicalId = 'shoot--foo--bar';
 let landscape: Landscape;
 let git: GitServer;
@@ -102,17 +103,32 @@ it('a commit arrives in the shoot, also after a nap and with another branch mean
   await untilFleet('other');
 });
 
-it('the extension leaves: Gardener lets go, and what Flux deployed stays', async () => {
-  await untilFleet('first');
+const extension = () =>
+  landscape.seed.client.find<Extension>(resources.extensions, { namespace: technicalId, name: 'shoot-flux' });
+const leave = async () => {
   await change({ extensions: [] });
   await landscape.seed.gardenlet.reconcile(shoot);
-  expect(
-    await landscape.seed.client.find<Extension>(resources.extensions, { namespace: technicalId, name: 'shoot-flux' }),
-  ).toBeUndefined();
+  expect(await extension()).toBeUndefined();
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
+};
+
+it("the extension leaves, and Flux is the user's: Gardener lets go, and all of it stays", async () => {
+  await untilFleet('first');
+  await eventually('the first success', async () => (await extension())?.status?.state?.bootstrapped);
+  await leave();
   expect(await fleet()).toBeDefined();
   expect(await inShoot().find(gitRepositories, inFlux('main-gitrepo'))).toBeDefined();
   expect(await inShoot().find(kustomizations, inFlux('main-ks'))).toBeDefined();
+});
+
+it('the extension leaves, and Flux with it: what it has deployed stays', async () => {
+  await configure({ deletionPolicy: 'Uninstall' });
+  await landscape.seed.gardenlet.reconcile(shoot);
+  await untilFleet('first');
+  await leave();
+  expect(await fleet()).toBeDefined();
+  expect(await inShoot().find(resources.deployments, inFlux('kustomize-controller'))).toBeUndefined();
+  expect(await inShoot().find(resources.customResourceDefinitions, crd)).toBeUndefined();
 });
 
 it('a Shoot is deleted although Flux is in it', async () => {
