@@ -1,5 +1,5 @@
 /** As much of somebody else's message as a condition or an error shows. */
-export const LONGEST_QUOTE = 400;
+export const LONGEST_QUOTE = 500;
 
 /**
  * What must not be seen by whoever reads a status, although a server, a controller or a webhook quotes it: private
