@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory } from '../../shared/gardener/testing.ts';
-import { conditions } from './conditions.ts';
-import type { Verdict } from './judge.ts';
+import { allOurs, conditions, configurationFollowed } from './conditions.ts';
 import { nextLook } from './polling.ts';
+import type { Verdict } from './verdict.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 const verdict = (parts: Partial<Verdict> = {}): Verdict => ({
@@ -13,35 +13,48 @@ const verdict = (parts: Partial<Verdict> = {}): Verdict => ({
   ...parts,
 });
 const live = conditionFactory({ type: 'FluxReady', reason: 'Fine', message: 'runs' });
-const foreign = conditionFactory({ type: 'SystemComponentsHealthy' });
+const foreign = conditionFactory({ type: 'ControlPlaneHealthy' });
 
 describe('conditions', () => {
   it('preserves foreign ones (trap 11: the list is replaced as a whole)', () => {
-    expect(conditions([foreign], [verdict()], appliedFactory(), now)?.map(({ type }) => type)).toEqual([
-      'SystemComponentsHealthy',
+    expect(conditions([foreign], allOurs, [verdict()], now)?.map(({ type }) => type)).toEqual([
+      'ControlPlaneHealthy',
       'FluxReady',
     ]);
   });
 
   it('says nothing new when nothing is new', () => {
-    expect(conditions([foreign, live], [verdict()], appliedFactory(), now)).toBeUndefined();
+    expect(conditions([foreign, live], allOurs, [verdict()], now)).toBeUndefined();
   });
 
-  it('keeps the time of transition when only the message differs', () => {
-    const [next] = conditions([live], [verdict({ message: 'runs well' })], appliedFactory(), now) ?? [];
+  it('keeps the time of transition when only the message or the codes differ', () => {
+    const [next] = conditions([live], allOurs, [verdict({ message: 'runs well' })], now) ?? [];
     expect(next).toMatchObject({ lastTransitionTime: live.lastTransitionTime, lastUpdateTime: '2026-03-04T05:06:07Z' });
+    const codes = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
+    expect(conditions([live], allOurs, [verdict({ codes })], now)).toMatchObject([{ codes }]);
+    expect(conditions([{ ...live, codes }], allOurs, [verdict()], now)?.[0]).not.toHaveProperty('codes');
   });
 
   it('removes what is no longer configured', () => {
     const stale = conditionFactory({ type: 'SourceReady' });
-    expect(conditions([stale, live], [verdict()], appliedFactory(), now)?.map(({ type }) => type)).toEqual([
+    const health = conditionFactory({ type: 'SystemComponentsHealthy' });
+    expect(conditions([stale, live, health], allOurs, [verdict()], now)?.map(({ type }) => type)).toEqual([
       'FluxReady',
     ]);
   });
 
+  it('replaces only the types that it is told', () => {
+    const health = conditionFactory({ type: 'SystemComponentsHealthy' });
+    expect(conditions([live, health], ['SystemComponentsHealthy'], [], now)).toEqual([live]);
+  });
+});
+
+describe('configurationFollowed', () => {
   it('publishes that the last applied stays, and why', () => {
-    const next = conditions([live], [verdict()], appliedFactory({ problem: 'mend it' }), now);
-    expect(next?.[1]).toMatchObject({ type: 'ConfigurationFollowed', status: 'False', message: 'mend it' });
+    expect(configurationFollowed(appliedFactory({ problem: 'mend it' }))).toMatchObject([
+      { type: 'ConfigurationFollowed', status: 'False', message: 'mend it' },
+    ]);
+    expect(configurationFollowed(appliedFactory())).toEqual([]);
   });
 });
 
@@ -54,6 +67,7 @@ describe('nextLook', () => {
     [10, 5],
     [300, 20],
     [3600, 120],
+    [90_000, 600],
   ])('not Ready, last change %i s ago: again in %i s', (secondsAgo, expected) => {
     expect(nextLook(changed(secondsAgo), false, false, now)).toBe(expected);
   });

@@ -20,7 +20,8 @@ export const definition: FunctionDefinition = {
       },
       wakes: (object) => {
         const { state, lastOperation } = (object as Extension).status ?? {};
-        return [state?.applied, lastOperation?.state];
+        // The description tells that a Shoot has gone to sleep or woken up.
+        return [state?.applied, lastOperation?.state, lastOperation?.description];
       },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },

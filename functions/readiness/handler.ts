@@ -1,5 +1,5 @@
 import { gate } from '../../shared/gardener/gate.ts';
-import { allApplied, managedResourceNames } from '../../shared/gardener/managed-resource.ts';
+import { allApplied } from '../../shared/gardener/managed-resource.ts';
 import { shootClient } from '../../shared/gardener/shoot-client.ts';
 import {
   type Applied,
@@ -10,46 +10,54 @@ import {
   ORIGIN_LABEL,
 } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { conditions } from './conditions.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { type Judged, judge, unknown } from './judge.ts';
 import { look } from './look.ts';
-import { nextLook } from './polling.ts';
+import { RARELY } from './polling.ts';
+import { publish, rest } from './publish.ts';
 
-/** Judges only what the resource-manager has applied; until then its own changes wake this function. */
+/** Judges only what is applied; until then the end of the operation wakes this function. */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
   const extension = await seed.find<Extension>(resources.extensions, key);
   const applied = extension?.status?.state?.applied;
   if (extension === undefined || applied === undefined) return done;
   const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
-  if (cluster === undefined || !mayAsk(extension, cluster)) return done;
+  if (cluster === undefined || isLeaving(extension, cluster)) return done;
 
+  if (isHibernated(cluster)) {
+    await rest(seed, extension, true, context);
+    return done;
+  }
   const { items } = await seed.list<ManagedResource>(resources.managedResources, {
     namespace: key.namespace,
     labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
   });
-  if (!allApplied(applied, items)) return done;
+  if (!allApplied(applied, items)) {
+    await rest(seed, extension, false, context);
+    return requeueAfter(RARELY);
+  }
   const judged = await ask(seed, key.namespace, applied, context);
   return publish(seed, extension, applied, judged, context);
 };
 
-/** A Shoot that sleeps, leaves or is being deleted is left in peace (trap 17). */
-function mayAsk(extension: Extension, cluster: Cluster): boolean {
+/** A Shoot that leaves or is being deleted is left in peace. */
+function isLeaving(extension: Extension, cluster: Cluster): boolean {
   const decision = gate(extension, cluster);
-  const { shoot } = cluster.spec;
   return (
-    decision.open &&
-    decision.operation !== 'Delete' &&
-    decision.operation !== 'Migrate' &&
-    shoot.metadata.deletionTimestamp === undefined &&
-    shoot.spec?.hibernation?.enabled !== true &&
-    shoot.status?.hibernated !== true
+    !decision.open ||
+    decision.operation === 'Delete' ||
+    decision.operation === 'Migrate' ||
+    cluster.spec.shoot.metadata.deletionTimestamp !== undefined
   );
+}
+
+/** Neither its API nor Flux runs (traps 17, 34). */
+function isHibernated({ spec: { shoot } }: Cluster): boolean {
+  return shoot.spec?.hibernation?.enabled === true || shoot.status?.hibernated === true;
 }
 
 async function ask(seed: KubeClient, namespace: string, applied: Applied, context: Context): Promise<Judged> {
@@ -69,35 +77,4 @@ async function ask(seed: KubeClient, namespace: string, applied: Applied, contex
   } finally {
     shoot?.close();
   }
-}
-
-async function publish(
-  seed: KubeClient,
-  extension: Extension,
-  applied: Applied,
-  { verdicts, flux }: Judged,
-  context: Context,
-): Promise<Outcome> {
-  const now = context.now();
-  const live = extension.status?.conditions ?? [];
-  const next = conditions(live, verdicts, applied, now);
-  const fluxPatch = mergeDiff(extension.status?.providerStatus?.flux, flux);
-  if (next !== undefined || fluxPatch !== undefined) {
-    const status = {
-      ...(next === undefined ? {} : { conditions: next }),
-      ...(fluxPatch === undefined ? {} : { providerStatus: { flux: fluxPatch } }),
-    };
-    const { resourceVersion } = extension.metadata;
-    await seed.mergePatch(
-      resources.extensions,
-      extension.metadata,
-      { metadata: { resourceVersion }, status },
-      { fieldManager: 'shoot-flux-readiness', subresource: 'status' },
-    );
-  }
-  const own = (next ?? live).filter(({ type }) => verdicts.some((verdict) => verdict.type === type));
-  const allTrue = verdicts.every(({ status }) => status === 'True');
-  const isReleased = applied.managedResources[managedResourceNames.sync] === undefined;
-  const seconds = nextLook(own, allTrue, isReleased, now);
-  return seconds === undefined ? done : requeueAfter(seconds);
 }

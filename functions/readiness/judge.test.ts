@@ -49,10 +49,55 @@ describe('judge', () => {
   });
 
   it('says what Flux says of a failing source', () => {
-    const failing = live(object('GitRepository', 'repo'), 'False', 'authentication failed');
+    const failing = live(object('GitRepository', 'repo'), 'False', 'the cat sat on the mat');
     const { verdicts, flux } = judge(applied, { deployments, source: failing, kustomization });
-    expect(verdicts[1]).toMatchObject({ status: 'False', message: expect.stringContaining('authentication failed') });
-    expect(flux).toMatchObject({ ready: false, notReady: [expect.stringContaining('authentication failed')] });
+    expect(verdicts[1]).toMatchObject({ status: 'False', message: expect.stringContaining('the cat sat on the mat') });
+    expect(flux).toEqual({
+      configHash: 'c0ffee',
+      ready: false,
+      appliedRevision: 'main@sha1:abc',
+      notReady: ['GitRepository flux-system/repo: the cat sat on the mat'],
+    });
+  });
+
+  it('says what mends it, where that is known, and that it is tried again', () => {
+    const failing = live(object('GitRepository', 'repo'), 'False', 'couldn\'t find remote ref "refs/heads/mian"');
+    expect(judge(applied, { deployments, source: failing, kustomization }).verdicts[1]).toMatchObject({
+      reason: 'RevisionNotFound',
+      codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+      message: expect.stringMatching(
+        /correct spec\.ref of GitRepository flux-system\/repo in the shoot.*\(config c0ffee\)$/,
+      ),
+    });
+  });
+
+  it.each([
+    ['main-gitrepo', true, 's', 'repositoryBranch of ConfigMap flux-config'],
+    ['main-gitrepo', false, 's', 'source.template.spec.ref of the providerConfig'],
+    ['repo', true, 's', 'source.template.spec.ref of the providerConfig'],
+    ['main-gitrepo', true, undefined, 'spec.ref of GitRepository flux-system/main-gitrepo in the shoot'],
+  ])(
+    'the remedy is where %s is configured (ConfigMap: %s, ManagedResource: %s)',
+    (name, fromFluxConfig, sync, place) => {
+      const wanted = object('GitRepository', name);
+      const managedResources: Record<string, string> = sync === undefined ? {} : { 'shoot-flux-sync': sync };
+      const failing = live(wanted, 'False', 'couldn\'t find remote ref "refs/heads/mian"');
+      const { verdicts } = judge(appliedFactory({ source: wanted, fromFluxConfig, managedResources }), {
+        deployments,
+        source: failing,
+      });
+      expect(verdicts[1]?.message).toContain(`correct ${place}`);
+    },
+  );
+
+  it('what is suspended or being deleted is told as that', () => {
+    const suspended = { ...source, spec: { suspend: true } };
+    const terminating = { ...source, metadata: { ...source.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } };
+    const reasons = [suspended, terminating].map((seen) => judge(applied, { deployments, source: seen }).verdicts[1]);
+    expect(reasons).toMatchObject([
+      { reason: 'Suspended', message: expect.stringContaining('spec.suspend of GitRepository flux-system/repo') },
+      { reason: 'Terminating', message: expect.stringContaining('finalizers') },
+    ]);
   });
 
   it('trap 15: controllers without nodes are told, but do not make the sync unready', () => {
@@ -62,6 +107,33 @@ describe('judge', () => {
       message: expect.stringContaining('source-controller, kustomize-controller'),
     });
     expect(flux.ready).toBe(true);
+  });
+
+  it.each([
+    [
+      { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' },
+      'pods "source-controller-5b" is forbidden: exceeded quota: critical-pods, requested: pods=1, used: pods=0, limited: pods=0',
+      'the ResourceQuota "critical-pods" of the Shoot has no room for them; raise it',
+      ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+    ],
+    [
+      { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' },
+      'pods "source-controller-5b" is forbidden: violates PodSecurity "restricted:latest": unrestricted capabilities',
+      'the namespace enforces the Pod Security Standard "restricted:latest"',
+      ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+    ],
+    [
+      { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' },
+      'ReplicaSet "source-controller-5b" has timed out progressing.',
+      'nodes may be missing, or images that cannot be pulled',
+      undefined,
+    ],
+  ])('controllers that do not come up: %j', (condition, message, remedy, codes) => {
+    const waiting = { ...deployment('source-controller', 0), status: { conditions: [{ ...condition, message }] } };
+    const [flux] = judge(applied, { deployments: [waiting, ...deployments.slice(1)], source, kustomization }).verdicts;
+    expect(flux).toMatchObject({ status: 'False', message: expect.stringContaining(remedy) });
+    expect(flux?.message).toMatch(/^Not available: source-controller; /);
+    expect(flux?.codes).toEqual(codes);
   });
 
   it('an object that is missing is told', () => {

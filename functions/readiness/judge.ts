@@ -1,6 +1,12 @@
-import { type Readiness, readiness } from '../../shared/flux/kstatus.ts';
+import { explain } from '../../shared/flux/explain.ts';
+import { readiness } from '../../shared/flux/kstatus.ts';
+import { nameOf, type Origin, remediesFor } from '../../shared/flux/remedies.ts';
+import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
+import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { controllersVerdict } from './controllers.ts';
+import type { Told, Verdict } from './verdict.ts';
 
 /** What the shoot answered; undefined objects are not there. */
 export interface Seen {
@@ -8,14 +14,6 @@ export interface Seen {
   deployments: KubeObject[];
   source?: KubeObject | undefined;
   kustomization?: KubeObject | undefined;
-}
-
-/** A condition without its times. */
-export interface Verdict {
-  type: 'FluxReady' | 'SourceReady' | 'KustomizationReady';
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
 }
 
 /** Conditions and the summary for one config hash. */
@@ -26,15 +24,14 @@ export interface Judged {
 
 /** Pure: from what the shoot holds to conditions; each says which config hash it judged. */
 export function judge(applied: Applied, seen: Seen): Judged {
-  const flux = fluxVerdict(applied, seen.deployments);
   const source = objectVerdict('SourceReady', applied, applied.source, seen.source);
   const kustomization = objectVerdict('KustomizationReady', applied, applied.kustomization, seen.kustomization);
   const synced = [source, kustomization].filter((verdict) => verdict !== undefined);
-  const verdicts = [flux, ...synced];
-  const revision = seen.kustomization === undefined ? undefined : revisionOf(readiness(seen.kustomization));
+  const verdicts = [controllersVerdict(applied, seen.deployments), ...synced];
+  const revision = (seen.kustomization?.status as { lastAppliedRevision?: string } | undefined)?.lastAppliedRevision;
   const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
   return {
-    verdicts,
+    verdicts: verdicts.map((verdict) => hashed(verdict, applied)),
     flux: {
       configHash: applied.configHash,
       ready: synced.every(({ status }) => status === 'True'),
@@ -52,28 +49,9 @@ export function unknown(applied: Applied, reason: string, message: string): Judg
     ...(applied.kustomization === undefined ? [] : ['KustomizationReady' as const]),
   ];
   return {
-    verdicts: types.map((type) => ({ type, status: 'Unknown', reason, message: hashed(message, applied) })),
+    verdicts: types.map((type) => hashed({ type, status: 'Unknown', reason, message }, applied)),
     flux: { configHash: applied.configHash, ready: false, notReady: [message] },
   };
-}
-
-function fluxVerdict(applied: Applied, deployments: KubeObject[]): Verdict {
-  const waiting = applied.components.filter((component) => {
-    const deployment = deployments.find(({ metadata }) => metadata.name === component);
-    return deployment === undefined || !isAvailable(deployment);
-  });
-  return waiting.length === 0
-    ? verdict('FluxReady', 'True', 'ControllersAvailable', `Flux ${applied.fluxVersion} runs.`, applied)
-    : verdict('FluxReady', 'False', 'ControllersNotAvailable', `Not available yet: ${waiting.join(', ')}.`, applied);
-}
-
-function isAvailable({ metadata, spec, status }: KubeObject): boolean {
-  const { observedGeneration, availableReplicas = 0 } = (status ?? {}) as {
-    observedGeneration?: number;
-    availableReplicas?: number;
-  };
-  const replicas = (spec as { replicas?: number } | undefined)?.replicas ?? 1;
-  return observedGeneration === metadata.generation && availableReplicas >= replicas;
 }
 
 function objectVerdict(
@@ -84,35 +62,45 @@ function objectVerdict(
 ): Verdict | undefined {
   if (wanted === undefined) return undefined;
   const name = `${wanted.kind} ${wanted.namespace}/${wanted.name}`;
-  if (object === undefined) return verdict(type, 'False', 'Missing', `${name} is not in the shoot.`, applied);
+  if (object === undefined)
+    return { type, status: 'False', reason: 'Missing', message: `${name} is not in the shoot.` };
+  return { type, ...objectState(object, originOf(applied, wanted)) };
+}
+
+function objectState(object: KubeObject, origin: Origin): Omit<Told & Verdict, 'type'> {
   const state = readiness(object);
-  if (state.state === 'current') {
-    const at = state.revision === undefined ? '' : ` at ${state.revision}`;
-    return verdict(type, 'True', 'Ready', `${name} is Ready${at}.`, applied);
+  const name = nameOf(object);
+  switch (state.state) {
+    case 'current': {
+      const at = state.revision === undefined ? '' : ` at ${state.revision}`;
+      return { status: 'True', reason: 'Ready', message: `${name} is Ready${at}.` };
+    }
+    case 'suspended': {
+      const { suspend } = remediesFor(object, origin).places;
+      const message = `${name} is suspended and follows nothing; set ${suspend} to false when it is to go on.`;
+      return { status: 'False', reason: 'Suspended', message };
+    }
+    case 'terminating': {
+      const message = `${name} is being deleted; see which of its finalizers nobody takes away, should that last.`;
+      return { status: 'False', reason: 'Terminating', message };
+    }
+    default: {
+      const { reason, message, codes } = explain(object, state.message, origin);
+      const fallback = state.state === 'failed' ? 'Stalled' : 'Progressing';
+      return { status: 'False', reason: reason ?? fallback, message, ...(codes.length > 0 && { codes }) };
+    }
   }
-  const reasons = {
-    'in progress': 'Progressing',
-    failed: 'Stalled',
-    terminating: 'Terminating',
-    suspended: 'Suspended',
+}
+
+/** Where the user finds what to mend: the names of `flux-config` are fixed. */
+function originOf(applied: Applied, { name }: ShootObject): Origin {
+  const isMain = name === MAIN_GIT_REPOSITORY || name === MAIN_KUSTOMIZATION;
+  return {
+    from: applied.fromFluxConfig && isMain ? 'flux-config' : 'providerConfig',
+    isReleased: applied.managedResources[managedResourceNames.sync] === undefined,
   };
-  return verdict(type, 'False', reasons[state.state], `${name}: ${state.message}`, applied);
 }
 
-function revisionOf(state: Readiness): string | undefined {
-  return state.state === 'current' ? state.revision : undefined;
-}
-
-function verdict(
-  type: Verdict['type'],
-  status: Verdict['status'],
-  reason: string,
-  message: string,
-  applied: Applied,
-): Verdict {
-  return { type, status, reason, message: hashed(message, applied) };
-}
-
-function hashed(message: string, applied: Applied): string {
-  return `${message} (config ${applied.configHash})`;
+function hashed(verdict: Verdict, { configHash }: Applied): Verdict {
+  return { ...verdict, message: `${verdict.message} (config ${configHash})` };
 }

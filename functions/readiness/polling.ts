@@ -1,8 +1,11 @@
 import type { Condition } from '../../shared/gardener/types.ts';
 
+/** How often a shoot is asked where nothing is expected to change, in seconds. */
+export const RARELY = 600;
+
 /**
  * When to ask the shoot again, in seconds: quick while something is moving, rarer the longer it takes, rare when all
- * is well, never for a shoot that is Ready and whose sync objects are the user's own.
+ * is well, never for a shoot that is Ready and where all that is judged is the user's own.
  */
 export function nextLook(
   conditions: Condition[],
@@ -10,9 +13,10 @@ export function nextLook(
   isReleased: boolean,
   now: Date,
 ): number | undefined {
-  if (allTrue) return isReleased ? undefined : 600;
+  if (allTrue) return isReleased ? undefined : RARELY;
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime));
   const quiet = (now.getTime() - Math.max(0, ...changes)) / 1000;
   if (quiet < 120) return 5;
-  return quiet < 900 ? 20 : 120;
+  if (quiet < 900) return 20;
+  return quiet < 21_600 ? 120 : RARELY;
 }

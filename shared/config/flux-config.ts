@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
 import { normalVersion } from './checks.ts';
 import type { ConfigInputs } from './effective.ts';
 import {
@@ -42,11 +43,6 @@ export const fluxConfigSchema = z.strictObject({
 });
 
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
-
-/** The names that the first implementation gave, so that its Shoots see no other object. */
-export const MAIN_GIT_REPOSITORY = 'main-gitrepo';
-export const MAIN_KUSTOMIZATION = 'main-ks';
-export const FLUX_SOURCE = 'flux-source';
 
 /** Reads the ConfigMap `flux-config`. */
 export function readFluxConfig(fluxConfig: NonNullable<ConfigInputs['fluxConfig']>): ReadLayer {

@@ -1,3 +1,4 @@
+import { FLUX_SOURCE } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 
 /** Where the user has to mend a source or a root Kustomization. */
@@ -114,7 +115,7 @@ function revisionOf({ ref = {} }: Spec): string {
 /** Secrets follow the configuration in every mode; another one that the user refers to later is their own. */
 function isCopied(origin: Origin, { secretRef }: Spec): boolean {
   if (secretRef === undefined) return !origin.isReleased;
-  return !origin.isReleased || origin.from === 'providerConfig' || secretRef.name === 'flux-source';
+  return !origin.isReleased || origin.from === 'providerConfig' || secretRef.name === FLUX_SOURCE;
 }
 
 /** Which Secret the source reads, as the user knows it. */

@@ -66,6 +66,17 @@ describe('a write wakes only the functions that read what was written', () => {
       ['readiness'],
     ],
     [
+      'managed-resources reports that the Shoot is hibernated, or awake again',
+      { status: { ...succeeded, state: { applied: withSource } } },
+      {
+        status: {
+          lastOperation: lastOperationFactory({ description: 'The Shoot is hibernated.' }),
+          state: { applied: withSource },
+        },
+      },
+      ['readiness'],
+    ],
+    [
       'managed-resources reports Succeeded, and Flux is all there is',
       { status: { ...processing, state: { applied: appliedFactory() } } },
       { status: { ...succeeded, state: { applied: appliedFactory() } } },

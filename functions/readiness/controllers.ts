@@ -1,0 +1,73 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
+import type { Applied } from '../../shared/gardener/types.ts';
+import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
+import type { Verdict } from './verdict.ts';
+
+interface DeploymentStatus {
+  observedGeneration?: number;
+  availableReplicas?: number;
+  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+}
+
+/** What keeps pods from being made, and what mends it. */
+const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
+  quota: (by) => `the ResourceQuota "${by}" of the Shoot has no room for them; raise it`,
+  podSecurity: (by) => `the namespace enforces the Pod Security Standard "${by}"; take that label off it`,
+  webhookDenies: (by) => `the admission webhook "${by}" of the Shoot denies them; let it make an exception for Flux`,
+  webhookFails: (by) => `the admission webhook "${by}" of the Shoot does not answer; mend or remove it`,
+  policyDenies: (by) => `the policy "${by}" of the Shoot denies them; let it make an exception for Flux`,
+};
+
+/** Pure: whether the controllers run. */
+export function controllersVerdict(applied: Applied, deployments: KubeObject[]): Verdict {
+  const waiting = applied.components
+    .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
+    .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));
+  if (waiting.length === 0) {
+    const message = `Flux ${applied.fluxVersion} runs.`;
+    return { type: 'FluxReady', status: 'True', reason: 'ControllersAvailable', message };
+  }
+  const told = waiting.map(({ name }) => name).join(', ');
+  const [refused] = waiting.flatMap(({ deployment }) => refusedPods(deployment));
+  const isLate = waiting.some(({ deployment }) => deployment !== undefined && isOverdue(deployment));
+  const why = refused ?? (isLate ? LATE : undefined);
+  return {
+    type: 'FluxReady',
+    status: 'False',
+    reason: refused === undefined ? 'ControllersNotAvailable' : 'ControllersRefused',
+    message: why === undefined ? `Not available yet: ${told}.` : `Not available: ${told}; ${why}`,
+    ...(refused === undefined ? {} : { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
+  };
+}
+
+const LATE =
+  'see their pods in the shoot: nodes may be missing, or images that cannot be pulled (registry, imagePullSecret).';
+
+function isAvailable(deployment: KubeObject): boolean {
+  const { observedGeneration, availableReplicas = 0 } = statusOf(deployment);
+  const replicas = (deployment.spec as { replicas?: number } | undefined)?.replicas ?? 1;
+  return observedGeneration === deployment.metadata.generation && availableReplicas >= replicas;
+}
+
+function refusedPods(deployment: KubeObject | undefined): string[] {
+  const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
+  const failure = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
+  if (failure === undefined) return [];
+  const { message = '' } = failure;
+  const refusal = refusalIn(message);
+  const sentence = refusal && refusals[refusal.kind]?.(refusal.by ?? '');
+  const quoted = safeText(message);
+  return [sentence === undefined ? `their pods are refused: ${quoted}` : `${sentence}. Kubernetes says: ${quoted}`];
+}
+
+/** Ten minutes without progress, as Deployments have it by default. */
+function isOverdue(deployment: KubeObject): boolean {
+  const { conditions = [] } = statusOf(deployment);
+  return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
+}
+
+function statusOf({ status }: KubeObject): DeploymentStatus {
+  return (status ?? {}) as DeploymentStatus;
+}
