@@ -76,21 +76,14 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
       { type, state, description, ...(error === undefined ? {} : { error }) },
       now(),
     );
-    const applied =
-      record.applied === undefined ? undefined : mergeDiff(extension.status?.state?.applied, record.applied);
     const references =
       record.references === undefined ? undefined : mergeDiff(extension.status?.resources ?? [], record.references);
-    if (status === undefined && applied === undefined && references === undefined) return;
-    await patch(
-      {
-        status: {
-          ...status,
-          ...(applied === undefined ? {} : { state: { applied } }),
-          ...(references === undefined ? {} : { resources: references }),
-        },
-      },
-      'status',
-    );
+    const changes = {
+      ...status,
+      ...recordOf(extension, record.applied),
+      ...(references === undefined ? {} : { resources: references }),
+    };
+    if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
   };
 
   return {
@@ -100,8 +93,8 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
     succeeded: (description, record = {}) => report('Succeeded', description, record),
     failed: (description, codes, record = {}) => report('Error', description, record, { description, codes }),
     async record(applied) {
-      const difference = mergeDiff(extension.status?.state?.applied, applied);
-      if (difference !== undefined) await patch({ status: { state: { applied: difference } } }, 'status');
+      const changes = recordOf(extension, applied);
+      if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
     },
     async accept() {
       const finalizers = extension.metadata.finalizers ?? [];
@@ -123,5 +116,21 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
       const rest = which === 'all' ? [] : finalizers.filter((finalizer) => finalizer !== FINALIZER);
       if (rest.length !== finalizers.length) await patch({ metadata: { finalizers: rest } });
     },
+  };
+}
+
+/** The record, and what people see of it, as far as they differ from what is there. */
+function recordOf({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
+  if (applied === undefined) return {};
+  const { fluxVersion, syncMode, configHash } = applied;
+  const difference = mergeDiff(status?.state?.applied, applied);
+  // `flux` beside them is written by another function.
+  const { providerStatus } = status ?? {};
+  const shown = Object.entries({ fluxVersion, syncMode, configHash }).filter(
+    ([field, value]) => providerStatus?.[field] !== value,
+  );
+  return {
+    ...(difference === undefined ? {} : { state: { applied: difference } }),
+    ...(shown.length === 0 ? {} : { providerStatus: Object.fromEntries(shown) }),
   };
 }

@@ -82,10 +82,20 @@ export interface ExtensionStatus {
   lastOperation?: LastOperation;
   lastError?: LastError | null;
   conditions?: Condition[];
-  /** `flux` belongs to `readiness`. */
-  providerStatus?: { flux?: FluxStatus; [field: string]: unknown };
+  providerStatus?: ProviderStatus;
   state?: { applied?: Applied; bootstrapped?: Bootstrapped; [field: string]: unknown };
   resources?: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[];
+}
+
+/** For people and dashboards; a control-plane migration loses it (trap 20), and its writers write it again. */
+export interface ProviderStatus {
+  /** These three are what `managed-resources` has applied last: `state.applied` in short. */
+  fluxVersion?: string;
+  syncMode?: Applied['syncMode'];
+  configHash?: string;
+  /** Written by `readiness`. */
+  flux?: FluxStatus;
+  [field: string]: unknown;
 }
 
 /** What `readiness` writes to `status.providerStatus.flux`. */
