@@ -35,8 +35,9 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
-      // We remove it ourselves.
-      isNews: ({ metadata }) => metadata.annotations?.[OPERATION_ANNOTATION] !== undefined,
+      // We remove it ourselves. A deletion that did not end in time is repeated with another timestamp alone (trap 7).
+      isNews: ({ metadata }) =>
+        metadata.annotations?.[OPERATION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined,
       wakes: ({ metadata: { annotations } }) => [
         annotations?.[OPERATION_ANNOTATION],
         annotations?.[TIMESTAMP_ANNOTATION],

@@ -56,7 +56,6 @@ export async function migrate(run: Run): Promise<Outcome> {
   }
   await run.reporter.succeeded('Migrated.');
   await run.reporter.letGo('all');
-  await run.reporter.finish();
   return done;
 }
 
@@ -70,6 +69,7 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await suspendInShoot(run);
   if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('The Shoot is being deleted; Flux is released.');
+  await run.reporter.finish();
   return done;
 }
 

@@ -35,7 +35,7 @@ export interface Reporter {
   accept(): Promise<void>;
   /** Removes the operation annotation whatever it says: for migrate and restore, which lose it last (trap 2). */
   finish(): Promise<void>;
-  /** Own finalizer away after a deletion, all of them after a migration (trap 9). */
+  /** Own finalizer away after a deletion; after a migration all of them, and the annotation in the same write (trap 9). */
   letGo(which: 'own' | 'all'): Promise<void>;
 }
 
@@ -114,7 +114,10 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
     async letGo(which) {
       const finalizers = extension.metadata.finalizers ?? [];
       const rest = which === 'all' ? [] : finalizers.filter((finalizer) => finalizer !== FINALIZER);
-      if (rest.length !== finalizers.length) await patch({ metadata: { finalizers: rest } });
+      // Without finalizers an Extension that is being deleted is gone: there is no write after this one (trap 8).
+      const annotations = which === 'all' && annotation() !== undefined ? { [OPERATION_ANNOTATION]: null } : undefined;
+      if (rest.length === finalizers.length && annotations === undefined) return;
+      await patch({ metadata: { finalizers: rest, ...(annotations && { annotations }) } });
     },
   };
 }

@@ -42,6 +42,11 @@ const annotated = (timestamp: string) => ({
   annotations: { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp },
 });
 
+const deleting = (timestamp: string) => ({
+  deletionTimestamp: '2026-01-02T03:04:05Z',
+  annotations: { 'gardener.cloud/timestamp': timestamp },
+});
+
 describe('a write wakes only the functions that read what was written', () => {
   it.each<[string, Parameters<typeof extensionFactory>[0], Parameters<typeof extensionFactory>[0], string[]]>([
     ['gardenlet annotates', {}, { metadata: annotated('2026-01-02T03:04:05Z') }, ['managed-resources']],
@@ -49,6 +54,12 @@ describe('a write wakes only the functions that read what was written', () => {
       'gardenlet annotates once more',
       { metadata: annotated('2026-01-02T03:04:05Z') },
       { metadata: annotated('2026-01-02T03:04:06Z') },
+      ['managed-resources'],
+    ],
+    [
+      'gardenlet repeats a deletion',
+      { metadata: deleting('2026-01-02T03:04:05Z') },
+      { metadata: deleting('2026-01-02T03:09:05Z') },
       ['managed-resources'],
     ],
     ['managed-resources takes the annotation away', { metadata: annotated('2026-01-02T03:04:05Z') }, {}, []],

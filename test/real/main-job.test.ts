@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { changesSuite } from '../scenarios/changes.ts';
+import { contractSuite } from '../scenarios/contract.ts';
 import { directSuite } from '../scenarios/direct.ts';
 import { webhookIdentities } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
@@ -29,6 +30,7 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   const start = async () => ({ ...apis, stop: apis.forget });
   mainJobSuite('the main job', start, fluxDistribution ?? '');
   changesSuite('changes', start, fluxDistribution ?? '');
+  contractSuite("Gardener's contract", start, fluxDistribution ?? '');
   removalSuite('removal', start, fluxDistribution ?? '');
   directSuite('delivery without the resource-manager', start, fluxDistribution ?? '');
   upgradeSuite(start, fluxDistribution ?? '');

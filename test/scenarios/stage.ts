@@ -42,12 +42,15 @@ export interface Stage extends AsyncDisposable {
   /** @param sqsEndpoint another queue than an embedded one of its own */
   startProduct(sqsEndpoint?: string): Promise<Product>;
   stopProduct(): Promise<void>;
-  /** As Gardener does with a Shoot that is hibernated. */
+  /** As Gardener does with a Shoot that is hibernated, and with one that wakes up. */
   stopResourceManager(): Promise<void>;
+  startResourceManager(): Promise<void>;
   /** gardenlet deletes the Extension. */
   deleteExtension(): Promise<void>;
   /** Writes the ConfigMap `flux-config`; undefined deletes it. */
   setFluxConfig(data: Record<string, string> | undefined): Promise<void>;
+  /** gardenlet writes the Cluster, and nothing else yet. */
+  writeCluster(parts?: ShootParts): Promise<void>;
   /** What gardenlet does at each reconciliation of the Shoot: Cluster, Extension, annotation, timestamp. */
   reconcileShoot(parts?: ShootParts): Promise<void>;
   extension(): Promise<Extension>;
@@ -94,12 +97,16 @@ export async function startStage(
     fieldManager,
   });
   await seed.apply(resources.secrets, kubeconfigSecret(apis.shoot.kubeconfig()), { fieldManager });
-  let resourceManager: ResourceManager | undefined = await startResourceManager({
-    source: connection(apis.seed),
-    target: connection(apis.shoot),
-    targetNamespaces,
-    pendingMs: 200,
-  });
+  let resourceManager: ResourceManager | undefined;
+  const runResourceManager = async () => {
+    resourceManager = await startResourceManager({
+      source: connection(apis.seed),
+      target: connection(apis.shoot),
+      targetNamespaces,
+      pendingMs: 200,
+    });
+  };
+  await runResourceManager();
 
   const logLines: string[] = [];
   const requests: SeenRequest[] = [];
@@ -111,6 +118,12 @@ export async function startStage(
   const stopResourceManager = async () => {
     await resourceManager?.stop();
     resourceManager = undefined;
+  };
+  const writeCluster = async (parts: ShootParts = {}) => {
+    const cluster = clusterOf(parts);
+    const { deletionTimestamp: _, ...metadata } = cluster.spec.shoot.metadata;
+    await garden.apply(resources.shoots, { ...cluster.spec.shoot, metadata } as KubeObject, { fieldManager });
+    await seed.apply(resources.clusters, cluster, { fieldManager });
   };
   const extension = async () => {
     const live = await seed.find<Extension>(resources.extensions, extensionName);
@@ -147,6 +160,7 @@ export async function startStage(
     },
     stopProduct,
     stopResourceManager,
+    startResourceManager: runResourceManager,
     deleteExtension: async () => void (await seed.delete(resources.extensions, extensionName)),
     async setFluxConfig(data) {
       const name = { namespace: PROJECT, name: 'flux-config' };
@@ -158,11 +172,9 @@ export async function startStage(
           { fieldManager },
         );
     },
+    writeCluster,
     async reconcileShoot(parts = {}) {
-      const cluster = clusterOf(parts);
-      const { deletionTimestamp: _, ...metadata } = cluster.spec.shoot.metadata;
-      await garden.apply(resources.shoots, { ...cluster.spec.shoot, metadata } as KubeObject, { fieldManager });
-      await seed.apply(resources.clusters, cluster, { fieldManager });
+      await writeCluster(parts);
       const annotations = {
         'gardener.cloud/operation': 'reconcile',
         'gardener.cloud/timestamp': new Date().toISOString(),

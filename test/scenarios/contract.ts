@@ -1,0 +1,826 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { objectRef } from '../../shared/gardener/object-ref.ts';
+import { type Extension, FINALIZER, type LastOperation, type ManagedResource } from '../../shared/gardener/types.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { notReady } from '../landscape/gardenlet/readiness.ts';
+import { follow } from './follow.ts';
+import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage, startStage } from './stage.ts';
+
+const fieldManager = 'gardenlet';
+const FOREIGN = 'example.com/somebody-else';
+const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
+
+/** Longer than what `eventually` waits, so that its words are heard. */
+const timeout = 60_000;
+
+/** Gardener's contract (docs/gardener-contract.md), on any API servers: embedded ones, or real ones. */
+export function contractSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout }, () => {
+    let apis: Apis;
+    let stage: Stage;
+
+    beforeEach(async () => {
+      apis = await startApis();
+      stage = await startStage(apis, fluxDistribution);
+      await stage.startProduct();
+    });
+
+    afterEach(async () => {
+      await stage[Symbol.asyncDispose]();
+      await apis.stop();
+    });
+
+    const now = () => new Date().toISOString();
+    const annotate = (annotations: Record<string, string | null>) =>
+      stage.seed.mergePatch<Extension>(
+        resources.extensions,
+        extensionName,
+        { metadata: { annotations } },
+        { fieldManager },
+      );
+    const ask = (operation: string, timestamp = now()) =>
+      annotate({ 'gardener.cloud/operation': operation, 'gardener.cloud/timestamp': timestamp });
+    const create = (metadata: object = {}, spec: object = {}) =>
+      stage.seed.create<Extension>(
+        resources.extensions,
+        {
+          apiVersion: 'extensions.gardener.cloud/v1alpha1',
+          kind: 'Extension',
+          metadata: { ...extensionName, ...metadata },
+          spec: { type: 'shoot-flux', providerConfig: config(), ...spec },
+        } as Extension,
+        { fieldManager },
+      );
+    const setFinalizers = (finalizers: string[]) =>
+      stage.seed.mergePatch<Extension>(
+        resources.extensions,
+        extensionName,
+        { metadata: { finalizers } },
+        { fieldManager },
+      );
+    const setStatus = (status: object) =>
+      stage.seed.mergePatch<Extension>(
+        resources.extensions,
+        extensionName,
+        { status },
+        { fieldManager, subresource: 'status' },
+      );
+    const setConfig = (providerConfig: unknown) =>
+      stage.seed.mergePatch<Extension>(
+        resources.extensions,
+        extensionName,
+        { spec: { providerConfig } },
+        { fieldManager },
+      );
+    const find = () => stage.seed.find<Extension>(resources.extensions, extensionName);
+    const untilGone = () => eventually('the Extension is gone', find, (live) => live === undefined);
+    const until = (what: string, isWanted: (status: NonNullable<Extension['status']>) => boolean) =>
+      eventually(
+        what,
+        stage.extension,
+        ({ status = {} }) => isWanted(status),
+        ({ metadata, status }) => ({ metadata, status }),
+      );
+    /** By gardenlet's seven rules, for this very timestamp. */
+    const untilReadyFor = (timestamp: string) =>
+      eventually(
+        'the Extension is ready',
+        stage.extension,
+        (live) => notReady(live, timestamp) === undefined,
+        (live) => notReady(live, timestamp),
+      );
+    const untilBranch = (branch: string) =>
+      eventually(
+        `branch ${branch}`,
+        () => stage.shoot.find(gitRepositories, inFlux('flux-system')),
+        (live) => (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch === branch,
+      );
+    const bootstrap = async () => {
+      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+      return until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+    };
+    const live = async (providerConfig: Record<string, unknown> = config(), parts: ShootParts = {}) => {
+      await stage.reconcileShoot({ providerConfig, ...parts });
+      await stage.untilReady();
+      return bootstrap();
+    };
+    /** The runs of `managed-resources` for the Extension, as the log tells them. */
+    const runs = () =>
+      stage.logLines
+        .map((line) => JSON.parse(line) as Record<string, string>)
+        .filter(({ message, function: fn }) => message === 'run' && fn === 'managed-resources');
+    /** What happens makes `managed-resources` run, and then nobody has anything to do any more. */
+    const noticed = async (happening: () => Promise<unknown>) => {
+      const before = runs().length;
+      await happening();
+      await eventually(
+        'managed-resources has looked',
+        async () => runs().length,
+        (count) => count > before,
+      );
+      await quiet(stage);
+    };
+    /** The same, and the Extension stays as whoever made it happen has left it. */
+    const leftAlone = async (happening: () => Promise<Extension>) => {
+      let left: Extension | undefined;
+      await noticed(async () => {
+        left = await happening();
+      });
+      expect(await stage.extension()).toEqual(left);
+    };
+
+    describe('operations', () => {
+      it('rule 1.3: reconcile is Create at first and Reconcile later, accepted before anything is written', async () => {
+        await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
+        await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
+        await stage.reconcileShoot({ providerConfig: config() });
+        await stage.untilReady();
+        const accepted = (await extensions.versions()).find(
+          ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === undefined,
+        );
+        expect(accepted?.metadata.finalizers).toEqual([FINALIZER]);
+        expect(accepted?.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Processing', progress: 1 });
+        const written = await managed.versions();
+        expect(new Set(written.map(({ metadata }) => metadata.name)).size).toBe(4);
+        // All kinds of an API server share one counter.
+        const first = Math.min(...written.map(({ metadata }) => Number(metadata.resourceVersion)));
+        expect(Number(accepted?.metadata.resourceVersion)).toBeLessThan(first);
+        const created = await stage.extension();
+        expect(created.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Succeeded', progress: 100 });
+
+        await stage.reconcileShoot({ providerConfig: config({}, 'other') });
+        const { status } = await stage.untilReady();
+        expect(status?.lastOperation).toMatchObject({ type: 'Reconcile', state: 'Succeeded', progress: 100 });
+      });
+
+      it('rule 1.3: what has failed goes on as what it was', async () => {
+        await stage.reconcileShoot({ providerConfig: config({ syncModus: 'Once' }) });
+        const failed = await until('the error', ({ lastError }) => lastError != null);
+        expect(failed.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Error', progress: 50 });
+        expect(failed.status?.observedGeneration).toBe(failed.metadata.generation);
+        await stage.seed.mergePatch(
+          resources.extensions,
+          extensionName,
+          { spec: { providerConfig: { syncModus: null } } },
+          { fieldManager },
+        );
+        await stage.reconcileShoot({ providerConfig: config() });
+        expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Create');
+      });
+
+      it('trap 2: what gardenlet asks for while the work goes on is not swallowed', async () => {
+        const additionalSecretResources = [{ name: 'creds' }];
+        const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };
+        const parts = { spec: { resources: [{ name: 'creds', resourceRef }] } };
+        await stage.reconcileShoot({ ...parts, providerConfig: config({ additionalSecretResources }) });
+        await until('it waits for the copy', ({ lastOperation }) => lastOperation?.state === 'Processing');
+        await eventually('it is accepted', stage.extension, isAccepted);
+        const timestamp = new Date(Date.now() + 2000).toISOString();
+        await ask('reconcile', timestamp);
+        await eventually('it is accepted again', stage.extension, isAccepted);
+        expect(notReady(await stage.extension(), timestamp)).toBeDefined();
+        await stage.seed.create(resources.secrets, secret(inControlPlane('ref-a'), { key: 'value' }), { fieldManager });
+        await untilReadyFor(timestamp);
+      });
+
+      it('trap 2: restore loses its annotation only after it has succeeded', async () => {
+        await stage.writeCluster();
+        await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
+        await create({ annotations: { 'gardener.cloud/operation': 'restore', 'gardener.cloud/timestamp': now() } });
+        const restored = await stage.untilReady();
+        expect(restored.status?.lastOperation).toMatchObject({ type: 'Restore', state: 'Succeeded' });
+        expect(restored.metadata.finalizers).toEqual([FINALIZER]);
+        const states = (await extensions.versions()).map(stateAndAnnotation);
+        expect(states).toContain('Processing restore');
+        expect(states.filter((state) => !state.endsWith('restore'))).toEqual(['Succeeded -']);
+        expect(states.at(-2)).toBe('Succeeded restore');
+      });
+
+      it('trap 9: migrate adds no finalizer, and takes all of them last, with its annotation', async () => {
+        await live();
+        await setFinalizers([FINALIZER, FOREIGN]);
+        await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
+        await ask('migrate');
+        const migrated = await until('migrated', isMigrated);
+        await eventually('the annotation is gone', stage.extension, isAccepted);
+        expect((await stage.extension()).metadata.finalizers ?? []).toEqual([]);
+        expect(migrated.status?.lastOperation?.progress).toBe(100);
+        const versions = await extensions.versions();
+        for (const version of versions.filter(({ status }) => !isMigrated(status ?? {}))) {
+          expect(version.metadata.finalizers).toEqual([FINALIZER, FOREIGN]);
+          expect(version.metadata.annotations).toMatchObject({ 'gardener.cloud/operation': 'migrate' });
+        }
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('trap 9: an Extension that nothing was ever done for migrates without a finalizer', async () => {
+        await stage.writeCluster();
+        await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
+        await create({ annotations: { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': now() } });
+        await until('migrated', isMigrated);
+        await eventually('the annotation is gone', stage.extension, isAccepted);
+        const finalizers = (await extensions.versions()).flatMap(({ metadata }) => metadata.finalizers ?? []);
+        expect(finalizers).toEqual([]);
+      });
+
+      it('trap 8: migrate beats a deletion, and ends without a failure', async () => {
+        await live();
+        await ask('migrate');
+        await stage.deleteExtension();
+        await untilGone();
+        await quiet(stage);
+        expect(await stage.managedResources()).toEqual({});
+        expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+        expect(runs().filter(({ error }) => error !== undefined && !error.includes('Conflict'))).toEqual([]);
+      });
+
+      it('trap 2: a restoration of a Shoot that is being deleted ends, too', async () => {
+        const metadata = { deletionTimestamp: '2026-01-02T03:04:05Z' };
+        await stage.writeCluster({ metadata });
+        await create({ annotations: { 'gardener.cloud/operation': 'restore', 'gardener.cloud/timestamp': now() } });
+        await stage.untilReady();
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('trap 9: a deletion takes our finalizer alone; trap 39: after that nothing is written', async () => {
+        await live();
+        await setFinalizers([FOREIGN, FINALIZER]);
+        await stage.deleteExtension();
+        const left = await eventually(
+          'our finalizer is gone',
+          stage.extension,
+          ({ metadata }) => metadata.finalizers?.includes(FINALIZER) !== true,
+        );
+        expect(left.metadata.finalizers).toEqual([FOREIGN]);
+        expect(left.status?.lastOperation).toMatchObject({ type: 'Delete', state: 'Succeeded', progress: 100 });
+        expect(await stage.managedResources()).toEqual({});
+        await leftAlone(async () => {
+          const repeated = await annotate({ 'gardener.cloud/timestamp': now() });
+          await stage.deleteExtension();
+          return repeated;
+        });
+      });
+    });
+
+    describe('the gate', () => {
+      it('trap 7: nothing is done for a Failed Shoot, and everything when it is tried again', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await stage.writeCluster({ status: { lastOperation: failed } });
+        await leftAlone(async () => {
+          await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
+          return ask('reconcile');
+        });
+        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
+        await stage.untilReady();
+        await untilBranch('other');
+      });
+
+      it('trap 7: a deletion that a Failed Shoot has held up is carried out when gardenlet repeats it', async () => {
+        await live();
+        await stage.writeCluster({ status: { lastOperation: failed } });
+        await noticed(stage.deleteExtension);
+        expect((await stage.extension()).metadata.finalizers).toEqual([FINALIZER]);
+        await stage.writeCluster();
+        // Nothing else wakes anybody now.
+        await noticed(async () => {
+          await annotate({ 'confirmation.gardener.cloud/deletion': 'true', 'gardener.cloud/timestamp': now() });
+          await stage.deleteExtension();
+        });
+        await untilGone();
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('trap 7: after Migrate/Succeeded nothing is done, whatever happens, also on DELETE', async () => {
+        await live();
+        await ask('migrate');
+        await eventually('it is migrated', stage.extension, (extension) => {
+          return isMigrated(extension.status ?? {}) && isAccepted(extension);
+        });
+        await quiet(stage);
+        await leftAlone(() => setConfig(config({}, 'other')));
+        await leftAlone(() => ask('reconcile'));
+        await setFinalizers([FINALIZER]);
+        await noticed(stage.deleteExtension);
+        const { metadata, status } = await stage.extension();
+        expect(metadata.finalizers).toEqual([FINALIZER]);
+        expect(status?.lastOperation).toMatchObject({ type: 'Migrate', state: 'Succeeded' });
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('trap 12: Extensions of another type or class are not touched', async () => {
+        const garden = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } };
+        await stage.seed.apply(resources.namespaces, garden, { fieldManager });
+        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': now() };
+        const others = [
+          await create({ name: 'shoot-dns', annotations }, { type: 'shoot-dns' }),
+          await create({ namespace: 'garden', annotations }, { class: 'seed' }),
+        ];
+        await stage.reconcileShoot({ providerConfig: config() });
+        await stage.untilReady();
+        await quiet(stage);
+        for (const other of others) {
+          expect(await stage.seed.find(resources.extensions, other.metadata)).toEqual(other);
+        }
+      });
+
+      it('trap 12: class shoot, written out, is ours', async () => {
+        await stage.writeCluster();
+        const timestamp = now();
+        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        await create({ annotations }, { class: 'shoot' });
+        await untilReadyFor(timestamp);
+      });
+
+      it('trap 40: a Cluster that is missing is waited for, by a creation and by a deletion', async () => {
+        const timestamp = now();
+        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const untilFailed = (count: number) =>
+          eventually(
+            'the runs fail',
+            async () => runs().filter(({ outcome, error }) => outcome === 'retry' && error?.includes('Cluster')),
+            ({ length }) => length >= count,
+          );
+        const created = await create({ annotations });
+        await untilFailed(2);
+        expect(await stage.extension()).toEqual(created);
+        await stage.writeCluster();
+        await untilReadyFor(timestamp);
+
+        await stage.seed.delete(resources.clusters, { name: CONTROL_PLANE });
+        await quiet(stage);
+        const count = (await untilFailed(0)).length;
+        await stage.deleteExtension();
+        await untilFailed(count + 1);
+        expect((await stage.extension()).metadata.finalizers).toEqual([FINALIZER]);
+        expect(Object.keys(await stage.managedResources())).toHaveLength(4);
+        await stage.writeCluster();
+        await untilGone();
+        expect(await stage.managedResources()).toEqual({});
+      });
+    });
+
+    describe('what gardenlet waits for', () => {
+      it('trap 3: Processing clears the error of a former run', async () => {
+        await stage.reconcileShoot({ providerConfig: { ...config(), syncModus: 'Once' } });
+        await until('the error', ({ lastError }) => lastError != null);
+        await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
+        await stage.seed.mergePatch(
+          resources.extensions,
+          extensionName,
+          { spec: { providerConfig: { syncModus: null } } },
+          { fieldManager },
+        );
+        await stage.reconcileShoot({ providerConfig: config() });
+        await stage.untilReady();
+        const going = (await extensions.versions()).filter(
+          ({ status }) => status?.lastOperation?.state === 'Processing',
+        );
+        expect(going.length).toBeGreaterThan(0);
+        expect(going.map(({ status }) => status?.lastError ?? null)).toEqual(going.map(() => null));
+      });
+
+      it('trap 4: a generation is observed only by a run that has read it', async () => {
+        await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
+        await stage.reconcileShoot({ providerConfig: config() });
+        const branches = ['a', 'b', 'c', 'd', 'e', 'f'];
+        for (const branch of branches) {
+          const seen = (await stage.extension()).metadata.resourceVersion;
+          await setConfig(config({}, branch));
+          await eventually('a write of ours', stage.extension, ({ metadata }) => metadata.resourceVersion !== seen);
+        }
+        await untilBranch('f');
+        await stage.untilReady();
+        const versions = await extensions.versions();
+        const hashes = new Map<number, Set<string>>();
+        for (const { metadata, status } of versions) {
+          expect(status?.observedGeneration ?? 0).toBeLessThanOrEqual(metadata.generation ?? 0);
+          if (status?.lastOperation?.state !== 'Succeeded') continue;
+          const generation = status.observedGeneration ?? 0;
+          const hash = status.state?.applied?.configHash ?? '';
+          hashes.set(generation, (hashes.get(generation) ?? new Set()).add(hash));
+        }
+        // Whatever was said to be applied of a generation was that generation's configuration.
+        for (const found of hashes.values()) expect(found.size).toBe(1);
+        expect(new Set([...hashes.values()].flatMap((found) => [...found])).size).toBe(hashes.size);
+      });
+
+      it.each([
+        ['ahead of ours', 30_000],
+        ['behind ours', -3_600_000],
+      ])("trap 5: gardenlet's clock is %s", async (_, skew) => {
+        for (const branch of ['main', 'main', 'other']) {
+          await stage.reconcileShoot({ providerConfig: config({}, branch) });
+          const timestamp = `${new Date(Date.now() + skew).toISOString().slice(0, 19)}.999999999Z`;
+          await ask('reconcile', timestamp);
+          const { status, metadata } = await untilReadyFor(timestamp);
+          expect(status?.lastOperation?.lastUpdateTime).toMatch(/^\S{19}Z$/);
+          expect(metadata.annotations?.['gardener.cloud/timestamp']).toBe(timestamp);
+        }
+      });
+
+      it('rule 1.4: a plain edit of the Extension is followed, and is a Reconcile that nobody waits for', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        const { metadata } = await stage.extension();
+        await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
+        await untilBranch('other');
+        const { status } = await until('the end', (live) => live.observedGeneration !== metadata.generation);
+        expect(status?.lastOperation).toMatchObject({ type: 'Reconcile' });
+        await stage.untilReady();
+      });
+
+      it('trap 15: in a shoot without nodes nothing runs, and the operation succeeds', async () => {
+        await stage.reconcileShoot({ providerConfig: config(), spec: { provider: { type: 'local', workers: [] } } });
+        await stage.untilReady();
+        const { status } = await until(
+          'readiness has looked',
+          ({ conditions }) => conditions?.some(({ type }) => type === 'FluxReady') === true,
+        );
+        expect(status?.conditions?.find(({ type }) => type === 'FluxReady')?.status).toBe('False');
+        const controller = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+        expect(controller).not.toHaveProperty('status.availableReplicas');
+        await quiet(stage);
+        await stage.untilReady();
+      });
+    });
+
+    describe('forms of Shoots', () => {
+      it('trap 33: a Cluster that says only what it must', async () => {
+        const shoot = {
+          apiVersion: 'core.gardener.cloud/v1beta1',
+          kind: 'Shoot',
+          metadata: { name: 'bar', namespace: PROJECT },
+          spec: {},
+        };
+        const timestamp = now();
+        await stage.seed.create(resources.clusters, clusterOf(CONTROL_PLANE, shoot), { fieldManager });
+        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const extension = await create({ annotations }, { providerConfig: undefined });
+        expect(extension.spec).toEqual({ type: 'shoot-flux' });
+        await untilReadyFor(timestamp);
+        const facts = await stage.shoot.find(resources.configMaps, inFlux('shoot-info'));
+        expect(facts?.data).toMatchObject({ SHOOT_INFO_NAME: 'bar', SHOOT_INFO_TECHNICAL_ID: CONTROL_PLANE });
+        await stage.deleteExtension();
+        await untilGone();
+      });
+
+      it('rule 2.1: the control plane of a self-hosted shoot is kube-system, without a seed', async () => {
+        const role = { metadata: { labels: { 'gardener.cloud/role': 'shoot' } } };
+        const system = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
+        await stage.seed.apply(
+          resources.namespaces,
+          { ...system, metadata: { ...system.metadata, ...role.metadata } },
+          { fieldManager },
+        );
+        const shoot = {
+          apiVersion: 'core.gardener.cloud/v1beta1',
+          kind: 'Shoot',
+          metadata: { name: 'own', namespace: PROJECT },
+          spec: { kubernetes: { version: '1.34.2' }, region: 'here', provider: { type: 'local' } },
+          status: { technicalID: 'kube-system', uid: 'u', clusterIdentity: 'kube-system-u-garden' },
+        };
+        await stage.seed.create(resources.clusters, clusterOf('kube-system', shoot), { fieldManager });
+        const timestamp = now();
+        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const access = await stage.seed.find<Data>(resources.secrets, inControlPlane('gardener'));
+        const there = { namespace: 'kube-system', name: 'shoot-flux' };
+        await stage.seed.create(
+          resources.secrets,
+          { ...withoutMetadata(access), metadata: { ...there, name: 'gardener' } },
+          { fieldManager },
+        );
+        await create({ namespace: 'kube-system', annotations });
+        const findThere = () => stage.seed.find<Extension>(resources.extensions, there);
+        await eventually(
+          'the Extension is ready',
+          findThere,
+          (found) => found !== undefined && notReady(found, timestamp) === undefined,
+        );
+        const facts = await stage.shoot.find(resources.configMaps, inFlux('shoot-info'));
+        expect(facts?.data).toMatchObject({ SHOOT_INFO_NAME: 'own', SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: 'garden' });
+        await stage.seed.delete(resources.extensions, there);
+        await eventually('the Extension is gone', findThere, (found) => found === undefined);
+        const { items } = await stage.seed.list(resources.managedResources, { namespace: 'kube-system' });
+        expect(items).toEqual([]);
+      });
+    });
+
+    describe('hibernation', () => {
+      it('trap 17: a Shoot that sleeps is a success that touches nothing; what changed meanwhile comes with waking', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        const access = await stage.seed.find(resources.secrets, inControlPlane('gardener'));
+        await stage.stopResourceManager();
+        await stage.seed.delete(resources.secrets, inControlPlane('gardener'));
+        await quiet(stage);
+        const before = { seed: await stage.managedResources(), shoot: await versionsInShoot(stage) };
+        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
+        await stage.reconcileShoot({ ...asleep, providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
+        const sleeping = await stage.untilReady();
+        await stage.setFluxConfig({ logLevel: 'debug' });
+        await quiet(stage);
+        expect({ seed: await stage.managedResources(), shoot: await versionsInShoot(stage) }).toEqual(before);
+        expect((await stage.extension()).status?.conditions).toEqual(sleeping.status?.conditions);
+
+        await stage.startResourceManager();
+        await stage.seed.create(resources.secrets, withoutMetadata(access), { fieldManager });
+        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
+        await stage.untilReady();
+        await untilBranch('other');
+        const controller = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+        expect(JSON.stringify(controller?.spec)).toContain('--log-level=debug');
+      });
+
+      it('trap 17: a Shoot that is created asleep gets Flux when it wakes up', async () => {
+        await stage.stopResourceManager();
+        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
+        await stage.reconcileShoot({ ...asleep, providerConfig: config() });
+        expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Create');
+        expect(await stage.managedResources()).toEqual({});
+        await stage.startResourceManager();
+        await live();
+      });
+
+      it('rule 8: a Shoot that sleeps migrates and is restored, and Flux is as it was when it wakes up', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        const before = await versionsInShoot(stage);
+        await stage.stopResourceManager();
+        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
+        const providerConfig = config({ syncMode: 'Reconcile' });
+        await stage.reconcileShoot({ ...asleep, providerConfig });
+        await stage.untilReady();
+        const record = await moveAway();
+        await createWaiting(providerConfig);
+        await restore(record);
+        expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Restore');
+        expect(await versionsInShoot(stage)).toEqual(before);
+        await stage.startResourceManager();
+        await stage.reconcileShoot({ providerConfig });
+        const { status } = await stage.untilReady();
+        expect(status?.state?.bootstrapped).toEqual(record.status?.state?.bootstrapped);
+        expect(Object.keys(await stage.managedResources())).toHaveLength(4);
+      });
+    });
+
+    describe('migration', () => {
+      it.each([
+        ['Once', ['shoot-flux-secrets']],
+        ['Reconcile', ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync']],
+      ])('trap 20: restored on another seed, nothing is bootstrapped again in mode %s', async (syncMode, managed) => {
+        const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'registry' };
+        const parts = { spec: { resources: [{ name: 'creds', resourceRef }] } };
+        const providerConfig = { additionalSecretResources: [{ name: 'creds', targetName: 'pull' }] };
+        const copy = secret(inControlPlane('ref-registry'), { key: 'value' });
+        await stage.seed.create(resources.secrets, copy, { fieldManager });
+        await stage.setFluxConfig({ ...privateRepository, syncMode });
+        await stage.reconcileShoot({ ...parts, providerConfig });
+        await stage.untilReady();
+        await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+        await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+        await eventually(
+          'the mode has let go',
+          async () => Object.keys(await stage.managedResources()).sort(),
+          (names) => names.join() === managed.join(),
+        );
+        await quiet(stage);
+        const before = { key: await keyIn(stage), shoot: await versionsInShoot(stage) };
+        expect(before.key.garden).toEqual(before.key.shoot);
+
+        const record = await moveAway();
+        expect(await versionsInShoot(stage)).toEqual(before.shoot);
+        expect(await stage.managedResources()).toEqual({});
+        expect(record.status?.resources).toEqual([
+          { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'ref-registry' } },
+        ]);
+        await stage.seed.delete(resources.secrets, inControlPlane('ref-registry'));
+
+        await createWaiting(providerConfig);
+        await stage.seed.create(resources.secrets, copy, { fieldManager });
+        await restore(record);
+        const restored = await stage.untilReady();
+        expect(restored.status?.lastOperation).toMatchObject({ type: 'Restore', state: 'Succeeded' });
+        await quiet(stage);
+        expect((await stage.extension()).status?.state?.bootstrapped).toEqual(record.status?.state?.bootstrapped);
+        expect(Object.keys(await stage.managedResources()).sort()).toEqual(managed);
+        expect(await keyIn(stage)).toEqual(before.key);
+        const identities = (objects: [string, string][]) => objects.map(([ref]) => ref);
+        expect(identities(await versionsInShoot(stage))).toEqual(identities(before.shoot));
+        if (syncMode === 'Once') expect(await versionsInShoot(stage)).toEqual(before.shoot);
+      });
+
+      it('trap 6: as long as it waits for its state nothing is done, whatever happens', async () => {
+        await stage.writeCluster();
+        await createWaiting(config());
+        await leftAlone(() => setConfig(config({}, 'other')));
+        await leftAlone(() =>
+          setStatus({ state: { bootstrapped: { at: now(), fluxVersion: 'v2.0.0', configHash: 'a' } } }),
+        );
+        expect(await stage.managedResources()).toEqual({});
+        await stage.deleteExtension();
+        await untilGone();
+      });
+    });
+
+    describe('ManagedResources', () => {
+      it('trap 28: each is written after its Secret', async () => {
+        await stage.reconcileShoot({ providerConfig: config() });
+        await stage.untilReady();
+        const written = stage.requests
+          .filter(({ identity, method }) => identity === 'managed-resources' && method === 'POST')
+          .map(({ resource }) => resource.split('.')[0]);
+        expect(written).toEqual(Array.from({ length: 4 }, () => ['secrets', 'managedresources']).flat());
+      });
+
+      it('trap 26: they are ours by label and class, and no finalizer of a deletion leaves one behind', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        for (const { metadata, spec } of Object.values(await stage.managedResources())) {
+          expect(metadata.labels).toMatchObject({ origin: 'shoot-flux' });
+          expect(spec.class).toBeUndefined();
+        }
+        await stage.deleteExtension();
+        await untilGone();
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('trap 25: what a first pass that failed has brought is removed with the extension', async () => {
+        const flux = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+        await stage.shoot.create(resources.namespaces, flux, { fieldManager });
+        await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
+        await stage.reconcileShoot({ providerConfig: config() });
+        const role = { name: 'crd-controller-flux-system' };
+        await eventually(
+          'a part is applied',
+          () => stage.shoot.find(clusterRoles, role),
+          (found) => found !== undefined,
+        );
+        await eventually('the pass fails', stage.managedResources, (live) =>
+          JSON.stringify(live['shoot-flux-controllers']?.status ?? {}).includes('ApplyFailed'),
+        );
+        expect((await stage.managedResources())['shoot-flux-controllers']?.status).not.toHaveProperty('resources');
+        await stage.deleteExtension();
+        await untilGone();
+        expect(await stage.shoot.find(clusterRoles, role)).toBeUndefined();
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('rule 7: an access to the shoot that has expired is told, and the next one is used', async () => {
+        await stage.reconcileShoot({ providerConfig: config() });
+        await stage.untilReady();
+        await quiet(stage);
+        const access = (await stage.seed.find(resources.secrets, inControlPlane('gardener'))) as Data;
+        const kubeconfig = Buffer.from(access.data?.kubeconfig ?? '', 'base64').toString('utf8');
+        const expired = kubeconfig.replace(/("?token"?: *"?)[^"\s,}]+/, '$1expired');
+        expect(expired).not.toBe(kubeconfig);
+        const write = (text: string) =>
+          stage.seed.mergePatch(
+            resources.secrets,
+            inControlPlane('gardener'),
+            { data: { kubeconfig: Buffer.from(text).toString('base64') } },
+            { fieldManager },
+          );
+        await write(expired);
+        await stage.reconcileShoot({ providerConfig: config({}, 'other') });
+        await until(
+          'it is told',
+          ({ conditions }) => conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
+        );
+        await stage.untilReady();
+        await write(kubeconfig);
+        await bootstrap();
+      });
+    });
+
+    /** gardenlet empties this seed; what it keeps for another one. */
+    const moveAway = async (): Promise<Extension> => {
+      await ask('migrate');
+      await eventually('it is migrated', stage.extension, (extension) => {
+        return isMigrated(extension.status ?? {}) && isAccepted(extension);
+      });
+      const record = await stage.extension();
+      await stage.deleteExtension();
+      await untilGone();
+      return record;
+    };
+    /** The same on the other seed: an Extension that is not to be worked on yet. */
+    const createWaiting = async (providerConfig: unknown) => {
+      const annotations = { 'gardener.cloud/operation': 'wait-for-state', 'gardener.cloud/timestamp': now() };
+      await leftAlone(() => create({ annotations }, { providerConfig }));
+    };
+    const restore = async ({ status }: Extension) => {
+      await setStatus({ state: status?.state, resources: status?.resources });
+      await ask('restore');
+    };
+  });
+}
+
+type Data = KubeObject & { data?: Record<string, string> };
+
+const failed: LastOperation = {
+  type: 'Reconcile',
+  state: 'Failed',
+  progress: 50,
+  description: 'an error that is not retried',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+};
+
+const privateRepository = {
+  repositoryUrl: 'ssh://git@github.com/org/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'private',
+};
+
+function config(parts: Record<string, unknown> = {}, branch = 'main'): Record<string, unknown> {
+  return {
+    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+    kind: 'FluxConfig',
+    source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch } } } },
+    kustomization: { template: { spec: { path: './', prune: true } } },
+    ...parts,
+  };
+}
+
+function isAccepted({ metadata }: Extension): boolean {
+  return metadata.annotations?.['gardener.cloud/operation'] === undefined;
+}
+
+function isMigrated({ lastOperation }: NonNullable<Extension['status']>): boolean {
+  return lastOperation?.type === 'Migrate' && lastOperation.state === 'Succeeded';
+}
+
+function stateAndAnnotation({ metadata, status }: Extension): string {
+  const annotation = metadata.annotations?.['gardener.cloud/operation'] ?? '-';
+  return `${status?.lastOperation?.state ?? '-'} ${annotation}`;
+}
+
+function clusterOf(name: string, shoot: object): KubeObject {
+  return {
+    apiVersion: 'extensions.gardener.cloud/v1alpha1',
+    kind: 'Cluster',
+    metadata: { name },
+    spec: { shoot, cloudProfile: {}, seed: null },
+  } as KubeObject;
+}
+
+function secret(metadata: KubeObject['metadata'], data: Record<string, string>): KubeObject {
+  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(encoded) };
+}
+
+function withoutMetadata(object: Data | undefined): KubeObject {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: inControlPlane('gardener'), data: object?.data };
+}
+
+/** Its selector cannot be changed, so that nothing else can be applied over it. */
+function otherDeployment(name: string): KubeObject {
+  const labels = { app: 'other' };
+  const spec = { containers: [{ name: 'other', image: 'example.com/other:v1' }] };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: inFlux(name),
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  };
+}
+
+const clusterRoles: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+};
+
+const kindsInShoot: Resource[] = [
+  resources.customResourceDefinitions,
+  resources.deployments,
+  resources.configMaps,
+  resources.secrets,
+  gitRepositories,
+  kustomizations,
+];
+
+/** What of Flux is in the shoot: name and uid, and the version. */
+async function versionsInShoot(stage: Stage): Promise<[string, string][]> {
+  const lists = await Promise.all(kindsInShoot.map((resource) => stage.shoot.list(resource, { metadataOnly: true })));
+  const isFlux = ({ namespace, name }: KubeObject['metadata']) =>
+    namespace === 'flux-system' || name.endsWith('.fluxcd.io');
+  return lists
+    .flatMap(({ items }) => items)
+    .filter(({ metadata }) => isFlux(metadata))
+    .map((object): [string, string] => [
+      `${objectRef(object)} ${object.metadata.uid}`,
+      object.metadata.resourceVersion ?? '',
+    ])
+    .sort();
+}
+
+/** The key pair of the repository where it is made, and where it is used. */
+async function keyIn(stage: Stage): Promise<{ garden: unknown; shoot: unknown }> {
+  const [garden, shoot] = await Promise.all([
+    stage.garden.find<Data>(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),
+    stage.shoot.find<Data>(resources.secrets, inFlux('flux-source')),
+  ]);
+  return { garden: garden?.data, shoot: shoot?.data };
+}
