@@ -45,6 +45,8 @@ describe('isUnfollowed', () => {
 
   it.each([
     ['Once', 'source.template.spec.url', true],
+    ['Once', 'additionalSecretResources[0].name', false],
+    ['ManifestsOnly', 'additionalSecretResources[0].name', false],
     ['ManifestsOnly', 'flux.components[0]', true],
     ['ManifestsOnly', 'fluxVersion', true],
     ['ManifestsOnly', 'source.template.spec.url', false],

@@ -50,6 +50,8 @@ const installParts = new Set([
 
 /** True when all that is wrong lies in parts that no longer reach the shoot: it must not fail the Shoot (design 5). */
 export function isUnfollowed(issues: ConfigIssue[], follow: Followed): boolean {
-  if (!follow.sync) return true;
-  return !follow.install && issues.every(({ path }) => installParts.has(path.split(/[.[]/)[0] ?? ''));
+  const parts = issues.map(({ path }) => path.split(/[.[]/)[0] ?? '');
+  // What is copied follows in every mode.
+  if (!follow.sync) return !parts.includes('additionalSecretResources');
+  return !follow.install && parts.every((part) => installParts.has(part));
 }
