@@ -15,13 +15,12 @@ export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   if (!asked && last?.state === 'Error' && status?.lastError?.description === sentence) return requeueAfter(60);
   const began = !asked && last?.state === 'Processing' && last.description === sentence;
   const waited = began ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
+  if (!began) await reporter.processing(sentence);
+  // Also where it was told before: whoever told it may have been killed right after.
+  await reporter.accept();
   if (waited >= PATIENCE_SECONDS) {
     await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
     return requeueAfter(30);
-  }
-  if (!began) {
-    await reporter.processing(sentence);
-    await reporter.accept();
   }
   return requeueAfter(5);
 }
