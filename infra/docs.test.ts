@@ -10,6 +10,7 @@ import {
   sourceSchema,
 } from '../shared/config/provider-config.ts';
 import { keyDocs } from '../shared/config/schema.ts';
+import { shootResourcesOf } from '../shared/config/shoot-resources.ts';
 import { CONFIGURATION_PAGE, configurationPage, exampleOf, FLUX_CONFIG_EXAMPLE, SHOOT_EXAMPLE } from './docs.ts';
 
 test('docs/configuration.md is what npm run docs writes', async () => {
@@ -29,17 +30,16 @@ test('the example of the ConfigMap is good', () => {
 
 test('the example of the Shoot is good', () => {
   const { spec } = parse(SHOOT_EXAMPLE);
-  const shootResources = spec.resources.map((entry: { name: string; resourceRef: { kind: string; name: string } }) => ({
-    name: entry.name,
-    kind: entry.resourceRef.kind,
-    resourceName: entry.resourceRef.name,
-  }));
   const [{ providerConfig }] = spec.extensions;
-  expect(effectiveConfig({ providerConfig, shootResources })).toMatchObject({
+  expect(effectiveConfig({ providerConfig, shootResources: shootResourcesOf(spec.resources) })).toMatchObject({
     flux: { version: 'v2.9.4', imagePullSecret: 'registry-credentials' },
     source: { kind: 'OCIRepository', metadata: { name: 'flux-system' } },
     sourceSecret: { origin: { resourceName: 'fleet-registry' }, targetName: 'flux-system' },
-    additionalSecrets: [{ targetName: 'sops-age' }, { origin: { resourceName: 'registry-credentials' } }],
+    additionalSecrets: [
+      { targetName: 'sops-age' },
+      { origin: { resourceName: 'registry-credentials' } },
+      { origin: { resourceName: 'variables' } },
+    ],
   });
 });
 

@@ -72,10 +72,13 @@ spec:
                 substituteFrom:
                   - kind: ConfigMap
                     name: shoot-info
+                  - kind: ConfigMap
+                    name: production-variables
         additionalSecretResources:
           - name: sops
             targetName: sops-age
           - name: registry-credentials
+          - name: variables
         syncMode: Reconcile
   resources:
     - name: fleet-registry
@@ -84,6 +87,8 @@ spec:
       resourceRef: { apiVersion: v1, kind: Secret, name: production-age-key }
     - name: registry-credentials
       resourceRef: { apiVersion: v1, kind: Secret, name: registry-credentials }
+    - name: variables
+      resourceRef: { apiVersion: v1, kind: ConfigMap, name: production-variables }
 `;
 
 const kubectl = (command: string) => `kubectl -n garden-my-project ${command}`;
@@ -167,7 +172,15 @@ ${table(kustomizationSchema)}
 ${table(kustomizationTemplateSchema)}
 ### \`additionalSecretResources\`
 
-Secrets that are copied into the Shoot and kept up to date, with their type: into the namespace of Flux, and into that of a source or Kustomization that refers to them.
+What is copied into the Shoot and kept up to date: into the namespace of Flux, and into that of a source or Kustomization that refers to it. The kind of the entry in the Shoot's \`spec.resources\` decides what the Shoot gets:
+
+| kind there | \`apiVersion\` there | in the Shoot | for example for |
+|---|---|---|---|
+| \`Secret\` | \`v1\` | a Secret with the same type and data | \`decryption.secretRef\`, \`imagePullSecret\` |
+| \`ConfigMap\` | \`v1\` | a ConfigMap with the same \`data\` and \`binaryData\` | \`postBuild.substituteFrom\`, \`valuesFrom\` of a HelmRelease |
+| \`WorkloadIdentity\` | \`security.gardener.cloud/v1alpha1\` | a Secret with the key \`token\`, and \`config\` where the WorkloadIdentity has a \`providerConfig\` | whatever signs in to a cloud with a token |
+
+Labels and annotations of the original do not come along, and \`immutable\` neither. A changed Secret or ConfigMap reaches the Shoot after the next reconciliation of the Shoot, because only then does Gardener look at it (\`kubectl annotate shoot my-shoot gardener.cloud/operation=reconcile\`). A token is renewed by Gardener long before it ends, and is in the Shoot some minutes later. An entry that leaves \`spec.resources\` while it is named here is an error, and what was copied stays. A source reads its credentials from a Secret, so \`secretResourceName\` must name one.
 
 ${table(additionalSecretSchema)}
 ## \`syncMode\`

@@ -109,9 +109,22 @@ describe('a providerConfig', () => {
       `additionalSecretResources[0].name: "sops" is not the name of an entry in the Shoot's spec.resources (it has no entries)`,
     ],
     [
-      'a reference to a ConfigMap',
-      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [secret('sops', 'ConfigMap')] },
-      `additionalSecretResources[0].name: "sops" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
+      'a reference to a Pod',
+      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [secret('sops', 'Pod')] },
+      `additionalSecretResources[0].name: "sops" is a Pod in the Shoot's spec.resources, which Gardener copies to no`,
+    ],
+    [
+      'a reference to an entry that refers to nothing',
+      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [{ name: 'sops' }] },
+      `additionalSecretResources[0].name: "sops" does not say in the Shoot's spec.resources which object it is`,
+    ],
+    [
+      'a source whose credentials are a ConfigMap',
+      {
+        providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
+        resources: [secret('fleet', 'ConfigMap')],
+      },
+      `source.secretResourceName: "fleet" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
     ],
     [
       'namespaces that no ConfigMap can bring together',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { given, textOf } from '../../shared/config/values.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
@@ -20,7 +21,7 @@ export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer
   if (part === undefined || isSame(part, partOf(oldObject))) return allowed;
   const issues = issuesWithAnyFluxConfig({
     providerConfig: part.extension.providerConfig,
-    shootResources: resourcesOf(part.resources),
+    shootResources: shootResourcesOf(part.resources),
   });
   return issues.length === 0 ? allowed : refusal(shoot, part.index, issues);
 }
@@ -52,17 +53,6 @@ function partOf(shoot: unknown): Part | undefined {
 
 function isSame(now: Part, before: Part | undefined): boolean {
   return isDeepStrictEqual([now.extension, now.resources], [before?.extension, before?.resources]);
-}
-
-function resourcesOf(value: unknown): { name: string; kind: string; resourceName: string }[] {
-  return (Array.isArray(value) ? value : []).map((entry) => {
-    const resourceRef = given(given(entry)?.resourceRef);
-    return {
-      name: textOf(given(entry)?.name) ?? '',
-      kind: textOf(resourceRef?.kind) ?? '',
-      resourceName: textOf(resourceRef?.name) ?? '',
-    };
-  });
 }
 
 function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {

@@ -1,4 +1,5 @@
 import { readFluxConfig } from '../../shared/config/flux-config.ts';
+import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -43,7 +44,7 @@ async function once(garden: KubeClient, key: ReconcileKey, context: Context): Pr
   const run = { garden, configMap, context, namespace, operation };
   await tell(run, notices);
 
-  const config = { namespace, data: configMap.data ?? {} };
+  const config = fluxConfigMapOf(namespace, configMap);
   const { issues } = readFluxConfig(config);
   if (issues.length > 0) await tell(run, [warning('InvalidConfiguration', new ConfigError(issues).message)]);
   const repository = repositoryOf(config);
@@ -62,7 +63,7 @@ async function once(garden: KubeClient, key: ReconcileKey, context: Context): Pr
 const RETRY_SECONDS = 60;
 
 /** `invalid`: these keys are wrong, which the issues have told by then. */
-function repositoryOf(config: { namespace: string; data: Record<string, string> }): Repository | 'invalid' | undefined {
+function repositoryOf(config: FluxConfigMap): Repository | 'invalid' | undefined {
   try {
     return fluxConfigRepository(config);
   } catch (error) {

@@ -95,6 +95,8 @@ export const definition: FunctionDefinition = {
         resourceNames: [...Object.values(managedResourceNames), ...legacyNames],
       },
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['patch'], resourceNames: [RESOURCE_MANAGER] },
+      // Copies of the Shoot's resources, named after what users call them.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
       // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (facts 9).
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },
     ],

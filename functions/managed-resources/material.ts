@@ -1,39 +1,50 @@
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/effective.ts';
-import type { SecretMaterial } from '../../shared/flux/release.ts';
+import type { ConfigMapMaterial, SecretMaterial } from '../../shared/flux/release.ts';
 import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
+import { referenceCopy } from '../../shared/gardener/references.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 
-/** The Secrets for the shoot, or the sentence that says which one is not there yet. */
-export type Material = { secrets: SecretMaterial[] } | { missing: string };
+/** What is copied into the shoot. */
+export interface Copies {
+  secrets: SecretMaterial[];
+  configMaps: ConfigMapMaterial[];
+  /** When Gardener renews each of the tokens among the Secrets, in epoch ms; 0 where it does not say. */
+  renewals: number[];
+}
 
-/** Reads the contents of all Secrets that the configuration names, each with one request. */
+/** Something is not there yet; the sentence says what. */
+interface Missing {
+  missing: string;
+}
+
+/** Reads the contents of everything that the configuration names, each with one request. */
 export async function readMaterial(
   config: EffectiveConfig,
   shoot: Shoot,
   namespace: string,
   seed: KubeClient,
   garden: () => Promise<KubeClient>,
-): Promise<Material> {
+): Promise<Copies | Missing> {
   const wanted = [...(config.sourceSecret === undefined ? [] : [config.sourceSecret]), ...config.additionalSecrets];
-  const secrets: SecretMaterial[] = [];
+  const copies: Copies = { secrets: [], configMaps: [], renewals: [] };
   for (const copied of wanted) {
-    const found =
+    const missing =
       copied.origin.type === 'flux-source'
-        ? await readFluxSource(copied, shoot, await garden())
-        : await readReference(copied, copied.origin.resourceName, shoot, namespace, seed);
-    if ('missing' in found) return found;
-    secrets.push(found);
+        ? await readFluxSource(copied, shoot, await garden(), copies)
+        : await readReference(copied, copied.origin.resourceName, shoot, namespace, seed, copies);
+    if (missing !== undefined) return missing;
   }
-  return { secrets };
+  return copies;
 }
 
 async function readFluxSource(
   copied: CopiedSecret,
   shoot: Shoot,
   garden: KubeClient,
-): Promise<SecretMaterial | { missing: string }> {
+  { secrets }: Copies,
+): Promise<Missing | undefined> {
   const project = shoot.metadata.namespace ?? '';
   const secret = await garden.find(resources.secrets, { namespace: project, name: 'flux-source' });
   const where = `Secret ${project}/flux-source in the garden`;
@@ -44,7 +55,8 @@ async function readFluxSource(
   if (data.identity !== undefined && data.known_hosts === undefined) {
     return { missing: `${where} has no known_hosts yet; give "knownHosts" in ConfigMap ${project}/flux-config.` };
   }
-  return material({ ...secret, data }, copied, 'flux-source');
+  secrets.push(secretMaterial({ ...secret, data }, copied, 'flux-source'));
+  return undefined;
 }
 
 /** The copy in the control plane is made asynchronously by Gardener and may lag (trap 32). */
@@ -54,29 +66,48 @@ async function readReference(
   shoot: Shoot,
   namespace: string,
   seed: KubeClient,
-): Promise<SecretMaterial | { missing: string }> {
+  copies: Copies,
+): Promise<Missing | undefined> {
   const reference = shoot.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
   if (reference === undefined) {
     return {
-      missing: `The Shoot's spec.resources has no entry "${resourceName}" yet; add one that refers to the Secret.`,
+      missing: `The Shoot's spec.resources has no entry "${resourceName}" yet; add one that refers to the object.`,
     };
   }
-  const secret = await seed.find(resources.secrets, { namespace, name: `ref-${reference.name}` });
-  if (secret === undefined) {
-    return {
-      missing: `Secret ${shoot.metadata.namespace ?? ''}/${reference.name} (spec.resources "${resourceName}") has not been copied to the control plane yet; check that it exists.`,
-    };
+  const { resource, name, isToken } = referenceCopy(reference);
+  const copy = await seed.find(resource, { namespace, name });
+  const where = `${reference.kind} ${shoot.metadata.namespace ?? ''}/${reference.name} (spec.resources "${resourceName}")`;
+  if (isToken && (copy === undefined || dataOf(copy).token === undefined)) {
+    return { missing: `${where} has no token in the control plane yet; check that it exists.` };
   }
-  return material(secret, copied, reference.name);
+  if (copy === undefined) {
+    return { missing: `${where} has not been copied to the control plane yet; check that it exists.` };
+  }
+  if (isToken) copies.renewals.push(renewalOf(copy));
+  if (resource === resources.configMaps) copies.configMaps.push(configMapMaterial(copy, copied, reference.name));
+  else copies.secrets.push(secretMaterial(copy, copied, reference.name));
+  return undefined;
 }
 
-function material(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretMaterial {
+/** Written by gardenlet with every token that it puts there. */
+const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
+
+function renewalOf({ metadata }: KubeObject): number {
+  return Date.parse(metadata.annotations?.[RENEWAL] ?? '') || 0;
+}
+
+function secretMaterial(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretMaterial {
   return {
     name: copied.targetName ?? defaultName,
     namespace: copied.namespace,
     type: (secret.type as string | undefined) ?? 'Opaque',
     data: dataOf(secret),
   };
+}
+
+function configMapMaterial(configMap: KubeObject, copied: CopiedSecret, defaultName: string): ConfigMapMaterial {
+  const { data, binaryData } = configMap as Pick<ConfigMapMaterial, 'data' | 'binaryData'>;
+  return { name: copied.targetName ?? defaultName, namespace: copied.namespace, data, binaryData };
 }
 
 function dataOf(secret: KubeObject): Record<string, string> {

@@ -1,4 +1,6 @@
 import type { ConfigInputs } from '../../shared/config/effective.ts';
+import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
+import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { Cluster, Extension, ManagedResource } from '../../shared/gardener/types.ts';
 import { ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -20,13 +22,9 @@ export async function readConfigInputs(
   return {
     ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
       ? {}
-      : { fluxConfig: { namespace: namespace ?? '', data: (configMap.data ?? {}) as Record<string, string> } }),
+      : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
     providerConfig: extension.spec.providerConfig,
-    shootResources: (shoot.spec?.resources ?? []).map(({ name, resourceRef }) => ({
-      name,
-      kind: resourceRef.kind,
-      resourceName: resourceRef.name,
-    })),
+    shootResources: shootResourcesOf(shoot.spec?.resources),
   };
 }
 

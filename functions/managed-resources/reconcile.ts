@@ -6,6 +6,7 @@ import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.t
 import { deliveryOf } from './delivery.ts';
 import { settleDirectly } from './direct.ts';
 import { followed, isBootstrapped, unfollowedNames } from './follow.ts';
+import { withNextLook } from './next-look.ts';
 import { releasable } from './plan.ts';
 import { readFirstRun, readManagedResources } from './read.ts';
 import type { Run } from './run.ts';
@@ -35,7 +36,8 @@ export async function reconcile(run: Run): Promise<Outcome> {
   if (wanted.type === 'missing') return waitFor(run, wanted.sentence);
   if (wanted.type === 'kept') return keep(run, live, wanted.applied, wanted.problem);
   const delivery = deliveryOf(run.context.settings.delivery, previous, live);
-  return delivery === 'Direct' ? settleDirectly(run, wanted, live) : settle(run, wanted, live);
+  const outcome = await (delivery === 'Direct' ? settleDirectly(run, wanted, live) : settle(run, wanted, live));
+  return withNextLook(run, wanted, outcome);
 }
 
 /** Neither resource-manager nor shoot API run: success without touching the shoot (trap 17). */

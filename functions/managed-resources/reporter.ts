@@ -1,8 +1,8 @@
 import { isAnswered, type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
+import { type ResourceReference, stillCopied } from '../../shared/gardener/references.ts';
 import {
   type Applied,
   type Extension,
-  type ExtensionStatus,
   FINALIZER,
   OPERATION_ANNOTATION,
   type OperationType,
@@ -12,12 +12,10 @@ import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { fieldManager } from './write.ts';
 
-export type References = NonNullable<ExtensionStatus['resources']>;
-
 /** What is recorded beside the operation; absent: left as it is. */
 export interface Note {
   applied?: Applied | undefined;
-  references?: References | undefined;
+  references?: ResourceReference[] | undefined;
 }
 
 /** Writes what becomes of an operation to its Extension; every write is guarded by the version that was read. */
@@ -39,7 +37,14 @@ export interface Reporter {
   letGo(which: 'own' | 'all'): Promise<void>;
 }
 
-export function createReporter(seed: KubeClient, read: Extension, operation: OperationType, now: () => Date): Reporter {
+/** @param shootResources the Shoot's `spec.resources` */
+export function createReporter(
+  seed: KubeClient,
+  read: Extension,
+  operation: OperationType,
+  shootResources: readonly ResourceReference[],
+  now: () => Date,
+): Reporter {
   let extension = read;
   const name = { namespace: read.metadata.namespace, name: read.metadata.name };
 
@@ -76,8 +81,9 @@ export function createReporter(seed: KubeClient, read: Extension, operation: Ope
       { type, state, description, ...(error === undefined ? {} : { error }) },
       now(),
     );
-    const references =
-      record.references === undefined ? undefined : mergeDiff(extension.status?.resources ?? [], record.references);
+    // Gardener cannot save the state of a Shoot with what is listed and gone; this must not wait for a success.
+    const listed = extension.status?.resources ?? [];
+    const references = mergeDiff(listed, record.references ?? stillCopied(listed, shootResources));
     const changes = {
       ...status,
       ...recordOf(extension, record.applied),

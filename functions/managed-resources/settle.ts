@@ -73,7 +73,6 @@ async function conclude(
     }
     return verdict.state === 'pending' ? done : requeueAfter(verdict.lookAgainInSeconds);
   }
-  const ends = reporter.inFlight();
   await reporter.accept();
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
@@ -83,7 +82,7 @@ async function conclude(
     await seed.delete(resources.secrets, { namespace, name });
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
-  return ends && references.length > 0 ? requeueAfter(COPIES_LAG_SECONDS) : done;
+  return done;
 }
 
 /** How long the operation under way has been going; an error that is told already gets no more patience. */

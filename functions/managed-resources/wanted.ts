@@ -5,6 +5,7 @@ import { objectGroups } from '../../shared/flux/groups.ts';
 import { locateIssues, MERGED_CONFIG } from '../../shared/flux/locate-issues.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { applyState, managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { listedCopies, type ResourceReference } from '../../shared/gardener/references.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
@@ -13,7 +14,6 @@ import { type Desired, desired, renderHash } from './desired.ts';
 import { type Followed, followed, isBootstrapped, isUnfollowed } from './follow.ts';
 import { readMaterial } from './material.ts';
 import { readConfigInputs } from './read.ts';
-import type { References } from './reporter.ts';
 import type { Run } from './run.ts';
 import { survey } from './survey.ts';
 import { syncSet } from './sync-set.ts';
@@ -21,7 +21,13 @@ import { chooseVersion } from './version.ts';
 
 /** What should be, or why that cannot be said now. */
 export type Wanted =
-  | ({ type: 'desired'; release: Release; references: References } & Desired)
+  | ({
+      type: 'desired';
+      release: Release;
+      references: ResourceReference[];
+      /** When tokens that are copied are renewed, in epoch ms. */
+      renewals: number[];
+    } & Desired)
   /** Something that the configuration names is not there yet. */
   | { type: 'missing'; sentence: string }
   /** The last applied stays, and why. */
@@ -101,6 +107,7 @@ async function fromConfig(
       release,
       shoot: shootFacts(cluster, context.settings),
       secrets: material.secrets,
+      configMaps: material.configMaps,
       ownsNamespace,
       shootHealth: context.settings.shootHealth,
     });
@@ -113,6 +120,7 @@ async function fromConfig(
     type: 'desired',
     release,
     references: referencesOf(config, cluster.spec.shoot.spec?.resources ?? []),
+    renewals: material.renewals,
     ...desired({
       config,
       release,
@@ -163,14 +171,9 @@ function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undef
 }
 
 /** Seed-side names of the copies in use: they survive a control-plane migration only when listed (facts 2.2). */
-function referencesOf(
-  config: EffectiveConfig,
-  entries: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[],
-): References {
+function referencesOf(config: EffectiveConfig, entries: ResourceReference[]): ResourceReference[] {
   const used = [config.sourceSecret, ...config.additionalSecrets].flatMap((secret) =>
     secret?.origin.type === 'resource' ? [secret.origin.resourceName] : [],
   );
-  return entries
-    .filter(({ name }) => used.includes(name))
-    .map(({ name, resourceRef }) => ({ name, resourceRef: { ...resourceRef, name: `ref-${resourceRef.name}` } }));
+  return listedCopies(entries.filter(({ name }) => used.includes(name)));
 }

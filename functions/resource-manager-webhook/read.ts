@@ -1,4 +1,5 @@
 import type { ConfigInputs } from '../../shared/config/effective.ts';
+import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -46,5 +47,5 @@ async function readFluxConfig(
   if (namespace === undefined) return {};
   const configMap = await (await kube(GARDEN)).find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return {};
-  return { fluxConfig: { namespace, data: (configMap.data ?? {}) as Record<string, string> } };
+  return { fluxConfig: fluxConfigMapOf(namespace, configMap) };
 }

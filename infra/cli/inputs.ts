@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigInputs } from '../../shared/config/effective.ts';
+import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';
+import { requiredKey } from '../../shared/config/schema.ts';
+import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { given, textOf, withoutNulls } from '../../shared/config/values.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { ConfigError, ShootFluxError } from '../../shared/runtime/errors.ts';
@@ -47,13 +50,17 @@ export async function readInputs(values: Values<typeof inputOptions>, terminal: 
         values['provider-config'] === undefined
           ? ownProviderConfig(shoot)
           : providerConfigOf(providerConfig, values['provider-config']),
-      shootResources: shoot && resourcesOf(shoot),
+      shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
     },
   };
 }
 
 const name = z.optional(z.string());
-const resourceRef = z.optional(z.looseObject({ kind: name, name }));
+const required = (example: string) => requiredKey(z.string(), { description: '', example });
+const resourceRef = requiredKey(
+  z.looseObject({ apiVersion: required('v1'), kind: required('Secret'), name: required('fleet-credentials') }),
+  { description: '', example: '{ apiVersion: v1, kind: Secret, name: fleet-credentials }' },
+);
 
 /** What is read of a Shoot; a file is no API server, so that only what counts has to be right. */
 const shootSchema = z.looseObject({
@@ -62,7 +69,7 @@ const shootSchema = z.looseObject({
     z.looseObject({
       kubernetes: z.optional(z.looseObject({ version: name })),
       extensions: z.optional(z.array(z.looseObject({ type: z.string() }))),
-      resources: z.optional(z.array(z.looseObject({ name: z.string(), resourceRef }))),
+      resources: z.optional(z.array(z.looseObject({ name: required('fleet-credentials'), resourceRef }))),
     }),
   ),
   status: z.optional(z.looseObject({ technicalID: name, uid: name, clusterIdentity: name })),
@@ -73,13 +80,13 @@ const configMapSchema = z.looseObject({
   apiVersion: z.optional(z.literal('v1')),
   metadata: z.optional(z.looseObject({ name: z.optional(z.literal('flux-config')), namespace: name })),
   data: z.optional(z.looseObject({})),
+  binaryData: z.optional(z.looseObject({})),
 });
 
-function fluxConfigOf(document: unknown, file: string, shoot: Shoot | undefined): ConfigInputs['fluxConfig'] {
+function fluxConfigOf(document: unknown, file: string, shoot: Shoot | undefined): FluxConfigMap {
   if (kindOf(document) !== 'ConfigMap') throw wrongKind(file, 'ConfigMap', '--flux-config');
-  const { metadata, data } = checked(document, configMapSchema, file);
-  const namespace = metadata?.namespace ?? shoot?.metadata.namespace ?? '';
-  return { namespace, data: (data ?? {}) as Record<string, string> };
+  const configMap = checked(document, configMapSchema, file);
+  return fluxConfigMapOf(configMap.metadata?.namespace ?? shoot?.metadata.namespace ?? '', configMap);
 }
 
 function shootOf(document: unknown, file: string): Shoot {
@@ -121,13 +128,4 @@ function wrongKind(file: string, kind: string, option: string): ShootFluxError {
 
 function ownProviderConfig(shoot: Shoot | undefined): unknown {
   return shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
-}
-
-function resourcesOf(shoot: Shoot): NonNullable<ConfigInputs['shootResources']> {
-  const resources: { name: string; resourceRef?: { kind?: string; name?: string } }[] = shoot.spec?.resources ?? [];
-  return resources.map(({ name, resourceRef: { kind = '', name: resourceName = '' } = {} }) => ({
-    name,
-    kind,
-    resourceName,
-  }));
 }

@@ -43,6 +43,7 @@ async function render({ distribution, config: inputs, shoot }: CliInputs): Promi
     release: await releases.release(version),
     shoot: shootFacts(clusterOf(shoot ?? nobody), {}),
     secrets: [],
+    configMaps: [],
     ownsNamespace: true,
     shootHealth: true,
   });
@@ -59,20 +60,22 @@ function clusterOf(shoot: Shoot) {
 
 function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): string[] {
   const copied = [config.sourceSecret, ...config.additionalSecrets].filter((secret) => secret !== undefined);
-  const secrets = copied.map((secret) => `Secret ${secret.namespace}/${targetOf(secret, shoot)}: ${originOf(secret)}`);
-  if (shoot !== undefined) return secrets;
+  const copies = copied.map((copy) => sentence(copy, shoot));
+  if (shoot !== undefined) return copies;
   const { namespace } = config.flux;
-  return [...secrets, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts: give --shoot to see them.`];
+  return [...copies, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts: give --shoot to see them.`];
 }
 
-function targetOf({ targetName, origin }: CopiedSecret, shoot: Shoot | undefined): string {
-  if (targetName !== undefined || origin.type === 'flux-source') return targetName ?? 'flux-source';
-  const entry = shoot?.spec?.resources?.find(({ name }) => name === origin.resourceName);
-  return entry?.resourceRef.name ?? '(named as the Secret itself)';
-}
-
-function originOf({ origin }: CopiedSecret): string {
-  return origin.type === 'flux-source'
-    ? 'a copy of the garden Secret flux-source.'
-    : `a copy of the resource "${origin.resourceName}" of the Shoot.`;
+function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot | undefined): string {
+  if (origin.type === 'flux-source')
+    return `Secret ${namespace}/${targetName}: a copy of the garden Secret flux-source.`;
+  const { resourceName } = origin;
+  const entry = shoot?.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
+  const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
+  const name = targetName ?? entry?.name ?? `(named as the ${kind} itself)`;
+  const content =
+    entry?.kind === 'WorkloadIdentity'
+      ? `a token of the WorkloadIdentity that is the resource "${resourceName}" of the Shoot.`
+      : `a copy of the resource "${resourceName}" of the Shoot.`;
+  return `${kind} ${namespace}/${name}: ${content}`;
 }

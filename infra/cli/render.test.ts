@@ -181,18 +181,55 @@ test.each([
   expect(out).toContain('\nkind: Namespace\nmetadata:\n  name: gitops\n');
 });
 
-test('a Shoot that is yet to be created, whose resources say no more than they must', async () => {
-  const file = { kind: 'Shoot', spec: { resources: [{ name: 'creds', resourceRef: { kind: 'Secret' } }] } };
+test('a Shoot that is yet to be created', async () => {
+  const file = { kind: 'Shoot', spec: { resources } };
   await using input = await files({ shoot: file, config: providerConfig });
   const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
   expect(await shootFlux(args)).toMatchObject({ code: 0, err: '' });
 });
 
-test('a resource without a reference is no Secret', async () => {
-  await using input = await files({ shoot: shoot({ resources: [{ name: 'creds' }] }), config: providerConfig });
+test.each([
+  [
+    { name: 'creds' },
+    'resourceRef: is missing; write it as in { apiVersion: v1, kind: Secret, name: fleet-credentials }',
+  ],
+  [
+    { name: 'creds', resourceRef: { apiVersion: 'v1', name: 'a' } },
+    'resourceRef.kind: is missing; write it as in Secret',
+  ],
+  [
+    { resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } },
+    'name: is missing; write it as in fleet-credentials',
+  ],
+])('a resource that says too little is told, whether somebody refers to it or not: %j', async (resource, sentence) => {
+  await using input = await files({ shoot: shoot({ resources: [resource] }) });
+  for (const command of ['render', 'validate']) {
+    const { code, out, err } = await shootFlux([command, ...distribution, '--shoot', input.paths.shoot]);
+    expect(code).toBe(1);
+    expect(out + err).toContain(`spec.resources[0].${sentence}`);
+  }
+});
+
+test('what is copied is named as what it becomes in the shoot', async () => {
+  const reference = (name: string, kind: string, apiVersion = 'v1') => ({
+    name,
+    resourceRef: { apiVersion, kind, name: `my-${name}` },
+  });
+  const additionalSecretResources = [{ name: 'vars' }, { name: 'cloud' }];
+  await using input = await files({
+    shoot: shoot({
+      resources: [
+        reference('vars', 'ConfigMap'),
+        reference('cloud', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1'),
+      ],
+    }),
+    config: { additionalSecretResources },
+  });
   const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
-  expect((await shootFlux(args)).err).toContain(
-    'source.secretResourceName: "creds" is of no kind in the Shoot\'s spec.resources, not a Secret; write',
+  const { out } = await shootFlux(args);
+  expect(out).toContain('# ConfigMap flux-system/my-vars: a copy of the resource "vars" of the Shoot.\n');
+  expect(out).toContain(
+    '# Secret flux-system/my-cloud: a token of the WorkloadIdentity that is the resource "cloud" of the Shoot.\n',
   );
 });
 

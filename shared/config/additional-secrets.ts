@@ -3,21 +3,24 @@ import type { ConfigIssue } from '../runtime/errors.ts';
 import type { ConfigInputs, CopiedSecret } from './effective.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { quote } from './quote.ts';
-import { secretNames } from './secret-users.ts';
-import { resourceProblem } from './shoot-resources.ts';
+import { type CopyKind, referencedNames } from './references.ts';
+import { resourceProblem, type ShootResource } from './shoot-resources.ts';
 
-/** What the additional Secrets meet in the Shoot. */
+/** What the copies meet in the Shoot. */
 export interface Surroundings {
   fluxNamespace: string;
-  /** Source and Kustomization, whose references decide where else a Secret has to be. */
+  /** Source and Kustomization, whose references decide where else a copy has to be. */
   users: KubeObject[];
   sourceSecret: CopiedSecret | undefined;
   shootResources: ConfigInputs['shootResources'];
 }
 
+/** ConfigMaps that we write into the namespace of Flux ourselves. */
+const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
+
 /**
- * The additional Secrets: each in the namespace of Flux, as users know it, and in the namespace of a source or
- * Kustomization that refers to it, because Flux reads Secrets only there.
+ * What is copied besides the source's credentials: each in the namespace of Flux, as users know it, and in the namespace
+ * of a source or Kustomization that refers to it, because Flux reads it only there.
  */
 export function additionalSecrets(
   entries: AdditionalSecret[],
@@ -25,23 +28,29 @@ export function additionalSecrets(
 ): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
-  const taken = new Map<string, string>();
-  const { sourceSecret, shootResources } = surroundings;
+  const { sourceSecret, shootResources, fluxNamespace } = surroundings;
+  const taken = new Map<string, string>(
+    OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, 'the ConfigMap with facts of the Shoot']),
+  );
   if (sourceSecret?.targetName !== undefined) {
-    taken.set(`${sourceSecret.namespace}/${sourceSecret.targetName}`, "the target of the source's credentials");
+    const place = `Secret ${sourceSecret.namespace}/${sourceSecret.targetName}`;
+    taken.set(place, "the target of the source's credentials");
   }
   for (const [index, { name, targetName }] of entries.entries()) {
     const path = `additionalSecretResources[${index}]`;
     const issue = (field: string, message: string) =>
       issues.push({ object: 'providerConfig', path: `${path}.${field}`, message });
     // A missing name is the schema's finding.
-    const problem = name === '' ? undefined : resourceProblem(name, shootResources);
+    const problem = name === '' ? undefined : resourceProblem(name, 'copy', shootResources);
     if (problem !== undefined) issue('name', problem);
-    const target = targetName ?? ownName(name, shootResources);
-    // Without the Shoot the Secret's own name is not known, but an entry named twice is still a collision.
+    const entry = shootResources?.find((resource) => resource.name === name);
+    const kind = kindInShoot(entry);
+    const target = targetName ?? ownName(entry);
+    // Without the Shoot the object's own name is not known, but an entry named twice is still a collision.
     const holder = target ?? `entry ${name}`;
-    for (const namespace of namespacesOf(target, surroundings)) {
-      const owner = name === '' && target === undefined ? undefined : taken.get(`${namespace}/${holder}`);
+    for (const namespace of namespacesOf(kind, target, surroundings)) {
+      const place = `${kind} ${namespace}/${holder}`;
+      const owner = name === '' && target === undefined ? undefined : taken.get(place);
       if (owner !== undefined) {
         const field = targetName === undefined ? 'name' : 'targetName';
         issue(
@@ -50,19 +59,23 @@ export function additionalSecrets(
         );
         break;
       }
-      taken.set(`${namespace}/${holder}`, `the target of ${path}`);
+      taken.set(place, `the target of ${path}`);
       secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
     }
   }
   return { secrets, issues };
 }
 
-function ownName(name: string, resources: ConfigInputs['shootResources']): string | undefined {
-  const own = resources?.find((resource) => resource.name === name)?.resourceName;
-  return own === '' ? undefined : own;
+/** A WorkloadIdentity becomes a Secret. */
+function kindInShoot(entry: ShootResource | undefined): CopyKind {
+  return entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
 }
 
-function namespacesOf(target: string | undefined, { fluxNamespace, users }: Surroundings): Set<string> {
-  const using = users.filter((user) => target !== undefined && secretNames(user).has(target));
+function ownName(entry: ShootResource | undefined): string | undefined {
+  return entry?.resourceName === '' ? undefined : entry?.resourceName;
+}
+
+function namespacesOf(kind: CopyKind, target: string | undefined, { fluxNamespace, users }: Surroundings): Set<string> {
+  const using = users.filter((user) => target !== undefined && referencedNames(user, kind).has(target));
   return new Set([fluxNamespace, ...using.map((user) => user.metadata.namespace ?? fluxNamespace)]);
 }

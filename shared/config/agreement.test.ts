@@ -28,7 +28,7 @@ const ks = (spec: object = {}, fields: object = {}) =>
 const config = (fields: object) => withTemplates(git(), ks(), fields);
 const withResources = (inputs: ConfigInputs, ...resources: [name: string, kind: string][]): ConfigInputs => ({
   ...inputs,
-  shootResources: resources.map(([name, kind]) => ({ name, kind, resourceName: '' })),
+  shootResources: resources.map(([name, kind]) => ({ name, apiVersion: 'v1', kind, resourceName: name })),
 });
 const credentials = (template: object, secretResourceName?: string) =>
   config({ source: { template, secretResourceName } });
@@ -131,6 +131,10 @@ const cases: Record<string, Case[]> = {
   additionalSecretResources: [
     ['none', config({ additionalSecretResources: null })],
     [
+      'a ConfigMap, which Go refuses and we copy',
+      withResources(config({ additionalSecretResources: [{ name: 'vars' }] }), ['vars', 'ConfigMap']),
+    ],
+    [
       'all errors',
       withResources(
         config({
@@ -142,7 +146,7 @@ const cases: Record<string, Case[]> = {
           ],
         }),
         ['valid', 'Secret'],
-        ['wrong-kind', 'ConfigMap'],
+        ['wrong-kind', 'Pod'],
       ),
       'additionalSecretResources[3].targetName',
       'additionalSecretResources[1].name',

@@ -14,7 +14,12 @@ import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 
 const CORE = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];
-const resource = (name: string) => ({ name, kind: 'Secret', resourceName: `${name}-secret` });
+const resource = (name: string, kind = 'Secret', apiVersion = 'v1') => ({
+  name,
+  apiVersion,
+  kind,
+  resourceName: `${name}-secret`,
+});
 
 describe('without source', () => {
   test.each<[string, ConfigInputs]>([
@@ -336,7 +341,7 @@ describe('additional Secrets', () => {
     ];
     const inputs = {
       ...withTemplates(template, ks, { additionalSecretResources: entries }),
-      shootResources: ['p', 'age', 'v', 'o'].map(resource),
+      shootResources: ['p', 'age', 'v', 'o'].map((name) => resource(name)),
     };
     expect(copies(inputs)).toEqual([
       copy('p', 'proxy'),
@@ -347,6 +352,44 @@ describe('additional Secrets', () => {
       copy('v', 'vars', 'apps'),
       copy('o', 'other'),
     ]);
+  });
+
+  test('may be ConfigMaps and WorkloadIdentities, each where it is referred to as what it becomes', () => {
+    const substituteFrom = [
+      { kind: 'ConfigMap', name: 'vars' },
+      { kind: 'ConfigMap', name: 'token' },
+    ];
+    const kubeConfig = { configMapRef: { name: 'access' }, secretRef: undefined };
+    const ks = kustomization({ postBuild: { substituteFrom }, kubeConfig }, { metadata: { namespace: 'apps' } });
+    const entries = ['vars', 'access', 'token'].map((name) => ({ name, targetName: name }));
+    const inputs = {
+      ...withTemplates(gitRepository(), ks, { additionalSecretResources: entries }),
+      shootResources: [
+        resource('vars', 'ConfigMap'),
+        resource('access', 'ConfigMap'),
+        resource('token', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1'),
+      ],
+    };
+    expect(copies(inputs)).toEqual([
+      copy('vars', 'vars'),
+      copy('vars', 'vars', 'apps'),
+      copy('access', 'access'),
+      copy('access', 'access', 'apps'),
+      copy('token', 'token'),
+    ]);
+  });
+
+  test('a Secret and a ConfigMap may have the same name', () => {
+    const entries = [
+      { name: 'a', targetName: 'x' },
+      { name: 'b', targetName: 'x' },
+      { name: 'a', targetName: 'shoot-info' },
+    ];
+    const inputs = {
+      ...withProviderConfig({ additionalSecretResources: entries }),
+      shootResources: [resource('a'), resource('b', 'ConfigMap')],
+    };
+    expect(copies(inputs)).toEqual([copy('a', 'x'), copy('b', 'x'), copy('a', 'shoot-info')]);
   });
 });
 

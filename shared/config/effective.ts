@@ -1,4 +1,6 @@
 import type { KubeObject } from '../kube/resource.ts';
+import type { FluxConfigMap } from './flux-config-map.ts';
+import type { ShootResource } from './shoot-resources.ts';
 
 /** What happens after the first success; see docs/configuration.md. */
 export type SyncMode = 'Once' | 'ManifestsOnly' | 'Reconcile';
@@ -37,7 +39,10 @@ export type SecretOrigin =
   /** The entry of the Shoot's `spec.resources` with this name (not the Secret's own name). */
   | { type: 'resource'; resourceName: string };
 
-/** A Secret that is copied into the shoot, with its type. */
+/**
+ * A Secret that is copied into the shoot, with its type. An entry of the Shoot's `spec.resources` may also be a ConfigMap,
+ * which is copied as one, or a WorkloadIdentity, of which Gardener makes a Secret with a token.
+ */
 export interface CopiedSecret {
   origin: SecretOrigin;
   /** Absent for an additional Secret without targetName: then named by the entry's `resourceRef.name`. */
@@ -71,10 +76,10 @@ export interface EffectiveConfig {
 
 /** What the layers are read from; both may be absent. */
 export interface ConfigInputs {
-  /** `data` of the ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
-  fluxConfig?: { namespace: string; data: Record<string, string> } | undefined;
+  /** The ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
+  fluxConfig?: FluxConfigMap | undefined;
   /** The Extension's `spec.providerConfig` as it is. */
   providerConfig?: unknown;
-  /** Names of the Shoot's `spec.resources` entries with their kinds; absent: not known, then not checked. */
-  shootResources?: { name: string; kind: string; resourceName: string }[] | undefined;
+  /** The Shoot's `spec.resources`; absent: not known, then not checked. */
+  shootResources?: ShootResource[] | undefined;
 }

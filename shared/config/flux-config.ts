@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
 import { normalVersion } from './checks.ts';
-import type { ConfigInputs } from './effective.ts';
+import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import {
   deletionPolicies,
   flagText,
@@ -13,14 +13,7 @@ import {
 } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import { type Layer, nothing, type ReadLayer } from './layer.ts';
-import {
-  fluxConfigObject,
-  type Repository,
-  repositoryIssues,
-  repositoryKeys,
-  repositoryOf,
-  trimmed,
-} from './repository.ts';
+import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
 
 /** The keys of the ConfigMap `flux-config`; every value is a text. */
@@ -45,7 +38,7 @@ export const fluxConfigSchema = z.strictObject({
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
 
 /** Reads the ConfigMap `flux-config`. */
-export function readFluxConfig(fluxConfig: NonNullable<ConfigInputs['fluxConfig']>): ReadLayer {
+export function readFluxConfig(fluxConfig: FluxConfigMap): ReadLayer {
   const object = fluxConfigObject(fluxConfig.namespace);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
@@ -54,7 +47,11 @@ export function readFluxConfig(fluxConfig: NonNullable<ConfigInputs['fluxConfig'
     layer: parsed.success ? toLayer(parsed.data) : nothing,
     names: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
     componentsPath: 'components',
-    issues: [...schemaIssues(object, fluxConfigSchema, data), ...repositoryIssues(object, data)],
+    issues: [
+      ...schemaIssues(object, fluxConfigSchema, data),
+      ...repositoryIssues(object, data),
+      ...binaryIssues(fluxConfig),
+    ],
   };
 }
 

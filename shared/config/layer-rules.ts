@@ -92,6 +92,7 @@ function sourceRefIssues({ source, kustomization, providerConfig }: Combined): C
 
 function secretResourceIssues({ providerConfig, shootResources }: Combined): ConfigIssue[] {
   const { object, secretResourceName } = providerConfig;
-  const message = secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, shootResources);
+  const message =
+    secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, 'credentials', shootResources);
   return message === undefined ? [] : [{ object, path: 'source.secretResourceName', message }];
 }

@@ -69,12 +69,13 @@ export const kustomizationSchema = z.strictObject({
 /** An entry of `additionalSecretResources`. */
 export const additionalSecretSchema = z.strictObject({
   name: requiredKey(text(), {
-    description: "The entry of the Shoot's `spec.resources` whose Secret is copied.",
+    description:
+      "The entry of the Shoot's `spec.resources` that is copied: a Secret, a ConfigMap or a WorkloadIdentity.",
     example: 'sops-age',
   }),
   targetName: key(text(objectName), {
     description: 'Its name in the Shoot.',
-    default: "the Secret's own name",
+    default: "the object's own name",
     example: 'sops-age',
   }),
 });

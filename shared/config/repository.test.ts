@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../runtime/errors.ts';
 import { hostKey, sourceOf, withFluxConfig } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { fluxConfigObject, fluxConfigRepository } from './repository.ts';
+import { fluxConfigObject } from './flux-config-map.ts';
+import { fluxConfigRepository } from './repository.ts';
 
 const read = (data: Record<string, string>) => fluxConfigRepository({ namespace: 'garden-foo', data });
 

@@ -12,6 +12,7 @@ import {
   positiveDuration,
   semverRange,
 } from './checks.ts';
+import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { schemaIssues } from './issues.ts';
 import { knownHostsProblem } from './known-hosts.ts';
 import { key, text } from './schema.ts';
@@ -25,18 +26,6 @@ export interface Repository {
   /** Lines of known_hosts, `scan`, or absent. */
   knownHosts?: string | undefined;
   sshKeyType: 'ed25519' | 'rsa';
-}
-
-/** The ConfigMap as it was read. */
-export interface FluxConfigMap {
-  namespace: string;
-  data: Record<string, string>;
-}
-
-/** How errors call the ConfigMap. */
-export function fluxConfigObject(namespace: string): string {
-  // A file need not say in which project it is.
-  return `ConfigMap ${namespace === '' ? '' : `${namespace}/`}flux-config`;
 }
 
 // A ConfigMap is written by hand, and most hosting sites offer git@host:path for copying, so it is taken here;

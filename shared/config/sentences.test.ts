@@ -202,6 +202,14 @@ describe('every bad value of flux-config has its own sentence', () => {
     );
   });
 
+  test('a key where nobody looks', () => {
+    const fluxConfig = { namespace: 'garden-foo', data: { syncMode: 'Once' }, binaryData: { syncMode: '', extra: '' } };
+    expect(problems({ fluxConfig })).toEqual([
+      'ConfigMap garden-foo/flux-config: binaryData: "syncMode" is not read there; remove it',
+      'ConfigMap garden-foo/flux-config: binaryData: "extra" is not read there; write it into data, as text',
+    ]);
+  });
+
   test('a value that is no text', () => {
     const data = { suspend: true, components: ['source-controller'] } as unknown as Record<string, string>;
     expect(problems(withFluxConfig(data))).toEqual([
@@ -211,7 +219,12 @@ describe('every bad value of flux-config has its own sentence', () => {
   });
 });
 
-const resource = (name: string, kind = 'Secret', resourceName = `${name}-secret`) => ({ name, kind, resourceName });
+const resource = (name: string, kind = 'Secret', apiVersion = 'v1') => ({
+  name,
+  apiVersion,
+  kind,
+  resourceName: `${name}-secret`,
+});
 const withSecret = (template: object, fields: object = {}): ConfigInputs =>
   withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' }, ...fields });
 const NAME_RULE = `use at most 253 lower-case letters, digits and '-', beginning and ending with a letter or digit, in parts joined by '.'`;
@@ -550,6 +563,24 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.secretResourceName: "git" is a ConfigMap in the Shoot\'s spec.resources, not a Secret; write the name of a Secret\'s entry',
   ],
   [
+    'a secretResourceName of a WorkloadIdentity',
+    {
+      ...withSecret(gitRepository()),
+      shootResources: [resource('git', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1')],
+    },
+    'source.secretResourceName: "git" is a WorkloadIdentity in the Shoot\'s spec.resources, whose token no source of Flux can read; write the name of a Secret\'s entry',
+  ],
+  [
+    'a secretResourceName of nothing',
+    { ...withSecret(gitRepository()), shootResources: [{ ...resource('git'), apiVersion: '', kind: '' }] },
+    'source.secretResourceName: "git" does not say in the Shoot\'s spec.resources which object it is; write its resourceRef with apiVersion, kind and name',
+  ],
+  [
+    'a secretResourceName of a Secret that Gardener does not know',
+    { ...withSecret(gitRepository()), shootResources: [resource('git', 'Secret', 'v2')] },
+    'source.secretResourceName: "git" is a Secret of v2 in the Shoot\'s spec.resources, which Gardener does not copy; write apiVersion v1 there',
+  ],
+  [
     'an unknown key of kustomization',
     withProviderConfig({
       source: { template: gitRepository() },
@@ -653,13 +684,36 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'additional Secrets of all bad sorts',
     {
       ...withProviderConfig({
-        additionalSecretResources: [{ name: 'a' }, { name: 'map' }, { name: 'no' }, { name: 'a', targetName: 'bad-' }],
+        additionalSecretResources: [{ name: 'a' }, { name: 'pod' }, { name: 'no' }, { name: 'a', targetName: 'bad-' }],
       }),
-      shootResources: [resource('a'), resource('map', 'ConfigMap')],
+      shootResources: [resource('a'), resource('pod', 'Pod')],
     },
     `additionalSecretResources[3].targetName: "bad-" is not a valid name for a Kubernetes object; ${NAME_RULE}`,
-    'additionalSecretResources[1].name: "map" is a ConfigMap in the Shoot\'s spec.resources, not a Secret; write the name of a Secret\'s entry',
-    'additionalSecretResources[2].name: "no" is not the name of an entry in the Shoot\'s spec.resources (it has a, map); add the entry or write the name of another',
+    'additionalSecretResources[1].name: "pod" is a Pod in the Shoot\'s spec.resources, which Gardener copies to no control plane; write the name of a Secret, a ConfigMap or a WorkloadIdentity',
+    'additionalSecretResources[2].name: "no" is not the name of an entry in the Shoot\'s spec.resources (it has a, pod); add the entry or write the name of another',
+  ],
+  [
+    'a WorkloadIdentity of another API',
+    {
+      ...withProviderConfig({ additionalSecretResources: [{ name: 'a' }] }),
+      shootResources: [resource('a', 'WorkloadIdentity', 'v1')],
+    },
+    'additionalSecretResources[0].name: "a" is a WorkloadIdentity of v1 in the Shoot\'s spec.resources, which Gardener does not copy; write apiVersion security.gardener.cloud/v1alpha1 there',
+  ],
+  [
+    'ConfigMaps in the place of others',
+    {
+      ...withProviderConfig({
+        additionalSecretResources: [
+          { name: 'a', targetName: 'shoot-info' },
+          { name: 'a', targetName: 'vars' },
+          { name: 'b', targetName: 'vars' },
+        ],
+      }),
+      shootResources: [resource('a', 'ConfigMap'), resource('b', 'ConfigMap')],
+    },
+    'additionalSecretResources[0].targetName: "shoot-info" in namespace flux-system is already the ConfigMap with facts of the Shoot; write another targetName',
+    'additionalSecretResources[2].targetName: "vars" in namespace flux-system is already the target of additionalSecretResources[1]; write another targetName',
   ],
   [
     'two additional Secrets with one name in the Shoot',

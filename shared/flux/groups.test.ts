@@ -179,3 +179,23 @@ test('what the CRDs of the release would refuse is an error before it is deliver
     ].join('; configuration: '),
   );
 });
+
+test('a copied ConfigMap keeps data and binaryData, and carries the label of what is copied', async () => {
+  const configMaps = [
+    { name: 'vars', namespace: 'apps', data: { a: 'b' }, binaryData: { c: '/w==' } },
+    { name: 'empty', namespace: 'flux-system' },
+  ];
+  const { secrets } = objectGroups(await renderInputs({ configMaps }));
+  const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+  expect(secrets.slice(0, 3)).toEqual([
+    expect.objectContaining({ kind: 'Namespace', metadata: expect.objectContaining({ name: 'apps' }) }),
+    {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' }, binaryData: { c: '/w==' } },
+      metadata: { name: 'vars', namespace: 'apps', labels, annotations: { [SKIP]: 'true' } },
+    },
+    {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { name: 'empty', namespace: 'flux-system', labels, annotations: { [SKIP]: 'true' } },
+    },
+  ]);
+});

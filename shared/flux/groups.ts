@@ -3,7 +3,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
-import type { ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';
+import type { ConfigMapMaterial, ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';
 
 /** On copied Secrets and ConfigMaps, as the Go extension of the same name puts it: its users select by it. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
@@ -22,7 +22,11 @@ const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
  */
 export function objectGroups(inputs: RenderInputs): ObjectGroups {
   const sync = syncObjects(inputs);
-  const copies = [...inputs.secrets.map((secret) => copiedSecret(secret, inputs.config)), ...configMaps(inputs)];
+  const copies = [
+    ...inputs.secrets.map((secret) => copiedSecret(secret, inputs.config)),
+    ...inputs.configMaps.map(copiedConfigMap),
+    ...configMaps(inputs),
+  ];
   const health = healthFilter(inputs.shootHealth);
   return {
     ...installGroups(inputs),
@@ -92,6 +96,15 @@ function copiedSecret({ name, namespace, type, data }: SecretMaterial, { syncMod
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
   const isOfSource = sourceSecret?.targetName === name && sourceSecret.namespace === namespace;
   return isOfSource && syncMode === 'Once' ? kept(secret) : secret;
+}
+
+/** An original that is `immutable` can be replaced by another one, so its copy is not. */
+function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapMaterial): KubeObject {
+  return {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
+    ...(data && { data }),
+    ...(binaryData && { binaryData }),
+  };
 }
 
 function configMaps({ config, shoot }: RenderInputs): KubeObject[] {

@@ -1,6 +1,6 @@
 import type { ConfigInputs } from '../config/effective.ts';
+import { fluxConfigObject } from '../config/flux-config-map.ts';
 import { PROVIDER_CONFIG } from '../config/provider-config.ts';
-import { fluxConfigObject } from '../config/repository.ts';
 import { given } from '../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
 

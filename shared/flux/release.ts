@@ -48,12 +48,22 @@ export interface SecretMaterial {
   data: Record<string, string>;
 }
 
+/** The content of one ConfigMap that goes into the shoot. */
+export interface ConfigMapMaterial {
+  name: string;
+  namespace: string;
+  data?: Record<string, string> | undefined;
+  /** base64 values. */
+  binaryData?: Record<string, string> | undefined;
+}
+
 /** Everything that the objects of a Shoot are made from. */
 export interface RenderInputs {
   config: EffectiveConfig;
   release: Release;
   shoot: ShootFacts;
   secrets: SecretMaterial[];
+  configMaps: ConfigMapMaterial[];
   /** False: the flux namespace existed before us and is in no ManagedResource. */
   ownsNamespace: boolean;
   /** True: no skip-health-check annotation (operator's opt-in). */

@@ -46,6 +46,13 @@ const noFacts: ShootFacts = {
 
 /** What a Shoot's objects are made from: the stand-in release, Flux only. */
 export async function renderInputs(changes: Partial<RenderInputs> = {}): Promise<RenderInputs> {
-  const base = { config: fluxOnly(), shoot: noFacts, secrets: [], ownsNamespace: true, shootHealth: false };
+  const base = {
+    config: fluxOnly(),
+    shoot: noFacts,
+    secrets: [],
+    configMaps: [],
+    ownsNamespace: true,
+    shootHealth: false,
+  };
   return { ...base, release: await standInRelease(), ...changes };
 }

@@ -22,7 +22,7 @@ export const fluxConfigSubscription: Subscription = {
   in: 'garden',
   resource: resources.configMaps,
   fieldSelector: `metadata.name=${FLUX_CONFIG}`,
-  wakes: ({ metadata, data }) => [metadata.uid, data],
+  wakes: ({ metadata, data, binaryData }) => [metadata.uid, data, binaryData],
   keys,
 };
 

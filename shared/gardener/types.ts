@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
+import type { ResourceReference } from './references.ts';
 
 export type OperationType = 'Create' | 'Reconcile' | 'Delete' | 'Migrate' | 'Restore';
 
@@ -84,7 +85,7 @@ export interface ExtensionStatus {
   conditions?: Condition[];
   providerStatus?: ProviderStatus;
   state?: { applied?: Applied; bootstrapped?: Bootstrapped; [field: string]: unknown };
-  resources?: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[];
+  resources?: ResourceReference[];
 }
 
 /** For people and dashboards; a control-plane migration loses it (trap 20), and its writers write it again. */
@@ -129,7 +130,7 @@ export interface Shoot {
     networking?: { pods?: string; services?: string; nodes?: string };
     maintenance?: { timeWindow?: { begin?: string; end?: string } };
     extensions?: { type: string; providerConfig?: unknown; disabled?: boolean }[];
-    resources?: { name: string; resourceRef: { apiVersion: string; kind: string; name: string } }[];
+    resources?: ResourceReference[];
     seedName?: string;
     purpose?: string;
   };

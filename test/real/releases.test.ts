@@ -92,7 +92,7 @@ describe('releases on a real API server', () => {
         source: { template, secretResourceName: 'creds' },
         kustomization: { template: { spec: { path: './clusters/bar', prune: true, wait: true } } },
       };
-      const shootResources = [{ name: 'creds', kind: 'Secret', resourceName: 'creds' }];
+      const shootResources = [{ name: 'creds', apiVersion: 'v1', kind: 'Secret', resourceName: 'creds' }];
       const data = { '.dockerconfigjson': Buffer.from('{"auths":{}}').toString('base64') };
       const secret = { name: 'flux-system', namespace, type: 'kubernetes.io/dockerconfigjson', data };
       const { secrets, sync } = delivered(release, { providerConfig, shootResources }, [secret]);
@@ -123,7 +123,15 @@ function resourceOf({ apiVersion, kind, metadata }: KubeObject): Resource {
 function delivered(release: Release, inputs: ConfigInputs, secrets: SecretMaterial[] = []): ObjectGroups {
   const config = effectiveConfig(inputs);
   const shoot = shootFacts(cluster, {});
-  const groups = objectGroups({ config, release, shoot, secrets, ownsNamespace: true, shootHealth: false });
+  const groups = objectGroups({
+    config,
+    release,
+    shoot,
+    secrets,
+    configMaps: [],
+    ownsNamespace: true,
+    shootHealth: false,
+  });
   const unpacked = Object.entries(groups).map(([name, objects]) => {
     const { data } = contentSecret('shoot--foo--bar', name, objects) as KubeObject & { data: Record<string, string> };
     return [name, unpackContent(data)] as const;

@@ -287,14 +287,17 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilBootstrapped();
     });
 
-    it('copies Secrets of the Shoot, with their type, and waits for a copy that lags', async () => {
-      const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
+    it('copies Secrets of the Shoot, with their type, and ConfigMaps, and waits for a copy that lags', async () => {
+      const references = [
+        { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } },
+        { name: 'vars', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'variables' } },
+      ];
       const providerConfig = {
         apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
         kind: 'FluxConfig',
-        additionalSecretResources: [{ name: 'creds', targetName: 'pull' }],
+        additionalSecretResources: [{ name: 'creds', targetName: 'pull' }, { name: 'vars' }],
       };
-      await stage.reconcileShoot({ spec: { resources: [reference] }, providerConfig });
+      await stage.reconcileShoot({ spec: { resources: references }, providerConfig });
       await eventually(
         'the wait',
         stage.extension,
@@ -309,6 +312,13 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         data,
       };
       await stage.seed.create(resources.secrets, copy, { fieldManager: 'gardener' });
+      const variables = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace: CONTROL_PLANE, name: 'ref-variables' },
+        data: { region: 'here' },
+      };
+      await stage.seed.create(resources.configMaps, variables, { fieldManager: 'gardener' });
       const extension = await stage.untilReady();
       expect(await stage.shoot.find(resources.secrets, inFlux('pull'))).toMatchObject({
         type: 'kubernetes.io/dockerconfigjson',
@@ -316,7 +326,11 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
       expect(extension.status?.resources).toEqual([
         { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'ref-registry' } },
+        { name: 'vars', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'ref-variables' } },
       ]);
+      expect(await stage.shoot.find(resources.configMaps, inFlux('variables'))).toMatchObject({
+        data: { region: 'here' },
+      });
     });
 
     it('a Kustomization that leaves the set is suspended before it is dropped', async () => {

@@ -34,6 +34,7 @@ async function contentKb(version: string): Promise<number> {
     release: await distributionAt(fluxDistribution).release(version),
     shoot: shootFacts(cluster(namespace), {}),
     secrets: [],
+    configMaps: [],
     ownsNamespace: true,
     shootHealth: false,
   });

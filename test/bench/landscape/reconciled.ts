@@ -26,7 +26,15 @@ export async function reconciledShoots(): Promise<Reconciled> {
   const [version = ''] = await distribution.versions();
   const release = await distribution.release(version);
   const shoot = shootFacts(cluster(controlPlane(1)), {});
-  const groups = objectGroups({ config, release, shoot, secrets: [], ownsNamespace: true, shootHealth: false });
+  const groups = objectGroups({
+    config,
+    release,
+    shoot,
+    secrets: [],
+    configMaps: [],
+    ownsNamespace: true,
+    shootHealth: false,
+  });
   const { applied, contents } = desired({
     config,
     release,

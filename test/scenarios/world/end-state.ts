@@ -15,6 +15,7 @@ const kinds = {
     ['extensions.gardener.cloud/v1alpha1', 'Cluster'],
     ['resources.gardener.cloud/v1alpha1', 'ManagedResource'],
     ['v1', 'Secret'],
+    ['v1', 'ConfigMap'],
   ],
   shoot: [
     ['v1', 'Namespace'],

@@ -12,8 +12,8 @@ export interface Gardenlet {
   operate(operation: 'migrate' | 'restore'): void;
   /** Deletes the Extension, as with a Shoot that loses the extension. */
   deleteExtension(): void;
-  /** A fresh Extension that waits for its state, as after a migration. */
-  createWaiting(): void;
+  /** A fresh Extension that waits for its state, as after a migration; the Cluster is there already. */
+  createWaiting(providerConfig?: unknown): void;
   /** Writes the state that the former seed's Extension had, and asks for a restoration. */
   restore(status: Record<string, unknown>): void;
   /** Deletes content Secrets that no ManagedResource refers to, as Gardener does every few minutes (trap 27). */
@@ -83,9 +83,10 @@ export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options): 
     },
     operate,
     deleteExtension: () => void seed.objects.delete(reference),
-    createWaiting() {
+    createWaiting(providerConfig) {
       const metadata = { ...reference.metadata, annotations: annotations('wait-for-state') };
-      seed.objects.create({ ...reference, metadata, spec: { type: 'shoot-flux' } } as KubeObject);
+      const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
+      seed.objects.create({ ...reference, metadata, spec } as KubeObject);
     },
     restore(status) {
       seed.objects.patchStatus(reference, status);

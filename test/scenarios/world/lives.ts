@@ -1,4 +1,15 @@
 import {
+  copiesGo,
+  copy,
+  copyNames,
+  createReferring,
+  credentials,
+  referring,
+  restoreAgain,
+  token,
+  variables,
+} from './references.ts';
+import {
   always,
   askFor,
   asleep,
@@ -153,6 +164,35 @@ export const lives: Life[] = [
     name: 'restoration',
     before: [both(create(always), fluxWorks), migrate, leave],
     during: [createWaiting, restore],
+  },
+  {
+    name: 'a new Shoot with references, whose copies come one after the other',
+    before: [],
+    during: [
+      reconcile(referring),
+      both(copy('a', token, credentials), reconcile(referring)),
+      both(copy('a', variables), reconcile(referring)),
+    ],
+  },
+  {
+    name: 'rotated references',
+    before: [both(copy('a', ...copyNames), reconcile(referring))],
+    during: [both(copy('b', ...copyNames), reconcile(referring))],
+  },
+  {
+    name: 'references leave the resources of the Shoot, and its configuration still names them',
+    before: [both(copy('a', ...copyNames), reconcile(referring))],
+    during: [both(reconcile({ providerConfig: referring.providerConfig }), copiesGo)],
+  },
+  {
+    name: 'restoration with references, whose copies lag',
+    before: [both(copy('a', ...copyNames), reconcile(referring)), fluxWorks, migrate, both(leave, copiesGo)],
+    during: [
+      createReferring,
+      // What the Extension has listed is there before it is restored; a token is asked for anew.
+      both(copy('a', credentials, variables), restore),
+      both(copy('b', token), restoreAgain),
+    ],
   },
   {
     name: 'the Shoot is deleted',

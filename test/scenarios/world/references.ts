@@ -1,0 +1,46 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { CONTROL_PLANE } from './gardenlet.ts';
+import { onlyFlux, type Step } from './steps.ts';
+
+/** A Shoot that has one of each kind copied. */
+export const referring = {
+  providerConfig: {
+    ...onlyFlux,
+    additionalSecretResources: [{ name: 'creds', targetName: 'pull' }, { name: 'vars' }, { name: 'cloud' }],
+  },
+  spec: {
+    resources: [
+      { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-creds' } },
+      { name: 'vars', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'my-vars' } },
+      {
+        name: 'cloud',
+        resourceRef: { apiVersion: 'security.gardener.cloud/v1alpha1', kind: 'WorkloadIdentity', name: 'my-cloud' },
+      },
+    ],
+  },
+};
+export const copyNames = [
+  ['Secret', 'ref-my-creds'],
+  ['ConfigMap', 'ref-my-vars'],
+  ['Secret', 'workload-identity-ref-my-cloud'],
+] as const;
+const copyOf = ([kind, name]: (typeof copyNames)[number], content: string) => ({
+  ...{ apiVersion: 'v1', kind, metadata: { namespace: CONTROL_PLANE, name } },
+  ...(kind === 'Secret' && { type: 'Opaque' }),
+  data: { token: kind === 'Secret' ? Buffer.from(content).toString('base64') : content },
+});
+export const [credentials, variables, token] = copyNames;
+/** What Gardener copies, which takes as long as it takes. */
+export const copy =
+  (content: string, ...names: (typeof copyNames)[number][]): Step =>
+  ({ seed }) => {
+    for (const name of names) seed.objects.apply(copyOf(name, content) as KubeObject);
+  };
+export const copiesGo: Step = ({ seed }) => {
+  for (const name of copyNames) seed.objects.delete(copyOf(name, '') as KubeObject);
+};
+
+/** A fresh Extension of this Shoot that waits for its state. */
+export const createReferring: Step = ({ gardenlet }) => gardenlet.createWaiting(referring.providerConfig);
+/** gardenlet tries once more. */
+export const restoreAgain: Step = ({ gardenlet }) => gardenlet.operate('restore');
