@@ -1,9 +1,11 @@
+import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { InvalidError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, Resource } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isFlux, isPruner } from './direct-plan.ts';
 import { resourceOf } from './kinds.ts';
+import { surplus } from './surplus.ts';
 import { fieldManager } from './write.ts';
 
 const PARALLEL = 8;
@@ -28,15 +30,23 @@ export async function applyObjects(
 async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<string, Resource>): Promise<void> {
   const resource = resourceOf(object, kinds);
   try {
-    await shoot.apply(resource, object, { fieldManager });
+    await applyWhole(shoot, resource, object);
   } catch (error) {
     // As the resource-manager does: a Secret's type, for example, cannot be changed.
     if (!(error instanceof InvalidError) || object.metadata.annotations?.[DELETE_ON_INVALID_UPDATE] !== 'true') {
       throw error;
     }
     await shoot.delete(resource, object.metadata);
-    await shoot.apply(resource, object, { fieldManager });
+    await applyWhole(shoot, resource, object);
   }
+}
+
+/** Applies it, and of Flux's objects and the copies takes away what nobody asks for. */
+async function applyWhole(shoot: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
+  const live = await shoot.apply(resource, object, { fieldManager });
+  if (!isFlux(objectRef(object)) && object.kind !== 'Secret' && object.kind !== 'ConfigMap') return;
+  const patch = surplus(live, object);
+  if (patch !== undefined) await shoot.mergePatch(resource, object.metadata, patch, { fieldManager });
 }
 
 /** Suspends what is leaving and would take its workloads along. */

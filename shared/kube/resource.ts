@@ -17,10 +17,21 @@ export interface ObjectMeta {
   resourceVersion?: string;
   generation?: number;
   creationTimestamp?: string;
+  /** When it has to have ended, at the latest; asked for so many seconds before. */
   deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
+  managedFields?: ManagedFields[];
+}
+
+/** Which fields somebody has set, as a tree with `f:<name>` for each field. */
+export interface ManagedFields {
+  manager?: string;
+  operation?: string;
+  subresource?: string;
+  fieldsV1?: Record<string, unknown>;
 }
 
 /** Any Kubernetes object. */

@@ -5,6 +5,7 @@ import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const fieldManager = 'person';
+const url = 'https://git.example.com/a';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
 /** Longer than what `eventually` waits, so that its words are heard. */
@@ -63,6 +64,40 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await stage.untilReady();
       const live = await stage.shoot.find(kustomizations, inFlux('flux-system'));
       expect(live?.spec).toMatchObject({ interval: '1m' });
+    });
+
+    it('Direct: what was set in passing goes, as with the resource-manager; what others apply stays', async () => {
+      const gitRepository = (ref: Record<string, string>) => ({
+        template: { kind: 'GitRepository', spec: { url, ref } },
+      });
+      const before = config({ syncMode: 'Reconcile', suspend: true, source: gitRepository({ tag: 'v1' }) });
+      // At first the resource-manager owns every field of it.
+      for (const delivery of ['ManagedResource', 'Direct'] as const) {
+        await start({ delivery });
+        await stage.reconcileShoot({ providerConfig: before });
+        await stage.untilReady();
+        if (delivery === 'ManagedResource') await stage[Symbol.asyncDispose]();
+      }
+      const inPassing = { spec: { wait: true } };
+      await stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), inPassing, { fieldManager });
+      const theirs = {
+        apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+        kind: 'Kustomization',
+        metadata: inFlux('flux-system'),
+        spec: { decryption: { provider: 'sops' } },
+      };
+      await stage.shoot.apply(kustomizations, theirs, { fieldManager });
+      const after = config({ syncMode: 'Reconcile', source: gitRepository({ branch: 'main' }) });
+      await stage.reconcileShoot({ providerConfig: after });
+      await stage.untilReady();
+      const source = await stage.shoot.find(gitRepositories, inFlux('flux-system'));
+      expect(source?.spec).toMatchObject({ ref: { branch: 'main' } });
+      expect(source?.spec).not.toHaveProperty('ref.tag');
+      expect(source?.spec).not.toHaveProperty('suspend');
+      const root = await stage.shoot.find(kustomizations, inFlux('flux-system'));
+      expect(root?.spec).toMatchObject({ path: './', decryption: { provider: 'sops' } });
+      expect(root?.spec).not.toHaveProperty('wait');
+      expect(root?.spec).not.toHaveProperty('suspend');
     });
 
     it('Direct: what leaves is suspended before it goes', async () => {
@@ -216,7 +251,7 @@ function config(parts: Record<string, unknown>): Record<string, unknown> {
     apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
     kind: 'FluxConfig',
     source: {
-      template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } },
+      template: { kind: 'GitRepository', spec: { url, ref: { branch: 'main' } } },
     },
     kustomization: { template: { spec: { path: './', prune: true } } },
     ...parts,
