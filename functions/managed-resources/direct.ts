@@ -5,6 +5,7 @@ import { shootClient } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError, NotFoundError } from '../../shared/kube/errors.ts';
+import { refusalIn } from '../../shared/kube/refusal.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { applyObjects, prune, suspendLeaving } from './apply.ts';
@@ -80,14 +81,16 @@ async function conclude(run: Run, wanted: DesiredState, remaining: string[]): Pr
 }
 
 /**
- * What the shoot does not take is told. A kind that is not served is normal for a moment after its CRD was written.
+ * What the shoot does not take is told. A kind that is not served is normal for a moment after its CRD was written, and
+ * so is a namespace that still goes after an extension was removed and comes back.
  * @throws everything else, which is tried again
  */
 async function refused(run: Run, error: unknown): Promise<Outcome> {
   if (!(error instanceof KubeError)) throw error;
   const { status, message } = error;
   const isMissing = error instanceof NotFoundError;
-  if (isMissing && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
+  const mayPass = isMissing || refusalIn(message)?.kind === 'terminating';
+  if (mayPass && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
   if (!isMissing && ![400, 403, 422].includes(status)) throw error;
   await run.reporter.failed(explainRefused(message), [RETRYABLE_CONFIGURATION_PROBLEM]);
   return requeueAfter(60);

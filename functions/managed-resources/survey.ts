@@ -56,5 +56,7 @@ async function ask(
   const namespace = owns
     ? await shoot.find(resources.namespaces, { name: fluxNamespace }, { metadataOnly: true })
     : undefined;
-  return { liveVersion, ownsNamespace: owns && namespace === undefined };
+  // One that goes is none: what comes after it is ours, as after an extension that has just been removed.
+  const isThere = namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+  return { liveVersion, ownsNamespace: owns && !isThere };
 }

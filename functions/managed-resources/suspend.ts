@@ -1,8 +1,8 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { NotFoundError } from '../../shared/kube/errors.ts';
 import type { Resource } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isSuspended, pruners } from './leaving.ts';
+import { pages, unlessGone } from './pages.ts';
 import { fieldManager } from './write.ts';
 
 const PARALLEL = 8;
@@ -17,14 +17,10 @@ export async function suspendAll(shoot: KubeClient, kinds: Resource[]): Promise<
 }
 
 async function suspendKind(shoot: KubeClient, resource: Resource): Promise<void> {
-  try {
-    const { items } = await shoot.list(resource);
+  for await (const items of pages(shoot, resource)) {
     const active = items.filter((item) => !isSuspended(item));
     await inParallel(PARALLEL, active, ({ metadata }) =>
-      shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager }),
+      unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager })),
     );
-  } catch (error) {
-    // The kind is not served any more, or somebody was faster.
-    if (!(error instanceof NotFoundError)) throw error;
   }
 }

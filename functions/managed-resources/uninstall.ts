@@ -1,9 +1,9 @@
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isVacant } from './namespace.ts';
+import { pages, unlessGone } from './pages.ts';
 import { suspendAll } from './suspend.ts';
 import { type Target, targetsOf } from './targets.ts';
 import { fieldManager } from './write.ts';
@@ -63,22 +63,15 @@ async function anyPod(shoot: KubeClient, { namespace }: Applied, deployments: Ta
 }
 
 async function stripFinalizers(shoot: KubeClient, kind: Resource): Promise<void> {
-  const held = (await listed(shoot, kind)).filter(({ metadata }) =>
-    metadata.finalizers?.some((finalizer) => fluxFinalizers.has(finalizer)),
-  );
-  await inParallel(PARALLEL, held, async ({ metadata }) => {
-    const finalizers = metadata.finalizers?.filter((finalizer) => !fluxFinalizers.has(finalizer));
-    const patch = { metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
-    await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));
-  });
-}
-
-async function listed(shoot: KubeClient, kind: Resource): Promise<KubeObject[]> {
-  try {
-    return (await shoot.list(kind, { metadataOnly: true })).items;
-  } catch (error) {
-    if (error instanceof NotFoundError) return [];
-    throw error;
+  for await (const items of pages(shoot, kind, { metadataOnly: true })) {
+    const held = items.filter(({ metadata }) =>
+      metadata.finalizers?.some((finalizer) => fluxFinalizers.has(finalizer)),
+    );
+    await inParallel(PARALLEL, held, async ({ metadata }) => {
+      const finalizers = metadata.finalizers?.filter((finalizer) => !fluxFinalizers.has(finalizer));
+      const patch = { metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
+      await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));
+    });
   }
 }
 
@@ -94,12 +87,4 @@ async function removeTarget(shoot: KubeClient, { resource, ...name }: Target): P
   const object = await shoot.find(resource, name, { metadataOnly: true });
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
   await shoot.delete(resource, name, { propagationPolicy: 'Background' });
-}
-
-async function unlessGone(patch: Promise<unknown>): Promise<void> {
-  try {
-    await patch;
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-  }
 }

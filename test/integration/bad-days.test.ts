@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { Extension } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import {
+  always,
+  both,
+  create,
+  deletedShoot,
+  deleteExtension,
+  deployed,
+  fluxWorks,
+  reconcile,
+  type Step,
+} from '../scenarios/world/steps.ts';
+import { startWorld, type World, type WorldOptions } from '../scenarios/world/world.ts';
+
+/** What goes wrong in a Shoot while the extension comes, stays or leaves; on the world's own clock. */
+
+const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io/v1';
+const root = { apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'flux-system', name: 'main-ks' } };
+const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'flux-system', name: 'held' } };
+
+/** Flux is managed, has come up and has deployed something; then this happens. */
+async function living(options: WorldOptions, ...steps: Step[]): Promise<World> {
+  const world = await startWorld(options);
+  for (const step of [both(create(always), fluxWorks), deployed, ...steps]) {
+    step(world);
+    await world.settle();
+  }
+  return world;
+}
+
+const extensionOf = ({ gardenlet }: World) => gardenlet.extension() as Extension | undefined;
+const kustomizations = ({ shoot }: World) => shoot.objects.list(KUSTOMIZE, 'Kustomization') as KubeObject[];
+const isSuspended = ({ spec }: KubeObject) => (spec as { suspend?: boolean }).suspend === true;
+
+describe('the extension comes back while the namespace of the former Flux still goes', () => {
+  const held = { metadata: { ...account.metadata, finalizers: ['example.com/slow'] } };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+
+  it('the namespace that comes after it is ours, and Flux comes up in it', async () => {
+    await using world = await living({ delivery: 'Direct' }, ({ shoot }) =>
+      shoot.objects.create({ ...account, ...held } as KubeObject),
+    );
+    deleteExtension(world);
+    await world.settle();
+    expect(world.shoot.objects.find(namespace)?.metadata.deletionTimestamp).toBeDefined();
+    reconcile()(world);
+    await world.settle();
+    expect(extensionOf(world)?.status?.lastError?.description).toContain('is being deleted');
+    world.shoot.objects.patch(account, { metadata: { finalizers: null } });
+    await expect.poll(() => world.shoot.objects.find(namespace)).toBeUndefined();
+    reconcile()(world);
+    await world.settle();
+    expect(extensionOf(world)?.status).toMatchObject({
+      lastOperation: { state: 'Succeeded' },
+      state: { applied: { ownsNamespace: true } },
+    });
+    expect(world.shoot.objects.find(root)).toBeDefined();
+  });
+});
+
+describe('suspending', () => {
+  const many: Step = ({ shoot }) => {
+    for (let count = 0; count < 40; count++) {
+      const metadata = { namespace: 'apps', name: `app-${count}` };
+      const spec = { interval: '5m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'a' } };
+      shoot.objects.create({ apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata, spec } as KubeObject);
+    }
+  };
+
+  it('goes on when one of many has gone in between', async () => {
+    await using world = await living({}, many);
+    world.shoot.faults.add({
+      match: { user: 'functions', method: 'PATCH', path: /kustomizations\/app-0$/ },
+      action: 'status',
+      status: 404,
+      times: Number.POSITIVE_INFINITY,
+    });
+    deletedShoot(world);
+    await world.settle();
+    const active = kustomizations(world).filter((object) => !isSuspended(object));
+    expect(active.map(({ metadata }) => metadata.name)).toEqual(['app-0']);
+  });
+});
