@@ -6,6 +6,7 @@ import { createLog, type LogLevel } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes, UsageError } from './command.ts';
+import { healthOptions, heartbeatOf } from './health-options.ts';
 import { portOf } from './port.ts';
 import { releasesOf } from './releases.ts';
 import { webhookOptions, webhooksOf } from './webhook-options.ts';
@@ -46,10 +47,7 @@ export default command({
       description:
         "Who writes into the shoots: Gardener's resource-manager (default), shoot-flux itself, or that only where the resource-manager may not.",
     },
-    'shoot-health': {
-      type: 'boolean',
-      description: "Let a broken Flux mark the user's Shoot unhealthy; default: only our own conditions tell.",
-    },
+    ...healthOptions,
     'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error; default info.' },
   },
   notes: 'Logs are JSON lines on standard error. SIGTERM and SIGINT let runs end that are under way.',
@@ -70,6 +68,7 @@ export default command({
       delivery: delivery(values.delivery),
       shootAccess: shootAccess(values['shoot-access']),
     };
+    const heartbeat = heartbeatOf(values, settings.seeds);
     const webhooks = await webhooksOf(values);
     const log = createLog(logLevel(values['log-level']));
     // From the start: whoever asks it to end while it begins is heard too.
@@ -80,6 +79,7 @@ export default command({
       log,
       port: portOf('--port', values.port),
       webhooks,
+      heartbeat,
       sqsEndpoint: url(values['sqs-endpoint']),
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;

@@ -1,7 +1,8 @@
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { PolicyRule, Subscription } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type AnyDefinition, isWebhook } from '../functions.ts';
+import { HEARTBEAT } from '../heartbeat/lease.ts';
 import { configurations } from '../webhooks/ca-bundle.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
 
@@ -18,16 +19,18 @@ interface Identity {
 
 /**
  * ServiceAccounts, roles and bindings of one place: each function with just its own rights, the watcher with list and
- * watch of what is subscribed, and the keeper of the webhooks' certificates. Follows from the definitions alone.
+ * watch of what is subscribed, the keeper of the webhooks' certificates, and the heartbeat. Follows from the
+ * definitions alone.
  */
 export function rbacObjects(definitions: AnyDefinition[], place: Place): KubeObject[] {
   const identities: Identity[] = [
     ...definitions.map(({ name, rights }) => ({ name, rules: rights[place] })),
     { name: 'watcher', rules: watchRules(definitions, place) },
     { name: 'webhooks', ...webhookRules(definitions, place) },
+    { name: 'heartbeat', rules: [], ...(place !== GARDEN && { own: heartbeatRules }) },
   ];
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-  return [namespace, ...identities.filter(({ rules }) => rules.length > 0).flatMap(identity)];
+  return [namespace, ...identities.filter(({ rules, own }) => rules.length > 0 || own !== undefined).flatMap(identity)];
 }
 
 /** The user name under which an identity is known to RBAC. */
@@ -41,14 +44,18 @@ function identity({ name, rules, own }: Identity): KubeObject[] {
   const rbac = 'rbac.authorization.k8s.io';
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account, automountServiceAccountToken: false },
-    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules },
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: role },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
-      subjects: [{ kind: 'ServiceAccount', ...account }],
-    },
+    ...(rules.length === 0
+      ? []
+      : [
+          { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules },
+          {
+            apiVersion: `${rbac}/v1`,
+            kind: 'ClusterRoleBinding',
+            metadata: { name: role },
+            roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+            subjects: [{ kind: 'ServiceAccount', ...account }],
+          },
+        ]),
     ...(own === undefined
       ? []
       : [
@@ -63,6 +70,17 @@ function identity({ name, rules, own }: Identity): KubeObject[] {
         ]),
   ];
 }
+
+/** The Lease in the extension's own namespace; RBAC cannot name what does not exist yet. */
+const heartbeatRules: PolicyRule[] = [
+  {
+    apiGroups: [resources.leases.group],
+    resources: [resources.leases.plural],
+    verbs: ['get', 'patch'],
+    resourceNames: [HEARTBEAT],
+  },
+  { apiGroups: [resources.leases.group], resources: [resources.leases.plural], verbs: ['create'] },
+];
 
 /** The certificates are kept in the garden, and told to the API servers that call. */
 function webhookRules(definitions: AnyDefinition[], place: Place): Pick<Identity, 'rules' | 'own'> {

@@ -7,6 +7,7 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findFunctions } from '../functions.ts';
+import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
@@ -23,6 +24,10 @@ export interface ProductOptions {
   port?: number | undefined;
   /** Answers API servers; absent: no API server calls here. */
   webhooks?: WebhookOptions | undefined;
+  /**
+   * Where the heartbeat of `shootHealth` is written, the extension's own namespace by seed; absent: no heartbeat.
+   */
+  heartbeat?: Record<string, string> | undefined;
   /** Another SQS than the embedded one. */
   sqsEndpoint?: string | undefined;
   resyncSeconds?: number | undefined;
@@ -82,12 +87,17 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     options.concurrency === undefined ? {} : { concurrency: options.concurrency },
   );
   watcher.start();
+  const heartbeat = startHeartbeat({
+    ...{ namespaces: options.heartbeat ?? {}, kube: clientsOf('heartbeat'), alive: watcher.alive },
+    ...{ now: () => new Date(), log },
+  });
 
   return {
     port: endpoints?.port,
     webhookPort: webhooks?.port,
     watcher,
     async stop() {
+      await heartbeat.stop();
       await watcher.stop();
       await running.stop();
       await bridge.stop();

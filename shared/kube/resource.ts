@@ -80,4 +80,5 @@ export const resources = {
     false,
   ),
   deployments: resource('apps', 'v1', 'deployments', 'Deployment'),
+  leases: resource('coordination.k8s.io', 'v1', 'leases', 'Lease'),
 } as const satisfies Record<string, Resource>;

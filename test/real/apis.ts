@@ -1,3 +1,4 @@
+import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import {
   type Identity,
@@ -82,6 +83,8 @@ async function grant(server: ApiServer, place: Place, identities: Identity[]): P
   for (const [name, [rule]] of Object.entries(await shippedRules(place))) {
     const user = identities.find((identity) => identity.name === name)?.user;
     const resourceAttributes = {
+      // Some rights are for this namespace alone.
+      namespace: NAMESPACE,
       verb: rule?.verbs[0],
       group: rule?.apiGroups[0],
       resource: rule?.resources[0],

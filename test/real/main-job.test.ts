@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { beat, HEARTBEAT } from '../../infra/heartbeat/lease.ts';
+import { NAMESPACE } from '../../infra/webhooks/names.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { changesSuite } from '../scenarios/changes.ts';
 import { contractSuite } from '../scenarios/contract.ts';
 import { directSuite } from '../scenarios/direct.ts';
-import { webhookIdentities } from '../scenarios/identities.ts';
+import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { type RealApis, startRealApis } from './apis.ts';
@@ -34,6 +38,20 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   removalSuite('removal', start, fluxDistribution ?? '');
   directSuite('delivery without the resource-manager', start, fluxDistribution ?? '');
   upgradeSuite(start, fluxDistribution ?? '');
+
+  it('the heartbeat is a Lease, made and renewed', async () => {
+    const { url, ca } = apis.seed;
+    const seed = createKubeClient({ server: url, ca, token: tokenOf('heartbeat') });
+    try {
+      await beat(seed, NAMESPACE, new Date('2026-01-02T03:04:05.678Z'));
+      await beat(seed, NAMESPACE, new Date('2026-01-02T03:04:35.678Z'));
+      const name = { namespace: NAMESPACE, name: HEARTBEAT };
+      const spec = { holderIdentity: 'shoot-flux', renewTime: '2026-01-02T03:04:35.678000Z' };
+      expect(await seed.find(resources.leases, name)).toMatchObject({ spec });
+    } finally {
+      seed.close();
+    }
+  });
 
   describe('the shipped rights', () => {
     it('suffice: nothing was refused', async () => {

@@ -7,16 +7,16 @@ export type Place = 'garden' | 'seed';
 
 /** Somebody who speaks with the rights that are shipped, and no others. */
 export interface Identity {
-  /** `watcher`, `webhooks` (the keeper of their certificates), or the name of a function. */
+  /** `watcher`, `heartbeat`, `webhooks` (the keeper of their certificates), or the name of a function. */
   name: string;
   /** As RBAC knows it. */
   user: string;
   token: string;
 }
 
-/** The watcher, the keeper of certificates and every function, each with a token of its own. */
+/** The watcher, the heartbeat, the keeper of certificates and every function, each with a token of its own. */
 export async function shippedIdentities(): Promise<Identity[]> {
-  const names = [...(await findAllDefinitions()).map(({ name }) => name), 'watcher', 'webhooks'];
+  const names = [...(await findAllDefinitions()).map(({ name }) => name), 'watcher', 'heartbeat', 'webhooks'];
   return names.map((name) => ({ name, user: serviceAccountUser(name), token: tokenOf(name) }));
 }
 

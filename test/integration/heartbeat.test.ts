@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { startHeartbeat } from '../../infra/heartbeat/heartbeat.ts';
+import { beat } from '../../infra/heartbeat/lease.ts';
+import { NAMESPACE } from '../../infra/webhooks/names.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { type Cluster, startCluster } from '../landscape/cluster.ts';
+import { eventually } from '../landscape/eventually.ts';
+
+/** Trap 37: whoever publishes a condition of the Shoot has to say that it is alive, in the extension's own namespace. */
+
+interface Lease extends KubeObject {
+  spec: { renewTime: string };
+}
+
+const token = 'heartbeat-token';
+let seed: Cluster;
+let forget: () => void;
+
+beforeAll(async () => {
+  seed = await startCluster(rbacObjects([], 'seed'), {
+    tokens: {
+      [token]: { name: serviceAccountUser('heartbeat') },
+      administrator: { name: 'admin', groups: ['system:masters'] },
+    },
+    authorization: 'RBAC',
+  });
+  forget = seed.api.checkpoint();
+});
+beforeEach(() => {
+  forget();
+  seed.api.faults.clear();
+});
+afterAll(() => seed.stop());
+
+const client = (signal?: AbortSignal) =>
+  createKubeClient({ ...seed.connection, token }, signal === undefined ? {} : { signal });
+const lease = () =>
+  seed.client.find<Lease>(resources.leases, { namespace: NAMESPACE, name: 'gardener-extension-heartbeat' });
+
+it('is a Lease as gardenlet reads it, made and renewed with just the rights that are shipped', async () => {
+  const spec = { holderIdentity: 'shoot-flux', leaseDurationSeconds: 30 };
+  await beat(client(), NAMESPACE, new Date('2026-01-02T03:04:05.678Z'));
+  expect((await lease())?.spec).toEqual({ ...spec, renewTime: '2026-01-02T03:04:05.678000Z' });
+  await beat(client(), NAMESPACE, new Date('2026-01-02T03:04:35.678Z'));
+  expect((await lease())?.spec).toEqual({ ...spec, renewTime: '2026-01-02T03:04:35.678000Z' });
+});
+
+it('of two processes at once one is enough, and neither fails', async () => {
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 4 }, () => beat(client(), NAMESPACE, new Date())));
+  }
+  expect(await lease()).toBeDefined();
+});
+
+it('goes on by itself, through an outage, and only while the watcher gets on', async () => {
+  const lines: string[] = [];
+  let now = Date.parse('2026-01-02T03:04:05Z');
+  let alive = true;
+  const heartbeat = startHeartbeat({
+    namespaces: { local: NAMESPACE },
+    kube: async (_, signal) => client(signal),
+    alive: () => alive,
+    now: () => {
+      now += 1000;
+      return new Date(now);
+    },
+    log: createLog('warn', (line) => lines.push(line)),
+    everyMs: 5,
+  });
+  const renewed = async () => {
+    const before = (await lease())?.spec.renewTime ?? '';
+    await eventually('a renewal', async () => ((await lease())?.spec.renewTime ?? '') > before);
+  };
+  await renewed();
+  seed.api.faults.add({ action: 'status', status: 503, match: { method: 'PATCH' }, times: 3 });
+  await eventually('the outage is told', async () => lines.some((line) => line.includes('503')));
+  await renewed();
+  alive = false;
+  await eventually('why nothing is renewed', async () =>
+    lines.some((line) => line.includes('watcher does not get on')),
+  );
+  const last = (await lease())?.spec.renewTime;
+  await heartbeat.stop();
+  expect((await lease())?.spec.renewTime).toBe(last);
+});
