@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { definition } from '../../functions/readiness/function.ts';
+import { handler } from '../../functions/readiness/handler.ts';
+import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { managedResourceManifest } from '../../shared/gardener/managed-resource.ts';
+import {
+  appliedFactory,
+  NAMESPACE as CONTROL_PLANE,
+  clusterFactory,
+  conditionFactory,
+  extensionFactory,
+  lastOperationFactory,
+} from '../../shared/gardener/testing.ts';
+import type { Applied, Condition, Extension, Cluster as GardenerCluster } from '../../shared/gardener/types.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { type Cluster, startCluster } from '../landscape/cluster.ts';
+import {
+  NAMESPACE as FLUX,
+  fluxCrds,
+  gitRepositories,
+  gitRepositoryFactory,
+  kustomizationFactory,
+  kustomizations,
+} from '../landscape/flux/testing.ts';
+import type { RequestSummary } from '../landscape/kube-api/kube-api.ts';
+import { seedCrds } from '../landscape/seed/crds.ts';
+
+/** One run after another, over TLS and with just the shipped rights, while a source fails and is mended. */
+
+const token = 'readiness-token';
+const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+const fieldManager = 'test';
+const shipped = { 'shoot-flux-controllers': 'c', 'shoot-flux-sync': 's' };
+const applied = appliedFactory({
+  managedResources: shipped,
+  components: ['source-controller'],
+  source: { ...apiOf(gitRepositories), namespace: FLUX, name: 'main-gitrepo' },
+  kustomization: { ...apiOf(kustomizations), namespace: FLUX, name: 'main-ks' },
+});
+const url = 'ssh://git@git.example.com/org/fleet';
+const mismatch = `failed to checkout and determine revision: unable to clone '${url}': ssh: handshake failed: knownhosts: key mismatch`;
+
+let seed: Cluster;
+let shoot: Cluster;
+let forget: (() => void)[];
+let clock: number;
+let onShootRequest: (request: RequestSummary) => Promise<void> | undefined;
+
+beforeAll(async () => {
+  const tokens = {
+    [token]: { name: serviceAccountUser('readiness') },
+    administrator: { name: 'admin', groups: ['system:masters'] },
+  };
+  [seed, shoot] = await Promise.all([
+    startCluster([...seedCrds(), ...rbacObjects([definition], 'seed')], { tokens, authorization: 'RBAC' }),
+    startCluster(fluxCrds(), { onRequest: (request) => onShootRequest(request) }),
+  ]);
+  for (const { objects, namespace } of [
+    { objects: seed.api.objects, namespace: CONTROL_PLANE },
+    { objects: shoot.api.objects, namespace: FLUX },
+  ]) {
+    objects.ensureNamespace(namespace);
+  }
+  onShootRequest = () => undefined;
+  const kubeconfig = Buffer.from(shoot.kubeconfig).toString('base64');
+  const access = { apiVersion: 'v1', kind: 'Secret', metadata: { ...extensionName, name: 'gardener' } };
+  await seed.client.create(resources.secrets, { ...access, data: { kubeconfig } } as KubeObject, { fieldManager });
+  const { spec, ...cluster } = clusterFactory();
+  await create(seed, resources.clusters, { ...cluster, spec: { ...spec, seed: {}, cloudProfile: {} } });
+  for (const [name, secretName] of Object.entries(shipped)) await createApplied(name, secretName);
+  const deployment = await create(shoot, resources.deployments, deploymentObject);
+  await setStatus(shoot, resources.deployments, deployment.metadata, {
+    observedGeneration: deployment.metadata.generation,
+    availableReplicas: 1,
+  });
+  const source = gitRepositoryFactory('main-gitrepo', url, { secretRef: { name: 'flux-source' } });
+  await create(shoot, gitRepositories, source);
+  await create(shoot, kustomizations, kustomizationFactory('main-ks'));
+  await setReady(kustomizations, 'main-ks');
+  await create(seed, resources.extensions, { ...extensionFactory(), metadata: extensionName });
+  forget = [seed.api.checkpoint(), shoot.api.checkpoint()];
+});
+beforeEach(async () => {
+  for (const bringBack of forget) bringBack();
+  onShootRequest = () => undefined;
+  clock = Date.parse('2026-03-04T05:00:00Z');
+  await record(applied);
+});
+afterAll(() => Promise.all([seed.stop(), shoot.stop()]));
+
+function apiOf({ group, version, kind }: Resource) {
+  return { apiVersion: `${group}/${version}`, kind };
+}
+
+const deploymentObject: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: FLUX, name: 'source-controller', labels: { 'app.kubernetes.io/part-of': 'flux' } },
+  spec: {
+    selector: { matchLabels: { app: 'a' } },
+    template: { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'manager', image: 'a' }] } },
+  },
+};
+
+const create = <T extends KubeObject>({ client }: Cluster, resource: Resource, object: T) =>
+  client.create<T>(resource, object, { fieldManager });
+const setStatus = ({ client }: Cluster, resource: Resource, name: KubeObject['metadata'], status: object) =>
+  client.mergePatch(resource, name, { status }, { fieldManager, subresource: 'status' });
+/** A ManagedResource of ours that the resource-manager has applied. */
+async function createApplied(name: string, secretName: string): Promise<void> {
+  const manifest = managedResourceManifest(CONTROL_PLANE, name, secretName);
+  const { metadata } = await create<KubeObject>(seed, resources.managedResources, manifest);
+  const status = { observedGeneration: metadata.generation, conditions: [conditionFactory()] };
+  await setStatus(seed, resources.managedResources, metadata, status);
+}
+const record = (wanted: Applied) =>
+  setStatus(seed, resources.extensions, extensionName, {
+    lastOperation: lastOperationFactory(),
+    state: { applied: wanted },
+  });
+
+/** What Flux says of an object; without a message it is Ready. */
+async function setReady(resource: Resource, name: string, message?: string): Promise<void> {
+  const object = { namespace: FLUX, name };
+  const live = await shoot.client.find(resource, object);
+  const [status, reason] = message === undefined ? ['True', 'Succeeded'] : ['False', 'GitOperationFailed'];
+  const ready = { type: 'Ready', status, reason, message: message ?? 'stored', observedGeneration: 1 };
+  await setStatus(shoot, resource, object, {
+    observedGeneration: live?.metadata.generation,
+    lastAppliedRevision: 'main@sha1:abc',
+    conditions: [{ ...ready, lastTransitionTime: '2026-01-02T03:04:05Z' }],
+  });
+}
+
+async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
+  clock += secondsLater * 1000;
+  const client = createKubeClient({ ...seed.connection, token });
+  try {
+    return await handler(
+      { cluster: 'local', ...extensionName },
+      {
+        kube: async () => client,
+        settings: {
+          ...{ landscape: 'test', seeds: ['local'], fluxDistribution: '', shootHealth: false },
+          ...{ delivery: 'ManagedResource', shootAccess: 'external', ...settings },
+        },
+        send: async () => {},
+        causes: [{ type: 'redrive', nonce: 'test' }],
+        now: () => new Date(clock),
+        log: createLog('error'),
+        metrics: noMetrics,
+        signal: AbortSignal.timeout(20_000),
+      },
+    );
+  } finally {
+    client.close();
+  }
+}
+
+async function extension(): Promise<Extension> {
+  const live = await seed.client.find<Extension>(resources.extensions, extensionName);
+  if (live === undefined) throw new Error('the Extension is gone');
+  return live;
+}
+const condition = async (type: string): Promise<Condition | undefined> =>
+  (await extension()).status?.conditions?.find((one) => one.type === type);
+const health = () => condition('SystemComponentsHealthy');
+const change = (spec: Partial<GardenerCluster['spec']['shoot']>) =>
+  seed.client.mergePatch(resources.clusters, { name: CONTROL_PLANE }, { spec: { shoot: spec } }, { fieldManager });
+
+describe('conditions', () => {
+  it('say what mends a failing source, and end right when it is mended', async () => {
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 5 });
+    const { status } = await extension();
+    const sentence =
+      'GitRepository flux-system/main-gitrepo: the SSH server git.example.com shows another key than known_hosts has; if its key was changed on purpose, put its lines into knownHosts of ConfigMap flux-config.';
+    expect(await condition('SourceReady')).toMatchObject({
+      ...{ status: 'False', reason: 'HostKeyMismatch', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
+      message: `${sentence} Flux says: ${mismatch} (config c0ffee)`,
+    });
+    expect(status?.providerStatus?.flux).toEqual({
+      ...{ configHash: 'c0ffee', ready: false, appliedRevision: 'main@sha1:abc' },
+      notReady: [`${sentence} Flux says: ${mismatch}`],
+    });
+    expect(await health()).toBeUndefined();
+
+    await setReady(gitRepositories, 'main-gitrepo');
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
+    const mended = await condition('SourceReady');
+    expect(mended).toMatchObject({ status: 'True', reason: 'Ready', lastTransitionTime: '2026-03-04T05:00:20Z' });
+    expect(mended).not.toHaveProperty('codes');
+    expect((await extension()).status?.providerStatus?.flux).toEqual({
+      ...{ configHash: 'c0ffee', ready: true, appliedRevision: 'main@sha1:abc' },
+    });
+  });
+
+  it('a problem that appears later is noticed by the rare look, which then becomes quick', async () => {
+    await setReady(gitRepositories, 'main-gitrepo');
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    expect(await run({}, 600)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
+  });
+
+  it('what is applied anew is judged when it is applied, and not forgotten meanwhile', async () => {
+    await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect((await extension()).status?.conditions).toBeUndefined();
+  });
+
+  it('a released Shoot that is Ready is left alone', async () => {
+    await setReady(gitRepositories, 'main-gitrepo');
+    await createApplied('shoot-flux-secrets', 'x');
+    const gone = Object.fromEntries(Object.keys(shipped).map((name) => [name, null]));
+    await setStatus(seed, resources.extensions, extensionName, {
+      state: { applied: { managedResources: { ...gone, 'shoot-flux-secrets': 'x' } } },
+    });
+    expect(await run({ shootHealth: true })).toEqual({ type: 'done' });
+    expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
+    expect(await health()).toBeUndefined();
+  });
+
+  it('trap 11: two writers of one status lose nothing of each other', async () => {
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    const foreign = conditionFactory({ type: 'ControlPlaneHealthy' });
+    onShootRequest = async () => {
+      onShootRequest = () => undefined;
+      await setStatus(seed, resources.extensions, extensionName, {
+        conditions: [foreign],
+        providerStatus: { syncMode: 'Once' },
+      });
+    };
+    await expect(run()).rejects.toThrow(ConflictError);
+    expect((await extension()).status?.conditions).toEqual([foreign]);
+    await run();
+    const { conditions, providerStatus } = (await extension()).status ?? {};
+    expect(conditions?.[0]).toEqual(foreign);
+    expect(conditions?.map(({ type }) => type)).toContain('SourceReady');
+    expect(providerStatus).toMatchObject({ syncMode: 'Once', flux: { ready: false } });
+  });
+});
+
+describe('the health of the Shoot', () => {
+  const wanted = { shootHealth: true };
+
+  it('suffers only where the operator wants it, and only from what stays broken', async () => {
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    await run();
+    expect(await health()).toBeUndefined();
+    await run(wanted);
+    expect(await health()).toMatchObject({ status: 'Progressing', reason: 'HealthCheckProgressing' });
+    await run(wanted, 299);
+    expect(await health()).toMatchObject({ status: 'Progressing' });
+    await run(wanted, 1);
+    expect(await health()).toMatchObject({
+      ...{ status: 'False', reason: 'HealthCheckUnsuccessful', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
+      message: expect.stringMatching(/^GitRepository flux-system\/main-gitrepo: .*knownHosts of ConfigMap flux-config/),
+    });
+    await setReady(gitRepositories, 'main-gitrepo');
+    await run(wanted);
+    expect(await health()).toMatchObject({ status: 'True', reason: 'HealthCheckSuccessful' });
+    await run();
+    expect(await health()).toBeUndefined();
+    expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
+  });
+
+  it('recovers when the Shoot goes to sleep, and is no longer told when it is not wanted any more', async () => {
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    await run(wanted);
+    await run(wanted, 300);
+    expect(await health()).toMatchObject({ status: 'False' });
+    await change({ spec: { hibernation: { enabled: true } } });
+    expect(await run(wanted)).toEqual({ type: 'done' });
+    expect(await health()).toMatchObject({ status: 'True', message: 'The Shoot is hibernated.' });
+    expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
+    await run();
+    expect(await health()).toBeUndefined();
+  });
+
+  it('is no longer told while something is applied, when it is not wanted any more', async () => {
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    await run(wanted);
+    await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
+    await run(wanted, 900);
+    expect(await health()).toMatchObject({ status: 'Progressing' });
+    await run();
+    expect(await health()).toBeUndefined();
+  });
+
+  it('stays as it is while the Shoot is being deleted', async () => {
+    await change({ metadata: { name: 'bar', deletionTimestamp: '2026-03-04T05:00:00Z' } });
+    await setReady(gitRepositories, 'main-gitrepo', mismatch);
+    expect(await run(wanted)).toEqual({ type: 'done' });
+    expect((await extension()).status?.conditions).toBeUndefined();
+  });
+});
