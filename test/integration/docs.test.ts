@@ -10,6 +10,8 @@ import { report } from '../../events/sqs/report.ts';
 import { changeOf, keyOf, recordOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
+import { kustomizationFailures } from '../../shared/flux/kustomization-failures.ts';
+import { sourceFailures } from '../../shared/flux/source-failures.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { TerminalError } from '../../shared/runtime/errors.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -74,6 +76,12 @@ function expanded(command: string): string {
   const script = scripts[name];
   return script === undefined ? command : `${script} ${args}`;
 }
+
+it('every reason of a condition is explained', () => {
+  const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
+  const reasons = [...sourceFailures, ...kustomizationFailures].map(({ reason }) => reason);
+  expect([...new Set(reasons)].filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
+});
 
 describe('what the documents promise', () => {
   it('is found at all', () => {

@@ -131,6 +131,35 @@ it('the extension leaves, and Flux with it: what it has deployed stays', async (
   expect(await inShoot().find(resources.customResourceDefinitions, crd)).toBeUndefined();
 });
 
+it('a typo in the configuration is told with what mends it, and mended', async () => {
+  await configure({ repositoryBranch: 'mian', syncMode: 'Reconcile' });
+  const source = (status: string) =>
+    eventually(
+      `SourceReady is ${status}`,
+      async () =>
+        (await extension())?.status?.conditions?.find((one) => one.type === 'SourceReady' && one.status === status),
+      15_000,
+    );
+  const told = async () => {
+    const { reason, message, codes } = await source('False');
+    return reason === 'RevisionNotFound' ? { message, codes } : false;
+  };
+  expect(await eventually('the typo is told', told, 15_000)).toEqual({
+    message: expect.stringContaining(
+      'has no branch mian; push it, or correct repositoryBranch of ConfigMap flux-config',
+    ),
+    codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+  });
+  expect((await extension())?.status?.lastError ?? null).toBeNull();
+  await configure({ syncMode: 'Reconcile' });
+  await untilFleet('first');
+  await source('True');
+  expect((await extension())?.status?.providerStatus).toMatchObject({
+    ...{ fluxVersion: 'v2.9.99', syncMode: 'Reconcile' },
+    flux: { ready: true, appliedRevision: expect.stringMatching(/^main@sha1:/) },
+  });
+});
+
 it('a Shoot is deleted although Flux is in it', async () => {
   await untilFleet('first');
   await landscape.seed.gardenlet.delete(shoot);
