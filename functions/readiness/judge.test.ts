@@ -138,7 +138,12 @@ describe('judge', () => {
 
   it('an object that is missing is told', () => {
     const { verdicts } = judge(applied, { deployments, kustomization });
-    expect(verdicts[1]).toMatchObject({ type: 'SourceReady', reason: 'Missing', status: 'False' });
+    expect(verdicts[1]).toMatchObject({
+      ...{ type: 'SourceReady', reason: 'Missing', status: 'False' },
+      message: expect.stringContaining('GitRepository flux-system/repo is not in the shoot; create it again'),
+    });
+    const followed = { ...applied, managedResources: { 'shoot-flux-sync': 's' } };
+    expect(judge(followed, { deployments, kustomization }).verdicts[1]?.message).toContain('makes it anew');
   });
 
   it('nothing is said of a source that is not configured', () => {

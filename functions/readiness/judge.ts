@@ -61,10 +61,15 @@ function objectVerdict(
   object: KubeObject | undefined,
 ): Verdict | undefined {
   if (wanted === undefined) return undefined;
-  const name = `${wanted.kind} ${wanted.namespace}/${wanted.name}`;
-  if (object === undefined)
-    return { type, status: 'False', reason: 'Missing', message: `${name} is not in the shoot.` };
-  return { type, ...objectState(object, originOf(applied, wanted)) };
+  const origin = originOf(applied, wanted);
+  if (object === undefined) {
+    const remedy = origin.isReleased
+      ? 'create it again, it is yours, or set syncMode to ManifestsOnly or Reconcile'
+      : 'the next reconciliation of the Shoot makes it anew';
+    const message = `${wanted.kind} ${wanted.namespace}/${wanted.name} is not in the shoot; ${remedy}.`;
+    return { type, status: 'False', reason: 'Missing', message };
+  }
+  return { type, ...objectState(object, origin) };
 }
 
 function objectState(object: KubeObject, origin: Origin): Omit<Told & Verdict, 'type'> {
