@@ -53,8 +53,23 @@ describe('what becomes of Flux', () => {
     expect(removal(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(removal(uninstalled, clusterFactory(), later(121))).toEqual({
       stripFinalizers: true,
-      stays: 'Flux could not be removed within 120 s and stays.',
+      stays: 'Flux could not be removed within 120 s; what is left of it stays.',
     });
+  });
+});
+
+describe('a deletion that gardenlet repeats', () => {
+  it('has its time again: the first one may have found us away, or the Shoot Failed', () => {
+    const extension = leaving({ deletionPolicy: 'Uninstall' });
+    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(600).toISOString() };
+    expect(removal(extension, clusterFactory(), later(700)).uninstall).toBeDefined();
+    expect(removal(extension, clusterFactory(), later(721)).uninstall).toBeUndefined();
+  });
+
+  it('counts from the deletion where the timestamp is of the operation before', () => {
+    const extension = leaving({ deletionPolicy: 'Uninstall' });
+    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(-600).toISOString() };
+    expect(removal(extension, clusterFactory(), later(119)).uninstall).toBeDefined();
   });
 });
 

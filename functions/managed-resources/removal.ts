@@ -33,7 +33,10 @@ export function removal(extension: Extension, cluster: Cluster, now: Date): Remo
     return { stripFinalizers, stays: 'The Shoot is hibernated, so Flux stays in it.' };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
-    return { stripFinalizers, stays: `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s and stays.` };
+    return {
+      stripFinalizers,
+      stays: `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`,
+    };
   }
   return { stripFinalizers, uninstall: applied };
 }
@@ -44,11 +47,15 @@ function deletionPolicy(extension: Extension, applied: Applied): DeletionPolicy 
   return followed(applied.syncMode, isBootstrapped(extension), applied).install ? 'Uninstall' : 'Orphan';
 }
 
-/** gardenlet repeats a deletion that did not end in time; the first one counts. */
+/**
+ * gardenlet repeats a deletion that did not end in time, with another timestamp and another three minutes (facts/gardener.md
+ * 1.5): what we could not do in the first, because we were away or the Shoot was Failed, is done in the next.
+ */
 function secondsSinceAsked({ metadata }: Extension, now: Date): number {
-  const asked = metadata.deletionTimestamp ?? metadata.annotations?.[TIMESTAMP_ANNOTATION];
-  const millis = Date.parse(asked ?? '');
-  return Number.isNaN(millis) ? 0 : (now.getTime() - millis) / 1000;
+  const asked = [metadata.deletionTimestamp, metadata.annotations?.[TIMESTAMP_ANNOTATION]]
+    .map((time) => Date.parse(time ?? ''))
+    .filter((millis) => !Number.isNaN(millis));
+  return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
 }
 
 /** Gardener reads its confirmations as Go reads booleans. */

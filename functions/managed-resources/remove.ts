@@ -2,12 +2,13 @@ import { shootClient } from '../../shared/gardener/shoot-client.ts';
 import { type Applied, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
-import { type Resource, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { readManagedResources, readSecretNames } from './read.ts';
 import { type Removal, removal } from './removal.ts';
 import type { Run } from './run.ts';
+import { servedKinds } from './served.ts';
 import { suspendAll } from './suspend.ts';
 import { uninstall } from './uninstall.ts';
 import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from './write.ts';
@@ -38,7 +39,7 @@ async function uninstallFrom(run: Run, applied: Applied): Promise<string | undef
   const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
   if (shoot === undefined) return 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.';
   try {
-    return await uninstall(shoot, applied);
+    return await uninstall(shoot, applied, run.context.now());
   } catch (error) {
     // While a CRD goes, its objects cannot be asked for: "storage is (re)initializing".
     if (error instanceof KubeError && error.status === 429) return "Waiting for the shoot's API server.";
@@ -105,18 +106,7 @@ async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Prom
   );
 }
 
-const toolkit = (group: string, version: string, plural: string, kind: string): Resource => ({
-  group: `${group}.toolkit.fluxcd.io`,
-  version,
-  plural,
-  kind,
-  namespaced: true,
-});
-
-const pruningKinds = [
-  toolkit('kustomize', 'v1', 'kustomizations', 'Kustomization'),
-  toolkit('helm', 'v2', 'helmreleases', 'HelmRelease'),
-];
+const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
 
 /** Best effort: a shoot API that cannot be asked must not hold the deletion up. */
 async function suspendInShoot(run: Run): Promise<void> {
@@ -124,7 +114,7 @@ async function suspendInShoot(run: Run): Promise<void> {
     const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
     if (shoot === undefined) return;
     try {
-      await suspendAll(shoot, pruningKinds);
+      await suspendAll(shoot, await servedKinds(shoot, pruningCrds));
     } finally {
       shoot.close();
     }

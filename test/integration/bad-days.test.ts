@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Extension } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import {
@@ -32,6 +32,21 @@ async function living(options: WorldOptions, ...steps: Step[]): Promise<World> {
 
 const extensionOf = ({ gardenlet }: World) => gardenlet.extension() as Extension | undefined;
 const kustomizations = ({ shoot }: World) => shoot.objects.list(KUSTOMIZE, 'Kustomization') as KubeObject[];
+/** gardenlet deletes the Extension, at the world's time, and waits until it is gone. */
+async function leave(world: World): Promise<void> {
+  const now = extensionOf(world)?.status?.lastOperation?.lastUpdateTime ?? '';
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(now) });
+  deleteExtension(world);
+  vi.useRealTimers();
+  // The world is calm when nothing has changed for a while, however much longer somebody is patient.
+  for (let count = 0; count < 10 && extensionOf(world) !== undefined; count++) await world.settle();
+  expect(extensionOf(world)).toBeUndefined();
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 const isSuspended = ({ spec }: KubeObject) => (spec as { suspend?: boolean }).suspend === true;
 
 describe('the extension comes back while the namespace of the former Flux still goes', () => {
@@ -81,5 +96,42 @@ describe('suspending', () => {
     await world.settle();
     const active = kustomizations(world).filter((object) => !isSuspended(object));
     expect(active.map(({ metadata }) => metadata.name)).toEqual(['app-0']);
+  });
+});
+
+describe('the extension leaves', () => {
+  const inApps: Step = ({ shoot }) => {
+    const nested = { apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'apps', name: 'nested' } };
+    const finalizers = ['finalizers.fluxcd.io', 'example.com/foreign'];
+    shoot.objects.patch(nested, { metadata: { finalizers } });
+  };
+  const bindings = ['rbac.authorization.k8s.io/v1', 'ClusterRoleBinding'] as const;
+  const names = ({ shoot }: World, apiVersion: string, kind: string) =>
+    shoot.objects.list(apiVersion, kind).map(({ metadata }) => metadata.name);
+
+  it('although a foreign finalizer holds an object of Flux: no controller and no administrator stays behind', async () => {
+    await using world = await living({}, inApps);
+    expect(names(world, ...bindings).length).toBeGreaterThan(1);
+    await leave(world);
+    expect(names(world, 'apps/v1', 'Deployment')).toEqual([]);
+    // Kubernetes' own.
+    expect(names(world, ...bindings)).toEqual(['cluster-admin']);
+    expect(names(world, 'v1', 'ConfigMap')).toContain('workload');
+    expect(world.flux.pruned).toEqual([]);
+  });
+
+  it('although a webhook of the Shoot refuses to suspend anything: Flux stays, working', async () => {
+    await using world = await living({});
+    world.shoot.faults.add({
+      match: { user: 'functions', method: 'PATCH', path: /kustomizations/ },
+      action: 'status',
+      status: 403,
+      message: 'admission webhook "policy.example.com" denied the request: hands off',
+      times: Number.POSITIVE_INFINITY,
+    });
+    await leave(world);
+    expect(names(world, 'apps/v1', 'Deployment')).toContain('kustomize-controller');
+    expect(kustomizations(world).filter(isSuspended)).toEqual([]);
+    expect(world.logLines.join()).toContain('what is left of it stays');
   });
 });
