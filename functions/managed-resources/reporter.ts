@@ -1,4 +1,4 @@
-import { isAnswered, type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
+import { askedOperation, isAnswered, type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
 import { type ResourceReference, stillCopied } from '../../shared/gardener/references.ts';
 import {
   type Applied,
@@ -31,7 +31,7 @@ export interface Reporter {
   record(applied: Applied): Promise<void>;
   /** Takes the operation on: our finalizer is there, the annotation `reconcile` is gone (before the work, trap 2). */
   accept(): Promise<void>;
-  /** Removes the operation annotation whatever it says: for migrate and restore, which lose it last (trap 2). */
+  /** Removes the annotation of whatever was asked: for migrate and restore, which lose it last (trap 2). */
   finish(): Promise<void>;
   /** Own finalizer away after a deletion; after a migration all of them, and the annotation in the same write (trap 9). */
   letGo(which: 'own' | 'all'): Promise<void>;
@@ -60,9 +60,9 @@ export function createReporter(
     });
   };
 
-  const annotation = () => extension.metadata.annotations?.[OPERATION_ANNOTATION];
-  const wasAsked = annotation() !== undefined;
-  const inFlight = () => annotation() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
+  const asked = () => askedOperation(extension);
+  const wasAsked = asked() !== undefined;
+  const inFlight = () => asked() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
 
   const report = async (
     state: OperationReport['state'],
@@ -105,7 +105,7 @@ export function createReporter(
     async accept() {
       const finalizers = extension.metadata.finalizers ?? [];
       const addFinalizer = !finalizers.includes(FINALIZER) && extension.metadata.deletionTimestamp === undefined;
-      const removeAnnotation = annotation() === 'reconcile';
+      const removeAnnotation = asked() === 'reconcile';
       if (!addFinalizer && !removeAnnotation) return;
       await patch({
         metadata: {
@@ -115,13 +115,13 @@ export function createReporter(
       });
     },
     async finish() {
-      if (annotation() !== undefined) await patch({ metadata: { annotations: { [OPERATION_ANNOTATION]: null } } });
+      if (asked() !== undefined) await patch({ metadata: { annotations: { [OPERATION_ANNOTATION]: null } } });
     },
     async letGo(which) {
       const finalizers = extension.metadata.finalizers ?? [];
       const rest = which === 'all' ? [] : finalizers.filter((finalizer) => finalizer !== FINALIZER);
       // Without finalizers an Extension that is being deleted is gone: there is no write after this one (trap 8).
-      const annotations = which === 'all' && annotation() !== undefined ? { [OPERATION_ANNOTATION]: null } : undefined;
+      const annotations = which === 'all' && asked() !== undefined ? { [OPERATION_ANNOTATION]: null } : undefined;
       if (rest.length === finalizers.length && annotations === undefined) return;
       await patch({ metadata: { finalizers: rest, ...(annotations && { annotations }) } });
     },

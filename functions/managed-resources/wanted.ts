@@ -5,6 +5,7 @@ import { objectGroups } from '../../shared/flux/groups.ts';
 import { locateIssues, MERGED_CONFIG } from '../../shared/flux/locate-issues.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { applyState, managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { askedOperation } from '../../shared/gardener/operation.ts';
 import { listedCopies, type ResourceReference } from '../../shared/gardener/references.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
@@ -98,7 +99,7 @@ async function fromConfig(
     refused: isRefused(previous, live.get(names.crds)),
     available: await distribution.versions(),
     kubernetesVersion: shoot.spec?.kubernetes?.version,
-    asked: extension.metadata.annotations?.['gardener.cloud/operation'] !== undefined,
+    asked: askedOperation(extension) !== undefined,
   });
   const release = await distribution.release(version);
   const groupsWith = (components: string[]) =>

@@ -65,6 +65,11 @@ describe('gate', () => {
       'Migrate',
     ],
     [
+      'an unfinished operation that is none of ours is followed by reconciliations',
+      { status: { lastOperation: lastOperationFactory({ type: 'LiveMigrate', state: 'Error' }) } },
+      'Reconcile',
+    ],
+    [
       'a finished creation is followed by reconciliations',
       { status: { lastOperation: lastOperationFactory() } },
       'Reconcile',

@@ -57,13 +57,21 @@ export function operationStatus(
   };
 }
 
+const operations = ['reconcile', 'migrate', 'restore'] as const;
+
+/** What gardenlet or a person asks for. Other values of the annotation are not ours to act upon, nor to take away. */
+export function askedOperation({ metadata }: Extension): (typeof operations)[number] | undefined {
+  const annotation = metadata.annotations?.[OPERATION_ANNOTATION];
+  return operations.find((operation) => operation === annotation);
+}
+
 /**
  * True while gardenlet has asked for an operation that nothing was reported of yet. `reconcile` is removed when it is
  * taken on; `migrate` and `restore` stay until they have succeeded, so only their timestamp tells.
  */
 export function isNewlyAsked(extension: Extension): boolean {
-  const annotation = extension.metadata.annotations?.[OPERATION_ANNOTATION];
-  if (annotation === undefined || annotation === 'reconcile') return annotation !== undefined;
+  const operation = askedOperation(extension);
+  if (operation === undefined || operation === 'reconcile') return operation !== undefined;
   return !isAnswered(extension);
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findDefinitions } from '../../infra/functions.ts';
 import {
   appliedFactory,
+  clusterFactory,
   conditionFactory,
   extensionFactory,
   lastOperationFactory,
@@ -149,6 +150,25 @@ describe('a write wakes only the functions that read what was written', () => {
     ['somebody changes it', resource(applied(1)), resource(applied(1), 2), ['managed-resources']],
   ])('%s', (_, before, after, expected) => {
     expect(woken('ManagedResource', before, after)).toEqual(expected);
+  });
+
+  it.each<[string, Parameters<typeof clusterFactory>[0], Parameters<typeof clusterFactory>[0], string[]]>([
+    ['a Shoot falls asleep', {}, { spec: { hibernation: { enabled: true } } }, ['managed-resources']],
+    [
+      'a Shoot is deleted',
+      {},
+      { metadata: { name: 'bar', deletionTimestamp: '2026-01-02T03:04:05Z' } },
+      ['managed-resources'],
+    ],
+    [
+      'a Shoot refers to something else',
+      {},
+      { spec: { resources: [{ name: 'a', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } }] } },
+      ['managed-resources'],
+    ],
+    ['gardenlet reports progress', {}, { status: { lastOperation: lastOperationFactory({ progress: 50 }) } }, []],
+  ])('%s', (_, before, after, expected) => {
+    expect(woken('Cluster', clusterFactory(before), clusterFactory(after))).toEqual(expected);
   });
 
   const fluxConfig = (data: Record<string, string>, annotations: Record<string, string> = {}): KubeObject => ({

@@ -150,6 +150,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(Number(accepted?.metadata.resourceVersion)).toBeLessThan(first);
         const created = await stage.extension();
         expect(created.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Succeeded', progress: 100 });
+        expect(created.metadata.generation).toBe(1);
 
         await stage.reconcileShoot({ providerConfig: config({}, 'other') });
         const { status } = await stage.untilReady();
@@ -184,6 +185,12 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(notReady(await stage.extension(), timestamp)).toBeDefined();
         await stage.seed.create(resources.secrets, secret(inControlPlane('ref-a'), { key: 'value' }), { fieldManager });
         await untilReadyFor(timestamp);
+      });
+
+      it('rule 1.2: an operation that Gardener knows for other kinds is left as it is', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await leftAlone(() => annotate({ 'gardener.cloud/operation': 'keepalive' }));
       });
 
       it('trap 2: restore loses its annotation only after it has succeeded', async () => {
