@@ -14,7 +14,7 @@ interface FluxStatus {
 
 /**
  * `Ready=False` is usually transient, so it is "in progress" with its message; only `Stalled` is "failed". A suspended
- * object's conditions are stale (facts 4.3): it is not judged.
+ * object's conditions are stale (facts/flux.md 4.3): it is not judged.
  */
 export function readiness(object: KubeObject): Readiness {
   const status = (object.status ?? {}) as FluxStatus;

@@ -8,6 +8,7 @@ import { contractSuite } from '../scenarios/contract.ts';
 import { directSuite } from '../scenarios/direct.ts';
 import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
+import { referencesSuite } from '../scenarios/references.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
@@ -35,6 +36,7 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   mainJobSuite('the main job', start, fluxDistribution ?? '');
   changesSuite('changes', start, fluxDistribution ?? '');
   contractSuite("Gardener's contract", start, fluxDistribution ?? '');
+  referencesSuite('references', start, fluxDistribution ?? '');
   removalSuite('removal', start, fluxDistribution ?? '');
   directSuite('delivery without the resource-manager', start, fluxDistribution ?? '');
   upgradeSuite(start, fluxDistribution ?? '');
