@@ -21,11 +21,23 @@ export function directPlan(wanted: Desired, previous: Applied | undefined): Dire
   const leaving = former.flatMap(([, list]) => list).filter((ref) => !refs.has(ref) && !kept.test(ref));
   const objects = { ...wanted.applied.objects };
   for (const [name, list] of former) objects[name] = [...new Set([...(objects[name] ?? []), ...list])];
-  const delivered = previous?.delivered;
+  // What is being replaced has not arrived until all of it has: it may be neither the one nor the other for a while.
+  const { managedResources } = wanted.applied;
+  const delivered = Object.entries(previous?.delivered ?? {}).filter(([name, hash]) => managedResources[name] === hash);
   return {
-    before: { ...wanted.applied, delivery: 'Direct', objects, ...(delivered && { delivered }) },
+    before: { ...wanted.applied, delivery: 'Direct', objects, delivered: Object.fromEntries(delivered) },
     leaving: [...leaving.filter(isFlux), ...leaving.filter((ref) => !isFlux(ref))],
   };
+}
+
+/**
+ * True while something has yet to go that only a direct delivery knows of: a resource-manager that takes over prunes
+ * what it has applied itself, and nothing else.
+ */
+export function leavesDirectly(wanted: Desired, previous: Applied | undefined): boolean {
+  if (previous?.delivery !== 'Direct') return false;
+  const { leaving } = directPlan(wanted, previous);
+  return leaving.some((ref) => !previous.leaving?.includes(ref));
 }
 
 /** @param remaining refs that are still in the shoot */

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../shared/config/hash.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { isNewlyAsked } from '../../shared/gardener/operation.ts';
 import { shootClient } from '../../shared/gardener/shoot-client.ts';
-import type { ManagedResource } from '../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError, NotFoundError } from '../../shared/kube/errors.ts';
 import { refusalIn } from '../../shared/kube/refusal.ts';
@@ -39,11 +39,12 @@ export async function settleDirectly(
   if (live.size > 0) return handOver(run, live);
   const shoot = await shootClient(seed, namespace, context.settings.shootAccess);
   if (shoot === undefined) return waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
+  const delivered = { ...before.delivered };
   try {
-    const remaining = await deliver(shoot, wanted, leaving);
+    const remaining = await deliver(shoot, wanted, leaving, delivered);
     return await conclude(run, wanted, remaining);
   } catch (error) {
-    return refused(run, error);
+    return refused(run, error, { ...before, delivered });
   } finally {
     shoot.close();
   }
@@ -59,11 +60,23 @@ async function handOver(run: Run, live: Map<string, ManagedResource>): Promise<O
   return requeueAfter(2);
 }
 
-/** @returns refs of what is leaving and still there */
-async function deliver(shoot: KubeClient, wanted: DesiredState, leaving: string[]): Promise<string[]> {
-  const kinds = kindsOf(wanted.release);
+/**
+ * @param delivered gets the name of each content that has arrived
+ * @returns refs of what is leaving and still there
+ */
+async function deliver(
+  shoot: KubeClient,
+  { release, contents, applied }: DesiredState,
+  leaving: string[],
+  delivered: Record<string, string>,
+): Promise<string[]> {
+  const kinds = kindsOf(release);
+  for (const [name, objects] of contents) {
+    await applyObjects(shoot, objects, kinds);
+    delivered[name] = applied.managedResources[name] ?? '';
+  }
+  // Only now all kinds are served as this release has them: what cannot be asked for must not count as gone.
   await suspendLeaving(shoot, leaving, kinds);
-  for (const objects of wanted.contents.values()) await applyObjects(shoot, objects, kinds);
   return prune(shoot, leaving, kinds);
 }
 
@@ -83,15 +96,16 @@ async function conclude(run: Run, wanted: DesiredState, remaining: string[]): Pr
 /**
  * What the shoot does not take is told. A kind that is not served is normal for a moment after its CRD was written, and
  * so is a namespace that still goes after an extension was removed and comes back.
+ * @param applied what has arrived until then is on record too
  * @throws everything else, which is tried again
  */
-async function refused(run: Run, error: unknown): Promise<Outcome> {
+async function refused(run: Run, error: unknown, applied: Applied): Promise<Outcome> {
   if (!(error instanceof KubeError)) throw error;
   const { status, message } = error;
   const isMissing = error instanceof NotFoundError;
   const mayPass = isMissing || refusalIn(message)?.kind === 'terminating';
   if (mayPass && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
   if (!isMissing && ![400, 403, 422].includes(status)) throw error;
-  await run.reporter.failed(explainRefused(message), [RETRYABLE_CONFIGURATION_PROBLEM]);
+  await run.reporter.failed(explainRefused(message), [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
   return requeueAfter(60);
 }

@@ -5,6 +5,7 @@ import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliveryOf } from './delivery.ts';
 import { settleDirectly } from './direct.ts';
+import { leavesDirectly } from './direct-plan.ts';
 import { followed, isBootstrapped, unfollowedNames } from './follow.ts';
 import { withNextLook } from './next-look.ts';
 import { releasable } from './plan.ts';
@@ -36,6 +37,10 @@ export async function reconcile(run: Run): Promise<Outcome> {
   if (wanted.type === 'missing') return waitFor(run, wanted.sentence);
   if (wanted.type === 'kept') return keep(run, live, wanted.applied, wanted.problem);
   const delivery = deliveryOf(run.context.settings.delivery, previous, live);
+  if (delivery === 'ManagedResource' && leavesDirectly(wanted, previous)) {
+    await settleDirectly(run, wanted, live);
+    return requeueAfter(2);
+  }
   const outcome = await (delivery === 'Direct' ? settleDirectly(run, wanted, live) : settle(run, wanted, live));
   return withNextLook(run, wanted, outcome);
 }

@@ -81,7 +81,8 @@ async function fromConfig(
   const material = await readMaterial(config, shoot, run.namespace, seed, garden);
   if ('missing' in material) return { type: 'missing', sentence: material.missing };
 
-  const isManaged = live.has(names.crds) || previous?.delivered?.[names.crds] !== undefined;
+  const isManaged =
+    live.has(names.crds) || (previous?.delivery === 'Direct' && previous.managedResources[names.crds] !== undefined);
   const adopting = bootstrapped && follow.install && !isManaged;
   const { liveVersion, ownsNamespace } = await survey(
     seed,

@@ -143,6 +143,10 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
         description: expect.stringContaining('flux-system/shoot-info'),
         codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
       });
+      // Or the next version could be an older one than that of the CRDs in the shoot.
+      const { delivered, managedResources } = failed.status?.state?.applied ?? {};
+      const { 'shoot-flux-crds': crds, 'shoot-flux-controllers': controllers } = managedResources ?? {};
+      expect(delivered).toEqual({ 'shoot-flux-crds': crds, 'shoot-flux-controllers': controllers });
       await stage.shoot.delete(resources.configMaps, name);
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
@@ -190,6 +194,24 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       const { status } = await stage.untilReady();
       expect(status?.state?.applied).not.toHaveProperty('delivery');
       expect(Object.keys(await stage.managedResources())).toHaveLength(4);
+    });
+
+    it('from Direct to ManagedResource with another name: the former Kustomization does not stay behind', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await stage[Symbol.asyncDispose]();
+      await start({ delivery: 'ManagedResource' });
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      await eventually(
+        'the ManagedResources are there',
+        async () => Object.keys(await stage.managedResources()).length,
+        (count) => count === 4,
+      );
+      await stage.untilReady();
+      expect(await stage.shoot.find(kustomizations, inFlux('flux-system'))).toBeUndefined();
+      expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
     });
 
     it('from one delivery to the other and back, nothing in the shoot is deleted', async () => {
