@@ -54,6 +54,7 @@ describe('what becomes of Flux', () => {
     expect(removal(uninstalled, clusterFactory(), later(121))).toEqual({
       stripFinalizers: true,
       stays: 'Flux could not be removed within 120 s; what is left of it stays.',
+      resumes: true,
     });
   });
 });

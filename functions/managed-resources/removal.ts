@@ -15,6 +15,8 @@ export interface Removal {
   uninstall?: Applied;
   /** Why Flux stays although it was to be removed; one sentence. */
   stays?: string;
+  /** True: it was begun to remove it, so what is left of it may be suspended. */
+  resumes?: true;
   /** True: nobody else will take the resource-manager's finalizer away. With `keepObjects` nothing is lost by it. */
   stripFinalizers: boolean;
 }
@@ -33,10 +35,8 @@ export function removal(extension: Extension, cluster: Cluster, now: Date): Remo
     return { stripFinalizers, stays: 'The Shoot is hibernated, so Flux stays in it.' };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
-    return {
-      stripFinalizers,
-      stays: `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`,
-    };
+    const stays = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
+    return { stripFinalizers, stays, resumes: true };
   }
   return { stripFinalizers, uninstall: applied };
 }

@@ -9,10 +9,12 @@ import { readManagedResources, readSecretNames } from './read.ts';
 import { type Removal, removal } from './removal.ts';
 import type { Run } from './run.ts';
 import { servedKinds } from './served.ts';
-import { suspendAll } from './suspend.ts';
+import { resumeAll, suspendAll } from './suspend.ts';
 import { uninstall } from './uninstall.ts';
 import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from './write.ts';
 
+/** A shoot API that never answers leaves the run enough of its ten seconds to end in. */
+const BEST_EFFORT_MS = 3000;
 /** The next look, should the watch miss that a ManagedResource is gone. */
 const LOOK_AGAIN_SECONDS = 2;
 
@@ -28,6 +30,7 @@ export async function remove(run: Run): Promise<Outcome> {
   if (awaited !== undefined) await run.reporter.processing(awaited);
   // What a last pass of the resource-manager has brought back is found by a last look of ours.
   if (awaited !== undefined || !isReleased) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (plan.resumes === true) await inShoot(run, 'not resumed', resumeAll);
   if (plan.stays !== undefined) run.context.log.warn('Flux stays in the shoot', { reason: plan.stays });
   await run.reporter.succeeded(plan.uninstall === undefined ? (plan.stays ?? 'Flux is released.') : 'Flux is removed.');
   await run.reporter.letGo('own');
@@ -67,7 +70,7 @@ export async function migrate(run: Run): Promise<Outcome> {
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await run.reporter.accept();
   const gone = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
-  await suspendInShoot(run);
+  await inShoot(run, 'not suspended', suspendAll);
   if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('The Shoot is being deleted; Flux is released.');
   await run.reporter.finish();
@@ -108,17 +111,19 @@ async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Prom
 
 const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
 
-/** Best effort: a shoot API that cannot be asked must not hold the deletion up. */
-async function suspendInShoot(run: Run): Promise<void> {
+/** Best effort for all Kustomizations and HelmReleases: a shoot API that cannot be asked must not hold anything up. */
+async function inShoot(run: Run, failure: string, act: typeof suspendAll): Promise<void> {
   try {
-    const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
+    const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess, {
+      timeoutMs: BEST_EFFORT_MS,
+    });
     if (shoot === undefined) return;
     try {
-      await suspendAll(shoot, await servedKinds(shoot, pruningCrds));
+      await act(shoot, await servedKinds(shoot, pruningCrds));
     } finally {
       shoot.close();
     }
   } catch (error) {
-    run.context.log.warn('Kustomizations and HelmReleases not suspended', { error: describeError(error) });
+    run.context.log.warn(`Kustomizations and HelmReleases ${failure}`, { error: describeError(error) });
   }
 }

@@ -32,13 +32,17 @@ async function living(options: WorldOptions, ...steps: Step[]): Promise<World> {
 
 const extensionOf = ({ gardenlet }: World) => gardenlet.extension() as Extension | undefined;
 const kustomizations = ({ shoot }: World) => shoot.objects.list(KUSTOMIZE, 'Kustomization') as KubeObject[];
-/** gardenlet deletes the Extension, at the world's time, and waits until it is gone. */
-async function leave(world: World): Promise<void> {
+/** gardenlet deletes the Extension, at the world's time. */
+async function deleteNow(world: World): Promise<void> {
   const now = extensionOf(world)?.status?.lastOperation?.lastUpdateTime ?? '';
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(now) });
   deleteExtension(world);
   vi.useRealTimers();
-  // The world is calm when nothing has changed for a while, however much longer somebody is patient.
+  await world.settle();
+}
+
+/** The world is calm when nothing has changed for a while, however much longer somebody is patient. */
+async function untilGone(world: World): Promise<void> {
   for (let count = 0; count < 10 && extensionOf(world) !== undefined; count++) await world.settle();
   expect(extensionOf(world)).toBeUndefined();
 }
@@ -112,7 +116,8 @@ describe('the extension leaves', () => {
   it('although a foreign finalizer holds an object of Flux: no controller and no administrator stays behind', async () => {
     await using world = await living({}, inApps);
     expect(names(world, ...bindings).length).toBeGreaterThan(1);
-    await leave(world);
+    await deleteNow(world);
+    await untilGone(world);
     expect(names(world, 'apps/v1', 'Deployment')).toEqual([]);
     // Kubernetes' own.
     expect(names(world, ...bindings)).toEqual(['cluster-admin']);
@@ -129,9 +134,36 @@ describe('the extension leaves', () => {
       message: 'admission webhook "policy.example.com" denied the request: hands off',
       times: Number.POSITIVE_INFINITY,
     });
-    await leave(world);
+    await deleteNow(world);
+    await untilGone(world);
     expect(names(world, 'apps/v1', 'Deployment')).toContain('kustomize-controller');
     expect(kustomizations(world).filter(isSuspended)).toEqual([]);
     expect(world.logLines.join()).toContain('what is left of it stays');
+  });
+
+  it('although one object cannot be suspended: what we have suspended goes on, what others have stays suspended', async () => {
+    await using world = await living({}, ({ shoot }) => {
+      const metadata = { namespace: 'apps', name: 'paused' };
+      const spec = {
+        interval: '5m',
+        path: './',
+        prune: true,
+        suspend: true,
+        sourceRef: { kind: 'GitRepository', name: 'a' },
+      };
+      shoot.objects.create({ apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata, spec } as KubeObject);
+    });
+    world.shoot.faults.add({
+      match: { user: 'functions', method: 'PATCH', path: /kustomizations\/nested/ },
+      action: 'status',
+      status: 422,
+      times: Number.POSITIVE_INFINITY,
+    });
+    await deleteNow(world);
+    const suspended = () => kustomizations(world).filter(isSuspended);
+    expect(suspended().map(({ metadata }) => metadata.name)).toEqual(['paused', 'main-ks']);
+    await untilGone(world);
+    expect(suspended().map(({ metadata }) => metadata.name)).toEqual(['paused']);
+    expect(names(world, 'apps/v1', 'Deployment')).toContain('kustomize-controller');
   });
 });
