@@ -179,8 +179,8 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       await stage.reconcileShoot(shootWith([creds]));
       await stage.untilReady();
       await stage.reconcileShoot({
+        ...shootWith([creds]),
         spec: { hibernation: { enabled: true }, resources: [] },
-        ...{ providerConfig: {} },
       });
       const { status } = await stage.untilReady();
       expect(status?.resources).toEqual([]);
