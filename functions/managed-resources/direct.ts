@@ -15,7 +15,7 @@ import { PATIENCE_SECONDS } from './judge.ts';
 import { kindsOf } from './kinds.ts';
 import { readSecretNames } from './read.ts';
 import type { Run } from './run.ts';
-import { COPIES_LAG_SECONDS, type DesiredState, secondsUnderWay } from './settle.ts';
+import { type DesiredState, secondsUnderWay } from './settle.ts';
 import { waitFor } from './waiting.ts';
 import { release } from './write.ts';
 
@@ -82,15 +82,13 @@ async function deliver(
 
 async function conclude(run: Run, wanted: DesiredState, remaining: string[]): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
-  const ends = reporter.inFlight();
   const applied = recordAfter(wanted, run.extension.status?.state?.applied, remaining);
   await reporter.accept();
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
   const { references } = wanted;
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
-  if (remaining.length > 0) return requeueAfter(5);
-  return ends && references.length > 0 ? requeueAfter(COPIES_LAG_SECONDS) : done;
+  return remaining.length > 0 ? requeueAfter(5) : done;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { withLeaving } from './leaving.ts';
+import { untilDropped, withLeaving } from './leaving.ts';
 
 const object = (apiVersion: string, kind: string, name: string): KubeObject => ({
   apiVersion,
@@ -54,5 +54,20 @@ describe('withLeaving', () => {
       objects: [kustomization('a')],
       leaving: [],
     });
+  });
+});
+
+describe('untilDropped', () => {
+  const former = ['Kustomization.kustomize.toolkit.fluxcd.io/flux-system/old'];
+  const dropped = { objects: [kustomization('new')], leaving: [] };
+
+  it('what was leaving is leaving until the content without it is in the shoot', () => {
+    expect(untilDropped(dropped, former, false)).toEqual({ ...dropped, leaving: former });
+    expect(untilDropped(dropped, former, true)).toEqual(dropped);
+  });
+
+  it('what leaves now is told by the set itself', () => {
+    const set = { objects: [], leaving: [objectRef(kustomization('other'))] };
+    expect(untilDropped(set, former, false)).toEqual(set);
   });
 });

@@ -27,6 +27,15 @@ export function withLeaving(next: KubeObject[], previous: KubeObject[], confirme
   return { objects: [...next, ...left.map(suspended)], leaving: left.map(objectRef) };
 }
 
+/**
+ * What is dropped is still leaving until the shoot has it so: a mode that lets go before would leave it there.
+ * @param former what was leaving before this run
+ * @param isDropped the content without it is applied
+ */
+export function untilDropped(set: SyncSet, former: string[], isDropped: boolean): SyncSet {
+  return set.leaving.length > 0 || isDropped ? set : { ...set, leaving: former };
+}
+
 /** True for what Flux deletes without pruning. */
 export function isSuspended(object: KubeObject): boolean {
   return (object.spec as { suspend?: boolean } | undefined)?.suspend === true;

@@ -1,12 +1,12 @@
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Run } from './run.ts';
-import { COPIES_LAG_SECONDS, type DesiredState } from './settle.ts';
+import type { DesiredState } from './settle.ts';
 
 /**
  * When the copies of a Shoot's resources are looked at after an operation: Gardener refreshes them beside it, through a
  * resource-manager that may be busy or away, and nothing tells when.
  */
-const LOOKS_AFTER_SECONDS = [COPIES_LAG_SECONDS, 60, 300];
+const LOOKS_AFTER_SECONDS = [15, 60, 300];
 
 /** The resync comes to every key within this time, so that nothing later needs a look of its own. */
 const RESYNC_SECONDS = 3600;

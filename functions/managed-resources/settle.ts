@@ -14,8 +14,6 @@ import { release, remove, writeContent, writeManagedResource } from './write.ts'
 /** What should be, when that can be said. */
 export type DesiredState = Extract<Wanted, { type: 'desired' }>;
 
-/** Gardener refreshes its copies of the Shoot's Secrets beside the operation, and nothing tells when (facts 2.2). */
-export const COPIES_LAG_SECONDS = 15;
 
 /** Writes the differences, or reports how far the resource-manager is. */
 export async function settle(run: Run, wanted: DesiredState, live: Map<string, ManagedResource>): Promise<Outcome> {

@@ -4,7 +4,7 @@ import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { RetryableError } from '../../shared/runtime/errors.ts';
-import { isSuspended, type SyncSet, withLeaving } from './leaving.ts';
+import { isSuspended, type SyncSet, untilDropped, withLeaving } from './leaving.ts';
 import type { Run } from './run.ts';
 import { release } from './write.ts';
 
@@ -17,16 +17,19 @@ export async function syncSet(
 ): Promise<SyncSet> {
   const nothingLeaves = { objects: next, leaving: [] };
   if (!isFollowed || live === undefined || live.metadata.deletionTimestamp !== undefined) return nothingLeaves;
-  if (live.spec.secretRefs[0]?.name === contentSecretName(names.sync, next)) return nothingLeaves;
+  const wasLeaving = run.extension.status?.state?.applied?.leaving ?? [];
+  if (live.spec.secretRefs[0]?.name === contentSecretName(names.sync, next)) {
+    return untilDropped(nothingLeaves, wasLeaving, isInShoot(live));
+  }
   const former = await formerContent(run, live);
-  return withLeaving(next, former, confirmedSuspended(live, former));
+  const confirmed = new Set(isInShoot(live) ? former.filter(isSuspended).map(objectRef) : []);
+  return untilDropped(withLeaving(next, former, confirmed), wasLeaving, false);
 }
 
-/** Suspended in the shoot, because the content that says so is applied, and not only ignored (trap 29). */
-function confirmedSuspended({ metadata, status }: ManagedResource, former: KubeObject[]): ReadonlySet<string> {
+/** True when this very content is in the shoot: applied, and not only ignored (trap 29). */
+function isInShoot({ metadata, status }: ManagedResource): boolean {
   const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
-  const confirmed = status?.observedGeneration === metadata.generation && applied?.status === 'True';
-  return new Set(confirmed ? former.filter(isSuspended).map(objectRef) : []);
+  return status?.observedGeneration === metadata.generation && applied?.status === 'True';
 }
 
 async function formerContent(run: Run, live: ManagedResource): Promise<KubeObject[]> {

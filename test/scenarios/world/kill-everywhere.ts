@@ -7,7 +7,7 @@ import { type FunctionRequest, goesOn, type Kill, startWorld, type World, type W
 /** Leads a life to its end, undisturbed. */
 export async function lead(life: Life, options: WorldOptions = {}): Promise<Lived> {
   await using world = await startWorld(options);
-  await follow(world, [...life.before]);
+  await follow(world, [...life.before], life);
   // Awaited here: the world ends with this function.
   return await during(world, life, undefined);
 }
@@ -23,7 +23,7 @@ export async function killEverywhere(
   options: WorldOptions = {},
 ): Promise<{ deviations: string[]; cases: number }> {
   await using world = await startWorld({ othersFirst: goesOn(what), ...options });
-  await follow(world, [...life.before]);
+  await follow(world, [...life.before], life);
   const restart = world.checkpoint();
   const again = async (kill?: Kill) => {
     await restart();
@@ -60,16 +60,16 @@ async function during(world: World, life: Life, kill: Kill | undefined): Promise
     for (const step of steps.splice(0)) step(world);
   };
   world.arm(kill, kill?.what === 'overtaken' ? theRest : undefined);
-  await follow(world, steps);
+  await follow(world, steps, life);
   const requests = [...world.requests];
   if (kill !== undefined && goesOn(kill.what)) await world.resume();
   return { end: endState(world), violations: violations(world, life.removes === true), requests };
 }
 
-async function follow(world: World, steps: Step[]): Promise<void> {
+async function follow(world: World, steps: Step[], { calmMs }: Life): Promise<void> {
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     step(world);
-    await world.settle();
+    await world.settle(calmMs);
   }
 }
 

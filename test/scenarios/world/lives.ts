@@ -47,6 +47,8 @@ export interface Life {
   mayHurry?: boolean;
   /** True: Flux goes in the end, but nothing of what it has deployed. */
   removes?: boolean;
+  /** How long the product may go on trying without a change to be seen. Default: 30 s. */
+  calmMs?: number;
 }
 
 export const lives: Life[] = [
@@ -157,6 +159,7 @@ export const lives: Life[] = [
     name: 'the extension leaves a Shoot whose API cannot be asked',
     before: [both(create(always), fluxWorks), deployed],
     during: [both(unreachable, deleteExtension)],
+    calmMs: 150_000,
   },
   { name: 'migration', before: [both(create(publicRepository), fluxWorks)], during: [migrate] },
   { name: 'migration in mode Reconcile', before: [both(create(always), fluxWorks)], during: [migrate] },

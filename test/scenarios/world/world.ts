@@ -5,6 +5,7 @@ import type { Settings } from '../../../shared/runtime/context.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { JsonObject } from '../../landscape/kube-api/json.ts';
 import { type KubeApi, type RequestSummary, startKubeApi } from '../../landscape/kube-api/kube-api.ts';
+import { useClock } from '../../landscape/kube-api/time.ts';
 import { gardenCrds, seedCrds } from '../../landscape/seed/crds.ts';
 import { type Flux, installFlux } from './flux.ts';
 import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
@@ -68,7 +69,7 @@ export interface World extends AsyncDisposable {
   /** True once the armed kill has happened. */
   killed(): boolean;
   /** Lets everybody act until nobody has anything to do for a while. */
-  settle(): Promise<void>;
+  settle(calmMs?: number): Promise<void>;
   /** Lets runs that have overrun their lease go on to their end. */
   resume(): Promise<void>;
   /**
@@ -135,6 +136,7 @@ export async function startWorld({
   const clientOf = ({ url, ca }: KubeApi) => createKubeClient({ server: url, ca, token: FUNCTIONS });
   const clients = { garden: clientOf(garden), seed: clientOf(seed) };
   const now = () => new Date(moment.time);
+  const useOwnClock = useClock(now);
   const gardenlet = gardenletOf({ garden, seed, shoot, now, shootToken: FUNCTIONS });
   const flux = installFlux(shoot);
   const resourceManager = createResourceManager({ seed, shoot, now });
@@ -212,7 +214,7 @@ export async function startWorld({
       requests.length = 0;
     },
     killed: () => hasHappened,
-    settle: () => settle(),
+    settle: (calmMs) => settle(calmMs),
     async resume() {
       resumed.resolve();
       await product?.lateRuns();
@@ -240,6 +242,7 @@ export async function startWorld({
     },
     async [Symbol.asyncDispose]() {
       product?.die();
+      useOwnClock();
       for (const part of [resourceManager, clients.garden, clients.seed]) part.close();
       await Promise.all([garden, seed, shoot].map((api) => api.stop()));
     },
