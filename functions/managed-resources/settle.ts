@@ -14,7 +14,6 @@ import { release, remove, writeContent, writeManagedResource } from './write.ts'
 /** What should be, when that can be said. */
 export type DesiredState = Extract<Wanted, { type: 'desired' }>;
 
-
 /** Writes the differences, or reports how far the resource-manager is. */
 export async function settle(run: Run, wanted: DesiredState, live: Map<string, ManagedResource>): Promise<Outcome> {
   const firstRun = run.extension.status?.state?.applied === undefined && live.size === 0;

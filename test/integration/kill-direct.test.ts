@@ -18,7 +18,9 @@ describe('delivery Direct, killed anywhere (process)', () => {
 });
 
 describe.each(['process', 'function'] as const)('delivery Direct, killed after every write (%s)', (what) => {
-  it.for(named)('%s', { timeout: 60_000 }, async ([, life]) => {
+  // A lost run hides its message for a minute, and after two of them a removal gives up.
+  const inTime = named.filter(([, { removes }]) => what !== 'function' || removes !== true);
+  it.for(inTime)('%s', { timeout: 60_000 }, async ([, life]) => {
     const everyWrite: Kill = { at: 'every write', when: 'after', what };
     expect((await killEverywhere(life, what, () => [everyWrite], direct)).deviations).toEqual([]);
   });

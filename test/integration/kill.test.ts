@@ -26,7 +26,9 @@ describe.each(kinds)('killed anywhere (%s)', (what) => {
 });
 
 describe.each(['process', 'outage', 'function'] as const)('killed after every write (%s)', (what) => {
-  it.for(lives.map((life) => [life.name, life] as const))('%s', async ([, life]) => {
+  // A lost run hides its message for a minute, and after two of them a removal gives up.
+  const inTime = lives.filter(({ removes }) => what !== 'function' || removes !== true);
+  it.for(inTime.map((life) => [life.name, life] as const))('%s', async ([, life]) => {
     const everyWrite: Kill = { at: 'every write', when: 'after', what };
     expect((await killEverywhere(life, what, () => [everyWrite])).deviations).toEqual([]);
   });
