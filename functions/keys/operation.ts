@@ -3,7 +3,7 @@ import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import { type Notice, warning } from './notice.ts';
 
-/** The two phases of a rotation, named as Gardener names those of its own credentials (decision 21). */
+/** The two phases of a rotation, named as Gardener names those of its own credentials (decision 19). */
 export const ROTATE_START = 'rotate-ssh-keypair-start';
 export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
 

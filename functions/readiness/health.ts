@@ -2,7 +2,7 @@ import { managedResourceNames } from '../../shared/gardener/managed-resource.ts'
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import type { Told, Verdict } from './verdict.ts';
 
-/** The condition of the Shoot that gardenlet takes from our Extension, where an operator wants that (decision 22). */
+/** The condition of the Shoot that gardenlet takes from our Extension, where an operator wants that (decision 20). */
 export const SHOOT_HEALTH = 'SystemComponentsHealthy';
 
 /** What is broken for no longer than this may be an image that is pulled, or a push that is mended already. */

@@ -8,7 +8,7 @@ export const FLUX_SOURCE = 'flux-source';
 /** What the first implementation called the objects in the shoot; its Shoots see no other. */
 export const MAIN_GIT_REPOSITORY = 'main-gitrepo';
 export const MAIN_KUSTOMIZATION = 'main-ks';
-/** Where `flux-source` keeps the key pair that a rotation has prepared; it never leaves the garden (decision 21). */
+/** Where `flux-source` keeps the key pair that a rotation has prepared; it never leaves the garden (decision 19). */
 export const NEXT_IDENTITY = 'identity.next';
 export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 

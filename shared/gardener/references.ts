@@ -27,7 +27,7 @@ export function referenceCopy({ kind, name }: ResourceReference['resourceRef']):
 /**
  * The copies of these entries as an Extension lists them, so that they survive a control-plane migration. A token is not
  * listed: it would be stored in the garden, and gardenlet would put it over the fresh one that the other seed has by then
- * (decision 24).
+ * (decision 22).
  */
 export function listedCopies(entries: readonly ResourceReference[]): ResourceReference[] {
   return entries.flatMap(({ name, resourceRef }) => {
