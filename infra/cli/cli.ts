@@ -11,6 +11,7 @@ const commands: Record<string, Entry> = {
   run: { summary: 'Run the whole product in one process.', load: () => import('./run.ts') },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
+  webhooks: { summary: 'Answer API servers, and nothing else.', load: () => import('./webhooks.ts') },
   distribution: {
     summary: 'Make and inspect distributions of Flux releases.',
     load: () => import('./distribution.ts'),

@@ -2,7 +2,8 @@ import { sleep } from '../../events/watcher/abortable.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { CertificateSource } from './certificate-source.ts';
-import { type Served, startWebhookServer } from './server.ts';
+import type { Served } from './respond.ts';
+import { startWebhookServer } from './server.ts';
 
 /** A configuration that was applied anew may have lost its authority, and until it is back Shoots are refused. */
 const EVERY_MS = 60_000;

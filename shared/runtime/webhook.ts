@@ -32,7 +32,9 @@ export interface WebhookDefinition extends FunctionBasics {
 }
 
 /** What such a function may use besides the request. */
-export type WebhookContext = Pick<Context, 'kube' | 'settings' | 'log' | 'signal'>;
+export type WebhookContext = Pick<Context, 'kube' | 'log' | 'signal'> & {
+  settings: Pick<Context['settings'], 'seeds'>;
+};
 
 /** Answers one request; `handler` in `functions/<name>/handler.ts`. */
 export type WebhookHandler = (request: AdmissionRequest, context: WebhookContext) => Promise<AdmissionAnswer>;

@@ -1,0 +1,43 @@
+import { createClusters, kubeconfigFiles } from '../../shared/kube/credentials.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { findWebhooks } from '../functions.ts';
+import { untilSignal } from '../process/signals.ts';
+import { startPlainServer } from '../webhooks/plain-server.ts';
+import { clusterOptions, clustersOf } from './clusters.ts';
+import { command, exitCodes } from './command.ts';
+import { logLevel } from './log-level.ts';
+import { portOf } from './port.ts';
+
+/** As Knative and others tell a container where it is called. */
+const PORT = process.env.PORT ?? '8080';
+
+export default command({
+  name: 'webhooks',
+  summary: 'Answer API servers and do nothing else, over HTTP, behind something that ends TLS.',
+  options: {
+    ...clusterOptions,
+    port: { type: 'string', value: 'N', description: 'Default: the environment variable PORT, else 8080.' },
+    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error; default info.' },
+  },
+  notes: 'For a Knative Service, or any container behind a proxy: the paths are /admission and /resource-manager.',
+  async run(values, _, terminal) {
+    const { files, seeds } = await clustersOf(values);
+    const log = createLog(logLevel(values['log-level']));
+    const asked = untilSignal();
+    const surroundingsOf = (name: string) => ({
+      kube: createClusters(kubeconfigFiles(files), { userAgent: `shoot-flux/${name}` }),
+      settings: { seeds },
+      metrics: noMetrics,
+      log,
+    });
+    const functions = await findWebhooks();
+    const served = functions.map((webhook) => ({ ...webhook, surroundings: surroundingsOf(webhook.definition.name) }));
+    const server = await startPlainServer({ port: portOf('--port', values.port ?? PORT) ?? 0, served });
+    const paths = functions.map(({ definition }) => definition.webhook.path).join(' and ');
+    terminal.err(`shoot-flux answers API servers at ${paths} on port ${server.port}\n`);
+    log.info('stopping', { signal: await asked });
+    await server.stop();
+    return exitCodes.good;
+  },
+});

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ShootFluxError } from '../../shared/runtime/errors.ts';
+import { respond, type Served } from './respond.ts';
+
+/** The webhooks over HTTP, behind something that ends TLS. */
+export interface PlainServer {
+  port: number;
+  /** Lets answers end that are under way. */
+  stop(): Promise<void>;
+}
+
+/** Serves every function at its path, and tells whoever asks for `/healthz` that it does. */
+export async function startPlainServer(options: { port: number; served: Served[] }): Promise<PlainServer> {
+  let isStopping = false;
+  const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
+    else void respond(request, response, options.served, () => isStopping);
+  });
+  const listening = Promise.withResolvers<void>();
+  server.once('error', ({ message }) => {
+    listening.reject(new ShootFluxError(`port ${options.port} cannot be served (${message}): take another one.`));
+  });
+  server.listen(options.port, listening.resolve);
+  await listening.promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      isStopping = true;
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      await closed;
+    },
+  };
+}
