@@ -131,6 +131,13 @@ export async function startStage(
     return live;
   };
 
+  // In a second of its own each, as gardenlet compares them: the end of one operation is never that of the next.
+  let asked = 0;
+  const nextTimestamp = () => {
+    asked = Math.max(Date.now(), asked + 1000);
+    return new Date(asked).toISOString();
+  };
+
   return {
     garden,
     seed,
@@ -177,7 +184,7 @@ export async function startStage(
       await writeCluster(parts);
       const annotations = {
         'gardener.cloud/operation': 'reconcile',
-        'gardener.cloud/timestamp': new Date().toISOString(),
+        'gardener.cloud/timestamp': nextTimestamp(),
       };
       const { providerConfig } = parts;
       const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
