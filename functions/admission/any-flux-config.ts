@@ -13,17 +13,23 @@ export function issuesWithAnyFluxConfig(inputs: Omit<ConfigInputs, 'fluxConfig'>
   const [first = [], ...others] = fluxConfigs(inputs.providerConfig).map((fluxConfig) =>
     issuesOf({ ...inputs, fluxConfig }),
   );
-  return others.reduce((kept, found) => {
+  if ([first, ...others].some(({ length }) => length === 0)) return [];
+  const always = others.reduce((kept, found) => {
     const sentences = new Set(found.map(issueText));
     return kept.filter((issue) => sentences.has(issueText(issue)));
   }, first);
+  // Beside each ConfigMap it is wrong in another way; that it is wrong is sure.
+  return always.length > 0 ? always : first;
 }
 
-/** None, one with a repository, and one with a repository for each namespace that the providerConfig names. */
+/**
+ * None, one with a repository, and one with a repository for each namespace that the providerConfig names. A ConfigMap
+ * may bring the components that a source and a Kustomization need, too.
+ */
 function fluxConfigs(providerConfig: unknown): ConfigInputs['fluxConfig'][] {
   const withRepository = (more: Record<string, string> = {}) => ({
     namespace: '',
-    data: { repositoryUrl: REPOSITORY, ...more },
+    data: { repositoryUrl: REPOSITORY, componentsExtra: 'source-controller, kustomize-controller', ...more },
   });
   return [
     undefined,

@@ -142,6 +142,22 @@ describe('a providerConfig', () => {
   });
 });
 
+describe('a providerConfig that counts together with a ConfigMap', () => {
+  it('is right where the ConfigMap may bring the components', () => {
+    const flux = { components: ['helm-controller'] };
+    expect(created({ providerConfig: { flux, source, kustomization } })).toEqual({ allowed: true });
+  });
+
+  it('is wrong where it is so beside each, if in other words', () => {
+    const elsewhere = (part: typeof source | typeof kustomization, namespace: string) => ({
+      template: { ...part.template, metadata: { namespace } },
+    });
+    const flux = { watchAllNamespaces: false };
+    const parts = { flux, source: elsewhere(source, 'a'), kustomization: elsewhere(kustomization, 'b') };
+    expect(created({ providerConfig: parts })).toMatchObject({ allowed: false, code: 422 });
+  });
+});
+
 describe('a Shoot is allowed without a look', () => {
   it.each<[string, AdmissionAnswer]>([
     ['when it is deleted', decide({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],

@@ -50,12 +50,11 @@ async function readFluxSource(
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined)
     return { missing: `${where} is not there yet; see the Events of ConfigMap ${project}/flux-config.` };
-  // What a rotation has prepared is for the garden alone until it is completed.
-  const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
+  const data = dataOf(secret);
   if (data.identity !== undefined && data.known_hosts === undefined) {
     return { missing: `${where} has no known_hosts yet; give "knownHosts" in ConfigMap ${project}/flux-config.` };
   }
-  secrets.push(secretMaterial({ ...secret, data }, copied, 'flux-source'));
+  secrets.push(secretMaterial(secret, copied, 'flux-source'));
   return undefined;
 }
 
@@ -96,12 +95,17 @@ function renewalOf({ metadata }: KubeObject): number {
   return Date.parse(metadata.annotations?.[RENEWAL] ?? '') || 0;
 }
 
+/**
+ * Without what a rotation has prepared: that is for the garden alone until it is completed, also where a Shoot names
+ * `flux-source` among its own resources.
+ */
 function secretMaterial(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretMaterial {
+  const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
   return {
     name: copied.targetName ?? defaultName,
     namespace: copied.namespace,
     type: (secret.type as string | undefined) ?? 'Opaque',
-    data: dataOf(secret),
+    data,
   };
 }
 

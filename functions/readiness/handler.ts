@@ -30,7 +30,8 @@ export const handler: Handler = async (key, context) => {
 
   if (isHibernated(cluster)) {
     await rest(seed, extension, true, context);
-    return done;
+    // While it wakes, gardenlet tells so on the Cluster alone, which wakes nobody here.
+    return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(WAKING);
   }
   const { items } = await seed.list<ManagedResource>(resources.managedResources, {
     namespace: key.namespace,
@@ -43,6 +44,9 @@ export const handler: Handler = async (key, context) => {
   const judged = await ask(seed, key.namespace, applied, context);
   return publish(seed, extension, applied, judged, context);
 };
+
+/** How often a Shoot that is waking is looked at, in seconds. */
+const WAKING = 20;
 
 /** A Shoot that leaves or is being deleted is left in peace. */
 function isLeaving(extension: Extension, cluster: Cluster): boolean {

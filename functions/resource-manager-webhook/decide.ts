@@ -8,7 +8,7 @@ import { imageProblem } from './image.ts';
 /** What the resource-manager of a Shoot should be able to write into. */
 export interface Wanted {
   namespaces: string[];
-  /** Why these may not be all; then those that the Deployment has now are kept. */
+  /** Why these may not be all. */
   doubts: string[];
 }
 
@@ -20,11 +20,14 @@ export function leftAlone({ object }: AdmissionRequest): AdmissionAnswer | undef
   return problem === undefined ? undefined : { allowed: true, warnings: [warning(problem)] };
 }
 
-/** Adds the flags that are missing, and touches nothing else: what is there may be somebody else's. */
+/**
+ * Adds the flags that are missing, and those that the Deployment had: what is there may be somebody else's, and Flux
+ * stays in its namespace whatever the configuration says by now.
+ */
 export function decide({ object, oldObject }: AdmissionRequest, { namespaces, doubts }: Wanted): AdmissionAnswer {
   const container = containerOf(given(object));
   if (container === undefined) return { allowed: true };
-  const before = doubts.length === 0 ? [] : namespacesIn(commandLine(containerOf(given(oldObject))));
+  const before = namespacesIn(commandLine(containerOf(given(oldObject))));
   const present = namespacesIn(commandLine(container));
   // In the order that is there: another one would restart the resource-manager for nothing.
   const missing = [...new Set([...before, ...namespaces])].filter((namespace) => !present.includes(namespace));

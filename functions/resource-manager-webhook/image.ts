@@ -7,11 +7,15 @@ const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-.+)?$/;
 export function imageProblem(image: string): string | undefined {
   const tag = tagOf(image);
   const [, major, minor, patch, preRelease] = VERSION.exec(tag ?? '') ?? [];
-  if (major === undefined || minor === undefined) return `its image ${image} does not tell a version`;
+  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR)
+    return `its image ${image} does not tell a version`;
   return knowsFlag(Number(major), Number(minor), preRelease !== undefined && Number(patch ?? 0) === 0)
     ? undefined
     : `its version ${tag} is older than v${FIRST.major}.${FIRST.minor}`;
 }
+
+/** A greater one is the year of a date, which tells nothing. */
+const LAST_MAJOR = 99;
 
 /** A pre-release of the first version may come from before the flag. */
 function knowsFlag(major: number, minor: number, isBeforeRelease: boolean): boolean {

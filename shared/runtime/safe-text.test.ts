@@ -13,6 +13,12 @@ describe('safeText', () => {
     ['cut -----BEGIN PRIVATE KEY-----\ns3cr3t', 'cut ***'],
     ['no identity in AGE-SECRET-KEY-1S3CR3T', 'no identity in ***'],
     ['token ghp_s3cr3ts3cr3ts3cr3ts3cr3t refused', 'token ghp_*** refused'],
+    ['PGP -----BEGIN PGP PRIVATE KEY BLOCK-----\ns3cr3t\n-----END PGP PRIVATE KEY BLOCK----- left', 'PGP *** left'],
+    ['client-key-data: LS0tLS1CRUdJTi1s3cr3t= left', 'client-key-data: *** left'],
+    ['Authorization: token s3cr3t left', 'Authorization: token *** left'],
+    ['PRIVATE-TOKEN: s3cr3t left', 'PRIVATE-TOKEN: *** left'],
+    ['https://b.example.com/?X-Goog-Signature=s3cr3t&x=1', 'X-Goog-Signature=***&x=1'],
+    ['token glpat-s3cr3ts3cr3ts3cr3t refused', 'token glpat-*** refused'],
     ['got eyJhbGciOiJ.s3cr3t.s3cr3t', 'got ***'],
   ])('keeps the secret of %j', (text, expected) => {
     expect(safeText(text)).toContain(expected);
@@ -22,6 +28,8 @@ describe('safeText', () => {
   it.each([
     'Applied revision: main@sha1:9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
     "unable to clone 'ssh://git@github.com/org/fleet': ssh: handshake failed: knownhosts: key mismatch",
+    'Deployment/gloo-system/gloo-gateway-proxy-deployment dry-run failed',
+    'Support for basic authentication was removed',
     'failed to pull ghcr.io/org/fleet@sha256:18db1c40',
     'cannot get sops decryption Secret \'flux-system/sops-age\': Secret "sops-age" not found',
   ])('leaves %j as it is', (text) => {

@@ -279,6 +279,9 @@ describe('the health of the Shoot', () => {
     expect(await run(wanted)).toEqual({ type: 'done' });
     expect(await health()).toMatchObject({ status: 'True', message: 'The Shoot is hibernated.' });
     expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
+    // It wakes: the end of that is told on the Cluster alone.
+    await change({ spec: { hibernation: { enabled: false } }, status: { hibernated: true } });
+    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 20 });
     await run();
     expect(await health()).toBeUndefined();
   });

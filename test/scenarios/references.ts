@@ -97,6 +97,15 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
         .filter((line) => line.function === 'managed-resources' && line.afterSeconds !== undefined)
         .map((line) => line.afterSeconds ?? 0);
 
+    it('a key pair that a rotation has prepared stays in the garden, also when flux-source is a reference', async () => {
+      const data = { identity: base64('a'), 'identity.next': base64('b'), 'identity.next.pub': base64('c') };
+      await copy(resources.secrets, 'ref-my-creds', { data });
+      await stage.reconcileShoot(shootWith([creds]));
+      await stage.untilReady();
+      const inShoot = await stage.shoot.find(resources.secrets, inFlux('my-creds'));
+      expect(inShoot?.data).toEqual({ identity: base64('a') });
+    });
+
     it('a ConfigMap becomes a ConfigMap, with its bytes; that the original is immutable does not matter', async () => {
       const content = { data: { a: 'b' }, binaryData: { c: base64('\xff') } };
       await copy(resources.configMaps, 'ref-my-vars', { ...content, immutable: true });
