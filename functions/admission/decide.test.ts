@@ -27,6 +27,7 @@ const updated = (before: Parts, after: Parts) =>
 const sentences = (answer: AdmissionAnswer) => (answer.allowed ? [] : answer.message.split('; providerConfig'));
 
 const wrong = { syncMode: 'Sometimes' };
+const naming = { additionalSecretResources: [{ name: 'x' }] };
 const source = {
   template: { kind: 'GitRepository', spec: { url: 'https://example.com/fleet', ref: { branch: 'main' } } },
 };
@@ -170,6 +171,10 @@ describe('a Shoot is allowed without a look', () => {
       updated({ providerConfig: wrong }, { providerConfig: wrong, spec: { purpose: 'x' } }),
     ],
     [
+      'when a resource comes that it does not name',
+      updated({ providerConfig: wrong }, { providerConfig: wrong, resources: [secret('x')] }),
+    ],
+    [
       'when another extension comes before it',
       decide({
         uid: 'u',
@@ -184,7 +189,10 @@ describe('a Shoot is allowed without a look', () => {
 
   it.each<[string, AdmissionAnswer]>([
     ['its providerConfig', updated({}, { providerConfig: wrong })],
-    ['its resources', updated({ providerConfig: wrong }, { providerConfig: wrong, resources: [secret('x')] })],
+    [
+      'a resource that it names',
+      updated({ providerConfig: naming, resources: [secret('x')] }, { providerConfig: naming }),
+    ],
     ['disabled', updated({ providerConfig: wrong, extension: { disabled: true } }, { providerConfig: wrong })],
   ])('but not when %s changes', (_, answer) => {
     expect(answer.allowed).toBe(false);

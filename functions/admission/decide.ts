@@ -51,8 +51,19 @@ function partOf(shoot: unknown): Part | undefined {
   return { extension, index, resources: spec?.resources };
 }
 
+/** True when nothing was changed that is judged here: the providerConfig, and the resources that it names. */
 function isSame(now: Part, before: Part | undefined): boolean {
-  return isDeepStrictEqual([now.extension, now.resources], [before?.extension, before?.resources]);
+  if (before === undefined) return false;
+  const judged = ({ extension: { providerConfig }, resources }: Part) => [
+    providerConfig,
+    shootResourcesOf(resources)?.filter(({ name }) => isNamedIn(providerConfig, name)),
+  ];
+  return isDeepStrictEqual(judged(now), judged(before));
+}
+
+function isNamedIn(value: unknown, name: string): boolean {
+  if (typeof value === 'string') return value === name;
+  return typeof value === 'object' && value !== null && Object.values(value).some((inner) => isNamedIn(inner, name));
 }
 
 function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {

@@ -73,6 +73,7 @@ describe('nextLook', () => {
   });
 
   it('rare when all is well, never when it is released too', () => {
+    expect(nextLook(changed(43_200), false, false, now, now.getTime() - 10_000)).toBe(5);
     expect(nextLook(changed(10), true, false, now)).toBe(600);
     expect(nextLook(changed(10), true, true, now)).toBeUndefined();
   });

@@ -26,7 +26,10 @@ export const handler: Handler = async (key, context) => {
   const applied = extension?.status?.state?.applied;
   if (extension === undefined || applied === undefined) return done;
   const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
-  if (cluster === undefined || isLeaving(extension, cluster)) return done;
+  if (cluster === undefined) return done;
+  // The gate is closed for a while; what ends that may look on the Extension as it did before.
+  if (cluster.spec.shoot.status?.lastOperation?.state === 'Failed') return requeueAfter(RARELY);
+  if (isLeaving(extension, cluster)) return done;
 
   if (isHibernated(cluster)) {
     await rest(seed, extension, true, context);

@@ -12,10 +12,12 @@ export function nextLook(
   allTrue: boolean,
   isReleased: boolean,
   now: Date,
+  /** When the last operation ended, in ms: what it has changed may mend what was broken for long. */
+  endedAt = 0,
 ): number | undefined {
   if (allTrue) return isReleased ? undefined : RARELY;
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime));
-  const quiet = (now.getTime() - Math.max(0, ...changes)) / 1000;
+  const quiet = (now.getTime() - Math.max(endedAt, ...changes)) / 1000;
   if (quiet < 120) return 5;
   if (quiet < 900) return 20;
   return quiet < 21_600 ? 120 : RARELY;

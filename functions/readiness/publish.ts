@@ -26,7 +26,8 @@ export async function publish(
   await write(seed, extension, next, flux);
   const own = (next ?? live).filter(({ type }) => verdicts.some((verdict) => verdict.type === type));
   const allTrue = verdicts.every(({ status }) => status === 'True');
-  const seconds = nextLook(own, allTrue, isReleased(applied), now);
+  const endedAt = Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') || 0;
+  const seconds = nextLook(own, allTrue, isReleased(applied), now, endedAt);
   return seconds === undefined ? done : requeueAfter(seconds);
 }
 

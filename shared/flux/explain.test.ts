@@ -228,6 +228,20 @@ const told: [KubeObject, Origin, string, string, ...string[]][] = [
   [
     overHttps,
     providerConfig,
+    'PGP public keys secret error: secrets "pgp" not found',
+    'CredentialsMissing',
+    'Secret pgp is not in the shoot; bring it there by additionalSecretResources',
+  ],
+  [
+    overHttps,
+    providerConfig,
+    'failed to verify the signature using provider \'cosign keyless\': Get "https://rekor.sigstore.dev": context deadline exceeded',
+    'VerificationFailed',
+    'what verifies its signature does not answer; let the shoot reach it',
+  ],
+  [
+    overHttps,
+    providerConfig,
     'failed to verify the signature of commit: unable to verify commit with any of the given key rings',
     'VerificationFailed',
     'correct verify in source.template.spec of the providerConfig',
@@ -518,6 +532,13 @@ const told: [KubeObject, Origin, string, string, ...string[]][] = [
   [
     kustomization,
     fluxConfig,
+    'Deployment/apps/a dry-run failed: Get "https://10.0.0.1:443/api": dial tcp 10.0.0.1:443: connect: connection refused',
+    'ApiServerNotAvailable',
+    'the API server of the shoot did not take Deployment/apps/a now; it is tried again',
+  ],
+  [
+    kustomization,
+    fluxConfig,
     'Deployment/apps/a dry-run failed (FieldManagerConflict): Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas',
     'ApplyFailed',
     '"kubectl" writes the same fields of Deployment/apps/a',
@@ -553,7 +574,8 @@ describe('explain', () => {
 
   it('trap 21: a code that is tried again for whatever a user can mend, none for what only takes time', () => {
     for (const [object, origin, message, reason] of told) {
-      const isTransient = ['SourceNotReady', 'DependencyNotReady', 'HealthCheckCanceled'].includes(reason);
+      const transient = ['SourceNotReady', 'DependencyNotReady', 'HealthCheckCanceled', 'ApiServerNotAvailable'];
+      const isTransient = transient.includes(reason);
       const codes = isTransient ? [] : ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
       expect(explain(object, message, origin).codes, message).toEqual(codes);
     }

@@ -210,6 +210,14 @@ export const kustomizationFailures: Failure[] = [
         : [`namespace ${namespace} is not there`, 'add its manifest to the repository'],
   },
   {
+    reason: 'ApiServerNotAvailable',
+    // A webhook that does not answer is told by the refusal.
+    matches:
+      /^(\S+) (?:dry-run failed|apply failed)(?!.*failed calling webhook).*(?:connection refused|i\/o timeout|deadline exceeded|etcdserver|currently unable to handle|too many requests|object has been modified|TLS handshake)/is,
+    says: ([, object]) => [`the API server of the shoot did not take ${object} now`, 'it is tried again'],
+    isTransient: true,
+  },
+  {
     reason: 'ApplyFailed',
     matches: /^(\S+) (?:dry-run failed|apply failed|immutable field detected|not found)/,
     says: (found) => refused(found[1] ?? 'an object', found.input),

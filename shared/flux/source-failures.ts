@@ -45,6 +45,15 @@ export const sourceFailures: Failure[] = [
   },
   {
     reason: 'CredentialsMissing',
+    matches:
+      /PGP public keys secret error: secrets "([^"]+)" not found|proxy options: .*secret '(?:[^'/]+\/)?([^']+)'/i,
+    says: ([, name, other], { places }) => [
+      `Secret ${name ?? other} is not in the shoot`,
+      `bring it there by additionalSecretResources, or correct what names it in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'CredentialsMissing',
     matches: /failed to get (?:authentication )?secret '([^']+)'|secrets "([^"]+)" not found/i,
     says: ([, name, other], { secret, places }) => [
       `Secret ${name ?? other} is not in the shoot`,
@@ -170,6 +179,11 @@ export const sourceFailures: Failure[] = [
     kinds: git,
     matches: /(?:git|remote) repository is empty/,
     says: (_, { url, revision }) => [`the repository ${url} is empty`, `push ${revision}`],
+  },
+  {
+    reason: 'VerificationFailed',
+    matches: /failed to verify.*(?:timeout|deadline exceeded|connection refused|reset by peer|\bEOF)/is,
+    says: () => ['what verifies its signature does not answer', 'let the shoot reach it'],
   },
   {
     reason: 'VerificationFailed',
