@@ -4,12 +4,9 @@ import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { changesSuite } from '../scenarios/changes.ts';
-import { contractSuite } from '../scenarios/contract.ts';
 import { directSuite } from '../scenarios/direct.ts';
 import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
-import { referencesSuite } from '../scenarios/references.ts';
-import { removalSuite } from '../scenarios/removal.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { refused, unusedRights } from './rights.ts';
@@ -35,9 +32,6 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   const start = async () => ({ ...apis, stop: apis.forget });
   mainJobSuite('the main job', start, fluxDistribution ?? '');
   changesSuite('changes', start, fluxDistribution ?? '');
-  contractSuite("Gardener's contract", start, fluxDistribution ?? '');
-  referencesSuite('references', start, fluxDistribution ?? '');
-  removalSuite('removal', start, fluxDistribution ?? '');
   directSuite('delivery without the resource-manager', start, fluxDistribution ?? '');
   upgradeSuite(start, fluxDistribution ?? '');
 
