@@ -7,11 +7,11 @@ import { changesSuite } from '../scenarios/changes.ts';
 import { directSuite } from '../scenarios/direct.ts';
 import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
+import { removalSuite } from '../scenarios/removal.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { refused, unusedRights } from './rights.ts';
 import { sharedData, sharedDataMissing } from './shared-data.ts';
-import { upgradeSuite } from './upgrades.ts';
 
 const fluxDistribution = sharedData('flux');
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
@@ -32,8 +32,8 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
   const start = async () => ({ ...apis, stop: apis.forget });
   mainJobSuite('the main job', start, fluxDistribution ?? '');
   changesSuite('changes', start, fluxDistribution ?? '');
+  removalSuite('removal', start, fluxDistribution ?? '');
   directSuite('delivery without the resource-manager', start, fluxDistribution ?? '');
-  upgradeSuite(start, fluxDistribution ?? '');
 
   it('the heartbeat is a Lease, made and renewed', async () => {
     const { url, ca } = apis.seed;
