@@ -1,16 +1,14 @@
-import { objectRef } from '../../shared/gardener/object-ref.ts';
+import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../../shared/gardener/managed-resource.ts';
+import { objectRef, parseRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { InvalidError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, Resource } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isFlux, isPruner } from './direct-plan.ts';
 import { resourceOf } from './kinds.ts';
+import { isSuspended } from './leaving.ts';
 import { surplus } from './surplus.ts';
 import { fieldManager } from './write.ts';
-
-const PARALLEL = 8;
-const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
-const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
 
 /** Applies objects to the shoot, Namespaces before what is in them; what is as it should be is not written by it. */
 export async function applyObjects(
@@ -21,7 +19,6 @@ export async function applyObjects(
   const isNamespace = ({ kind }: KubeObject) => kind === 'Namespace';
   for (const namespace of objects.filter(isNamespace)) await applyObject(shoot, namespace, kinds);
   await inParallel(
-    PARALLEL,
     objects.filter((object) => !isNamespace(object)),
     (object) => applyObject(shoot, object, kinds),
   );
@@ -58,7 +55,7 @@ export async function suspendLeaving(
   for (const ref of refs.filter(isPruner)) {
     const [resource, name] = locate(ref, kinds);
     const live = resource && (await shoot.find(resource, name));
-    if (!resource || live === undefined || (live.spec as { suspend?: boolean }).suspend === true) continue;
+    if (!resource || live === undefined || isSuspended(live)) continue;
     await shoot.mergePatch(resource, name, { spec: { suspend: true } }, { fieldManager });
   }
 }
@@ -75,7 +72,7 @@ export async function prune(shoot: KubeClient, refs: string[], kinds: Record<str
 }
 
 async function deleteAll(shoot: KubeClient, refs: string[], kinds: Record<string, Resource>): Promise<string[]> {
-  const remaining = await inParallel(PARALLEL, refs, async (ref) => {
+  const remaining = await inParallel(refs, async (ref) => {
     const [resource, name] = locate(ref, kinds);
     const live = resource && (await shoot.find(resource, name, { metadataOnly: true }));
     if (!resource || live === undefined || live.metadata.annotations?.[KEEP_OBJECT] === 'true') return [];
@@ -90,6 +87,6 @@ async function deleteAll(shoot: KubeClient, refs: string[], kinds: Record<string
 
 /** A ref of a kind that this release does not know any more leads nowhere: its CRD tells nothing of it. */
 function locate(ref: string, kinds: Record<string, Resource>): [Resource | undefined, ObjectName] {
-  const [type = '', namespace = '', name = ''] = ref.split('/');
-  return [kinds[type], { ...(namespace && { namespace }), name }];
+  const { type, name } = parseRef(ref);
+  return [kinds[type], name];
 }

@@ -4,7 +4,7 @@ import { isNewlyAsked } from '../../shared/gardener/operation.ts';
 import { shootClient } from '../../shared/gardener/shoot-client.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { KubeError, NotFoundError } from '../../shared/kube/errors.ts';
+import { isRefused, KubeError, NotFoundError } from '../../shared/kube/errors.ts';
 import { refusalIn } from '../../shared/kube/refusal.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -99,11 +99,11 @@ async function conclude(run: Run, wanted: DesiredState, remaining: string[]): Pr
  */
 async function refused(run: Run, error: unknown, applied: Applied): Promise<Outcome> {
   if (!(error instanceof KubeError)) throw error;
-  const { status, message } = error;
+  const { message } = error;
   const isMissing = error instanceof NotFoundError;
   const mayPass = isMissing || refusalIn(message)?.kind === 'terminating';
   if (mayPass && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
-  if (!isMissing && ![400, 403, 422].includes(status)) throw error;
+  if (!isMissing && !isRefused(error)) throw error;
   await run.reporter.failed(explainRefused(message), [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
   return requeueAfter(60);
 }

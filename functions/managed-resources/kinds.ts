@@ -1,3 +1,4 @@
+import { isCrd } from '../../shared/flux/custom-resources.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
 
@@ -27,19 +28,24 @@ export const builtInKinds: Record<string, Resource> = Object.fromEntries(
 export function kindsOf(release: Release): Record<string, Resource> {
   const kinds = { ...builtInKinds };
   for (const object of [...release.files.values()].flat()) {
-    if (object.kind !== 'CustomResourceDefinition') continue;
-    const { group, names, scope, versions } = object.spec as CrdSpec;
-    const version = versions.find(({ storage }) => storage)?.name ?? '';
-    kinds[`${names.kind}.${group}`] = { group, version, ...names, namespaced: scope === 'Namespaced' };
+    const kind = isCrd(object) ? servedKind(object) : undefined;
+    if (kind !== undefined) kinds[`${kind.kind}.${kind.group}`] = kind;
   }
   return kinds;
+}
+
+/** The kind of a CustomResourceDefinition, in the version that it stores, or else in one that it serves. */
+export function servedKind({ spec }: KubeObject): Resource | undefined {
+  const { group, names, scope, versions } = spec as CrdSpec;
+  const version = versions.find(({ served, storage }) => served && storage) ?? versions.find(({ served }) => served);
+  return version && { group, version: version.name, ...names, namespaced: scope === 'Namespaced' };
 }
 
 interface CrdSpec {
   group: string;
   names: { plural: string; kind: string };
   scope: string;
-  versions: { name: string; storage: boolean }[];
+  versions: { name: string; served: boolean; storage: boolean }[];
 }
 
 /** Where an object is served: its own version of its kind. */

@@ -1,12 +1,10 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { KubeError } from '../../shared/kube/errors.ts';
+import { isRefused, KubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isSuspended, pruners } from './leaving.ts';
 import { pages, unlessGone } from './pages.ts';
 import { fieldManager } from './write.ts';
-
-const PARALLEL = 8;
 
 /**
  * Suspends all Kustomizations and HelmReleases, also those that others have deployed: a suspended one is deleted
@@ -21,12 +19,12 @@ async function suspendKind(shoot: KubeClient, resource: Resource): Promise<void>
   let refusal: KubeError | undefined;
   for await (const items of pages(shoot, resource)) {
     const active = items.filter((item) => !isSuspended(item));
-    await inParallel(PARALLEL, active, async ({ metadata }) => {
+    await inParallel(active, async ({ metadata }) => {
       try {
         await unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager }));
       } catch (error) {
         // One object that a webhook or its schema holds fast must not keep the others active.
-        if (!(error instanceof KubeError) || ![400, 403, 422].includes(error.status)) throw error;
+        if (!(error instanceof KubeError) || !isRefused(error)) throw error;
         refusal ??= error;
       }
     });
@@ -42,7 +40,7 @@ export async function resumeAll(shoot: KubeClient, kinds: Resource[]): Promise<v
   for (const resource of kinds.filter(({ kind }) => pruners.has(kind))) {
     for await (const items of pages(shoot, resource)) {
       const ours = items.filter((item) => item.metadata.deletionTimestamp === undefined && isSuspendedByUs(item));
-      await inParallel(PARALLEL, ours, ({ metadata }) =>
+      await inParallel(ours, ({ metadata }) =>
         unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager })),
       );
     }

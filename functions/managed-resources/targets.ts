@@ -1,3 +1,4 @@
+import { parseRef } from '../../shared/gardener/object-ref.ts';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { ObjectName, Resource } from '../../shared/kube/resource.ts';
 import { builtInKinds } from './kinds.ts';
@@ -20,12 +21,11 @@ export interface Targets {
 export function targetsOf(applied: Applied): Targets {
   const targets: Targets = { deployments: [], crds: [], others: [] };
   for (const ref of Object.values(applied.objects).flat()) {
-    const [type = '', namespace = '', name = ''] = ref.split('/');
+    const { type, name } = parseRef(ref);
     const resource = builtInKinds[type];
-    if (type === 'CustomResourceDefinition.apiextensions.k8s.io') targets.crds.push(name);
-    else if (type === 'Deployment.apps' && resource) targets.deployments.push({ resource, namespace, name });
-    else if (type !== 'Namespace' && resource !== undefined)
-      targets.others.push({ resource, ...(namespace && { namespace }), name });
+    if (type === 'CustomResourceDefinition.apiextensions.k8s.io') targets.crds.push(name.name);
+    else if (type === 'Deployment.apps' && resource) targets.deployments.push({ resource, ...name });
+    else if (type !== 'Namespace' && resource) targets.others.push({ resource, ...name });
   }
   return targets;
 }

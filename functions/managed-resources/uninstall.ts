@@ -10,8 +10,6 @@ import { suspendAll } from './suspend.ts';
 import { type Target, targetsOf } from './targets.ts';
 import { fieldManager } from './write.ts';
 
-const PARALLEL = 8;
-
 const fluxFinalizers = new Set(['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer']);
 
 /**
@@ -24,14 +22,14 @@ export async function uninstall(shoot: KubeClient, applied: Applied, now: Date):
   const targets = targetsOf(applied);
   const kinds = await servedKinds(shoot, targets.crds);
   await suspendAll(shoot, kinds);
-  await inParallel(PARALLEL, targets.deployments, (target) => removeTarget(shoot, target));
+  await inParallel(targets.deployments, (target) => removeTarget(shoot, target));
   // A controller that still runs would prune, and one reconciliation may be under way despite the suspension.
   const controllers = targets.deployments.map(({ name }) => name);
   if (await anyAtWork(shoot, applied.namespace, controllers, now)) return "Waiting for Flux's controllers to end.";
   // Nobody needs these any more; a foreign finalizer on an object of Flux must not leave an administrator behind.
-  await inParallel(PARALLEL, targets.others, (target) => removeTarget(shoot, target));
+  await inParallel(targets.others, (target) => removeTarget(shoot, target));
   for (const kind of kinds) await stripFinalizers(shoot, kind);
-  const remaining = await inParallel(PARALLEL, targets.crds, (name) => removeCrd(shoot, name));
+  const remaining = await inParallel(targets.crds, (name) => removeCrd(shoot, name));
   if (remaining.includes(true)) return 'Waiting for the CustomResourceDefinitions of Flux to go.';
   if (applied.ownsNamespace && (await isVacant(shoot, applied.namespace))) {
     await removeTarget(shoot, { resource: resources.namespaces, name: applied.namespace });
@@ -44,7 +42,7 @@ async function stripFinalizers(shoot: KubeClient, kind: Resource): Promise<void>
     const held = items.filter(({ metadata }) =>
       metadata.finalizers?.some((finalizer) => fluxFinalizers.has(finalizer)),
     );
-    await inParallel(PARALLEL, held, async ({ metadata }) => {
+    await inParallel(held, async ({ metadata }) => {
       const finalizers = metadata.finalizers?.filter((finalizer) => !fluxFinalizers.has(finalizer));
       const patch = { metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
       await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));

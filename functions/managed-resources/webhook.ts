@@ -1,7 +1,7 @@
 import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { NotFoundError } from '../../shared/kube/errors.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { unlessGone } from './pages.ts';
 import { fieldManager } from './write.ts';
 
 /**
@@ -9,9 +9,6 @@ import { fieldManager } from './write.ts';
  * known of the namespace, when gardenlet wrote the Deployment.
  */
 export async function askWebhookAgain(seed: KubeClient, namespace: string): Promise<void> {
-  try {
-    await seed.mergePatch(resources.deployments, { namespace, name: RESOURCE_MANAGER }, {}, { fieldManager });
-  } catch (error) {
-    if (!(error instanceof NotFoundError)) throw error;
-  }
+  const name = { namespace, name: RESOURCE_MANAGER };
+  await unlessGone(seed.mergePatch(resources.deployments, name, {}, { fieldManager }));
 }

@@ -1,4 +1,5 @@
 import type { EffectiveConfig } from '../config/effective.ts';
+import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
@@ -11,8 +12,6 @@ const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-fl
 /** Namespaces that every cluster has. */
 const builtInNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
-const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
 const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
 
 /**

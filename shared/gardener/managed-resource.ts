@@ -10,6 +10,11 @@ export const managedResourceNames = {
   sync: 'shoot-flux-sync',
 } as const;
 
+/** On an object of a ManagedResource: it stays when that goes. */
+export const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
+/** On such an object: where a change of it is refused, it is made anew. */
+export const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
+
 /** What the resource-manager says of the current generation. */
 export type ApplyState =
   | { state: 'applied' }

@@ -52,6 +52,11 @@ export class GoneError extends KubeError {
   override name = 'GoneError';
 }
 
+/** True for what the API server, or a webhook or policy that it asks, does not take, however often it is tried. */
+export function isRefused(error: KubeError): boolean {
+  return [400, 403, 422].includes(error.status);
+}
+
 /** No answer: connection refused, reset, time-out, TLS. */
 export class UnreachableError extends KubeError {
   override name = 'UnreachableError';

@@ -1,8 +1,11 @@
+/** As many requests as one API server is asked at once for one Shoot. */
+const AT_ONCE = 8;
+
 /**
- * Calls for every item, so many at a time; the results in the order of the items.
+ * Calls for every item, a few at a time; the results in the order of the items.
  * @throws the first failure, after which nothing new is begun
  */
-export async function inParallel<T, R>(atOnce: number, items: T[], call: (item: T) => Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(items: T[], call: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const rest = items.entries();
   let failed = false;
@@ -17,6 +20,6 @@ export async function inParallel<T, R>(atOnce: number, items: T[], call: (item: 
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, work));
   return results;
 }
