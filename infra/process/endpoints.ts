@@ -1,7 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { WatcherStatus } from '../../events/watcher/watcher.ts';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
+import { listen } from '../listen.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
 /** What the endpoints tell. */
@@ -28,13 +27,7 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
   const server = createServer((request, response) => {
     void answer(request.url ?? '/', response, probes).catch(() => response.destroy());
   });
-  const listening = Promise.withResolvers<void>();
-  server.once('error', ({ message }) => {
-    listening.reject(new ShootFluxError(`port ${port} cannot be served (${message}): take another one.`));
-  });
-  server.listen(port, listening.resolve);
-  await listening.promise;
-  return { port: (server.address() as AddressInfo).port, stop: () => close(server) };
+  return { port: await listen(server, port), stop: () => close(server) };
 }
 
 async function answer(url: string, response: ServerResponse, probes: Probes): Promise<void> {

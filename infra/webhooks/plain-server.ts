@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
+import { listen } from '../listen.ts';
 import { respond, type Served } from './respond.ts';
 
 /** The webhooks over HTTP, behind something that ends TLS. */
@@ -17,14 +16,9 @@ export async function startPlainServer(options: { port: number; served: Served[]
     if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
     else void respond(request, response, options.served, () => isStopping);
   });
-  const listening = Promise.withResolvers<void>();
-  server.once('error', ({ message }) => {
-    listening.reject(new ShootFluxError(`port ${options.port} cannot be served (${message}): take another one.`));
-  });
-  server.listen(options.port, listening.resolve);
-  await listening.promise;
+  const port = await listen(server, options.port);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async stop() {
       isStopping = true;
       const closed = new Promise((resolve) => server.close(resolve));

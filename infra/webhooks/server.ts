@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
+import type { Socket } from 'node:net';
+import { listen } from '../listen.ts';
 import type { KeyPair } from './certificates.ts';
 import { respond, type Served } from './respond.ts';
 
@@ -40,14 +40,9 @@ export async function startWebhookServer(options: { port: number; served: Served
     else idle.add(socket);
     socket.once('close', () => idle.delete(socket));
   });
-  const listening = Promise.withResolvers<void>();
-  server.once('error', ({ message }) => {
-    listening.reject(new ShootFluxError(`port ${options.port} cannot be served (${message}): take another one.`));
-  });
-  server.listen(options.port, listening.resolve);
-  await listening.promise;
+  const port = await listen(server, options.port);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     use(certificate) {
       if (certificate.cert === used) return;
       server.setSecureContext(certificate);
