@@ -7,7 +7,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { RetryableError, retryWithin } from '../../shared/runtime/errors.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
-import { migrate, remove, yieldToShootDeletion } from './remove.ts';
+import { migrate, remove, yieldToShootDeletion } from './removal/remove.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
 

@@ -4,16 +4,16 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliveryOf } from './delivery.ts';
-import { settleDirectly } from './direct.ts';
-import { leavesDirectly } from './direct-plan.ts';
-import { followed, isBootstrapped, unfollowedNames } from './follow.ts';
-import { withNextLook } from './next-look.ts';
-import { releasable } from './plan.ts';
+import { followed, isBootstrapped, unfollowedNames } from './desired/follow.ts';
+import { releasable } from './desired/plan.ts';
+import { type Wanted, wantedState } from './desired/wanted.ts';
+import { settleDirectly } from './direct/direct.ts';
+import { leavesDirectly } from './direct/direct-plan.ts';
+import { withNextLook } from './progress/next-look.ts';
+import { settle } from './progress/settle.ts';
+import { waitFor } from './progress/waiting.ts';
 import { readFirstRun, readManagedResources } from './read.ts';
 import type { Run } from './run.ts';
-import { settle } from './settle.ts';
-import { waitFor } from './waiting.ts';
-import { type Wanted, wantedState } from './wanted.ts';
 import { release } from './write.ts';
 
 /** Create, reconcile and restore: read, decide, write the differences, report. Nobody waits in here. */

@@ -1,4 +1,4 @@
-import { desired } from '../../../functions/managed-resources/desired.ts';
+import { desired } from '../../../functions/managed-resources/desired/desired.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';

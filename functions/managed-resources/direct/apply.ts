@@ -1,0 +1,92 @@
+import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../../../shared/gardener/managed-resource.ts';
+import { objectRef, parseRef } from '../../../shared/gardener/object-ref.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { InvalidError } from '../../../shared/kube/errors.ts';
+import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { isSuspended } from '../desired/leaving.ts';
+import { resourceOf } from '../kinds.ts';
+import { fieldManager } from '../write.ts';
+import { isFlux, isPruner } from './direct-plan.ts';
+import { surplus } from './surplus.ts';
+
+/** Applies objects to the shoot, Namespaces before what is in them; what is as it should be is not written by it. */
+export async function applyObjects(
+  shoot: KubeClient,
+  objects: KubeObject[],
+  kinds: Record<string, Resource>,
+): Promise<void> {
+  const isNamespace = ({ kind }: KubeObject) => kind === 'Namespace';
+  for (const namespace of objects.filter(isNamespace)) await applyObject(shoot, namespace, kinds);
+  await inParallel(
+    objects.filter((object) => !isNamespace(object)),
+    (object) => applyObject(shoot, object, kinds),
+  );
+}
+
+async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<string, Resource>): Promise<void> {
+  const resource = resourceOf(object, kinds);
+  try {
+    await applyWhole(shoot, resource, object);
+  } catch (error) {
+    // As the resource-manager does: a Secret's type, for example, cannot be changed.
+    if (!(error instanceof InvalidError) || object.metadata.annotations?.[DELETE_ON_INVALID_UPDATE] !== 'true') {
+      throw error;
+    }
+    await shoot.delete(resource, object.metadata);
+    await applyWhole(shoot, resource, object);
+  }
+}
+
+/** Applies it, and of Flux's objects and the copies takes away what nobody asks for. */
+async function applyWhole(shoot: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
+  const live = await shoot.apply(resource, object, { fieldManager });
+  if (!isFlux(objectRef(object)) && object.kind !== 'Secret' && object.kind !== 'ConfigMap') return;
+  const patch = surplus(live, object);
+  if (patch !== undefined) await shoot.mergePatch(resource, object.metadata, patch, { fieldManager });
+}
+
+/** Suspends what is leaving and would take its workloads along. */
+export async function suspendLeaving(
+  shoot: KubeClient,
+  refs: string[],
+  kinds: Record<string, Resource>,
+): Promise<void> {
+  for (const ref of refs.filter(isPruner)) {
+    const [resource, name] = locate(ref, kinds);
+    const live = resource && (await shoot.find(resource, name));
+    if (!resource || live === undefined || isSuspended(live)) continue;
+    await shoot.mergePatch(resource, name, { spec: { suspend: true } }, { fieldManager });
+  }
+}
+
+/**
+ * Deletes what is leaving. While an object of Flux is still on its way, its controllers and the rest stay.
+ * @returns the refs of what is still there
+ */
+export async function prune(shoot: KubeClient, refs: string[], kinds: Record<string, Resource>): Promise<string[]> {
+  const ofFlux = await deleteAll(shoot, refs.filter(isFlux), kinds);
+  const others = refs.filter((ref) => !isFlux(ref));
+  if (ofFlux.length > 0) return [...ofFlux, ...others];
+  return deleteAll(shoot, others, kinds);
+}
+
+async function deleteAll(shoot: KubeClient, refs: string[], kinds: Record<string, Resource>): Promise<string[]> {
+  const remaining = await inParallel(refs, async (ref) => {
+    const [resource, name] = locate(ref, kinds);
+    const live = resource && (await shoot.find(resource, name, { metadataOnly: true }));
+    if (!resource || live === undefined || live.metadata.annotations?.[KEEP_OBJECT] === 'true') return [];
+    if (live.metadata.deletionTimestamp === undefined) {
+      await shoot.delete(resource, name, { propagationPolicy: 'Background' });
+      if ((await shoot.find(resource, name, { metadataOnly: true })) === undefined) return [];
+    }
+    return [ref];
+  });
+  return remaining.flat();
+}
+
+/** A ref of a kind that this release does not know any more leads nowhere: its CRD tells nothing of it. */
+function locate(ref: string, kinds: Record<string, Resource>): [Resource | undefined, ObjectName] {
+  const { type, name } = parseRef(ref);
+  return [kinds[type], name];
+}

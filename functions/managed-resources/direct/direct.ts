@@ -1,0 +1,109 @@
+import { canonicalJson } from '../../../shared/config/hash.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { isNewlyAsked } from '../../../shared/gardener/operation.ts';
+import { shootClient } from '../../../shared/gardener/shoot-client.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { refusalIn } from '../../../shared/kube/refusal.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { kindsOf } from '../kinds.ts';
+import { explainRefused } from '../progress/explain.ts';
+import { PATIENCE_SECONDS } from '../progress/judge.ts';
+import { type DesiredState, secondsUnderWay } from '../progress/settle.ts';
+import { waitFor } from '../progress/waiting.ts';
+import { readSecretNames } from '../read.ts';
+import type { Run } from '../run.ts';
+import { release } from '../write.ts';
+import { applyObjects, prune, suspendLeaving } from './apply.ts';
+import { directPlan, recordAfter } from './direct-plan.ts';
+
+/**
+ * The last step where the resource-manager may not write into Flux's namespace: the same objects, applied to the shoot
+ * by us. Every run applies all of them, which corrects drift and writes nothing where there is none.
+ */
+export async function settleDirectly(
+  run: Run,
+  wanted: DesiredState,
+  live: Map<string, ManagedResource>,
+): Promise<Outcome> {
+  const { context, reporter, seed, namespace } = run;
+  const previous = run.extension.status?.state?.applied;
+  const { before, leaving } = directPlan(wanted, previous);
+  const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
+  if (!isDelivered || live.size > 0 || isNewlyAsked(run.extension)) {
+    await reporter.processing(description(wanted), { applied: before });
+    await reporter.accept();
+  }
+  if (live.size > 0) return handOver(run, live);
+  const shoot = await shootClient(seed, namespace, context.settings.shootAccess);
+  if (shoot === undefined) return waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
+  const delivered = { ...before.delivered };
+  try {
+    const remaining = await deliver(shoot, wanted, leaving, delivered);
+    return await conclude(run, wanted, remaining);
+  } catch (error) {
+    return refused(run, error, { ...before, delivered });
+  } finally {
+    shoot.close();
+  }
+}
+
+function description({ applied }: DesiredState): string {
+  return `Applying Flux ${applied.fluxVersion} and its configuration to the shoot.`;
+}
+
+/** Two may not write the same objects: what the resource-manager has it lets go first, and we adopt it. */
+async function handOver(run: Run, live: Map<string, ManagedResource>): Promise<Outcome> {
+  for (const resource of live.values()) await release(run.seed, resource);
+  return requeueAfter(2);
+}
+
+/**
+ * @param delivered gets the name of each content that has arrived
+ * @returns refs of what is leaving and still there
+ */
+async function deliver(
+  shoot: KubeClient,
+  { release, contents, applied }: DesiredState,
+  leaving: string[],
+  delivered: Record<string, string>,
+): Promise<string[]> {
+  const kinds = kindsOf(release);
+  for (const [name, objects] of contents) {
+    await applyObjects(shoot, objects, kinds);
+    delivered[name] = applied.managedResources[name] ?? '';
+  }
+  // Only now all kinds are served as this release has them: what cannot be asked for must not count as gone.
+  await suspendLeaving(shoot, leaving, kinds);
+  return prune(shoot, leaving, kinds);
+}
+
+async function conclude(run: Run, wanted: DesiredState, remaining: string[]): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const applied = recordAfter(wanted, run.extension.status?.state?.applied, remaining);
+  await reporter.accept();
+  for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
+  const { references } = wanted;
+  await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
+  await reporter.finish();
+  return remaining.length > 0 ? requeueAfter(5) : done;
+}
+
+/**
+ * What the shoot does not take is told. A kind that is not served is normal for a moment after its CRD was written, and
+ * so is a namespace that still goes after an extension was removed and comes back.
+ * @param applied what has arrived until then is on record too
+ * @throws everything else, which is tried again
+ */
+async function refused(run: Run, error: unknown, applied: Applied): Promise<Outcome> {
+  if (!(error instanceof KubeError)) throw error;
+  const { message } = error;
+  const isMissing = error instanceof NotFoundError;
+  const mayPass = isMissing || refusalIn(message)?.kind === 'terminating';
+  if (mayPass && secondsUnderWay(run) < PATIENCE_SECONDS) return requeueAfter(2);
+  if (!isMissing && !isRefused(error)) throw error;
+  await run.reporter.failed(explainRefused(message), [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
+  return requeueAfter(60);
+}

@@ -1,0 +1,90 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { refusedNamespace } from '../delivery.ts';
+import { leftoverSecrets, type Plan, plan } from '../desired/plan.ts';
+import type { Wanted } from '../desired/wanted.ts';
+import { readSecretNames } from '../read.ts';
+import type { Run } from '../run.ts';
+import { askWebhookAgain } from '../webhook.ts';
+import { release, remove, writeContent, writeManagedResource } from '../write.ts';
+import { judge, PATIENCE_SECONDS } from './judge.ts';
+
+/** What should be, when that can be said. */
+export type DesiredState = Extract<Wanted, { type: 'desired' }>;
+
+/** Writes the differences, or reports how far the resource-manager is. */
+export async function settle(run: Run, wanted: DesiredState, live: Map<string, ManagedResource>): Promise<Outcome> {
+  const firstRun = run.extension.status?.state?.applied === undefined && live.size === 0;
+  const secretNames = firstRun ? undefined : await readSecretNames(run.seed, run.namespace);
+  const steps = plan(wanted, live, secretNames);
+  if (steps.write.length > 0 || steps.writeSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
+    return write(run, wanted, steps, live);
+  }
+  // The record first, here too: what is let go must not count as applied any more, should nothing follow.
+  if (steps.release.length > 0) await run.reporter.record(wanted.applied);
+  for (const resource of steps.release) await release(run.seed, resource);
+  return conclude(run, wanted, live, secretNames ?? new Set());
+}
+
+/** The record comes first: whatever happens next, a later run knows what may be in the shoot. */
+async function write(
+  run: Run,
+  wanted: DesiredState,
+  steps: Plan,
+  live: Map<string, ManagedResource>,
+): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const { applied } = wanted;
+  await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
+  await reporter.accept();
+  for (const [name, secretName] of Object.entries(applied.managedResources)) {
+    // The Secret first: a ManagedResource without it fails (trap 28).
+    if (steps.writeSecret.includes(name)) await writeContent(seed, namespace, name, wanted.contents.get(name) ?? []);
+    if (steps.write.includes(name)) await writeManagedResource(seed, namespace, name, secretName, live.get(name));
+  }
+  for (const resource of steps.remove) await remove(seed, resource);
+  for (const resource of steps.release) await release(seed, resource);
+  // The ManagedResources wake this function when they are applied; what goes wrong on the way counts only then.
+  return requeueAfter(steps.blocked ? 2 : PATIENCE_SECONDS);
+}
+
+async function conclude(
+  run: Run,
+  wanted: DesiredState,
+  live: Map<string, ManagedResource>,
+  secretNames: ReadonlySet<string>,
+): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const { applied, references } = wanted;
+  const verdict = judge(Object.keys(applied.managedResources), live, secondsUnderWay(run));
+  if ([...live.values()].some((resource) => refusedNamespace(resource) !== undefined)) {
+    await askWebhookAgain(seed, namespace);
+  }
+  if (verdict.state === 'pending' || verdict.state === 'struggling') {
+    // A failure that nobody asked for starts an operation: its age is counted from here.
+    if (reporter.inFlight() || verdict.state === 'struggling') {
+      await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
+      await reporter.accept();
+    }
+    return verdict.state === 'pending' ? done : requeueAfter(verdict.lookAgainInSeconds);
+  }
+  await reporter.accept();
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
+    return requeueAfter(60);
+  }
+  for (const name of leftoverSecrets(secretNames, wanted, live))
+    await seed.delete(resources.secrets, { namespace, name });
+  await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
+  await reporter.finish();
+  return done;
+}
+
+/** How long the operation under way has been going; an error that is told already gets no more patience. */
+export function secondsUnderWay({ reporter, context }: Run): number {
+  const last = reporter.current().status?.lastOperation;
+  if (last?.state === 'Error') return Number.POSITIVE_INFINITY;
+  return last?.state === 'Processing' ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
+}

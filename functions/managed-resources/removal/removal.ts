@@ -1,0 +1,64 @@
+import type { DeletionPolicy } from '../../../shared/config/effective.ts';
+import { type Applied, type Cluster, type Extension, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
+import { followed, isBootstrapped } from '../desired/follow.ts';
+
+/** gardenlet waits three minutes for a deletion or a migration, whatever is configured (facts/gardener.md 1.5). */
+const SHOOT_PATIENCE_SECONDS = 120;
+/** A resource-manager that runs lets go within seconds. */
+const RELEASE_PATIENCE_SECONDS = 60;
+
+const FORCE_DELETION_ANNOTATION = 'confirmation.gardener.cloud/force-deletion';
+
+/** How the extension leaves. */
+export interface Removal {
+  /** What was applied last, when Flux is to be removed from the shoot; absent: it stays there. */
+  uninstall?: Applied;
+  /** Why Flux stays although it was to be removed; one sentence. */
+  stays?: string;
+  /** True: it was begun to remove it, so what is left of it may be suspended. */
+  resumes?: true;
+  /** True: nobody else will take the resource-manager's finalizer away. With `keepObjects` nothing is lost by it. */
+  stripFinalizers: boolean;
+}
+
+/** Pure: what is removed, and what nobody can wait for. */
+export function removal(extension: Extension, cluster: Cluster, now: Date): Removal {
+  const { shoot } = cluster.spec;
+  const waited = secondsSinceAsked(extension, now);
+  const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
+  const stripFinalizers = isForced || shoot.status?.hibernated === true || waited > RELEASE_PATIENCE_SECONDS;
+  const applied = extension.status?.state?.applied;
+  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return { stripFinalizers };
+  // The nodes are gone, or the whole shoot soon is; its API may be, too.
+  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return { stripFinalizers };
+  if (shoot.spec?.hibernation?.enabled === true) {
+    return { stripFinalizers, stays: 'The Shoot is hibernated, so Flux stays in it.' };
+  }
+  if (waited > SHOOT_PATIENCE_SECONDS) {
+    const stays = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
+    return { stripFinalizers, stays, resumes: true };
+  }
+  return { stripFinalizers, uninstall: applied };
+}
+
+/** Where the mode has let go of Flux, it is the user's. */
+function deletionPolicy(extension: Extension, applied: Applied): DeletionPolicy {
+  if (applied.deletionPolicy !== undefined) return applied.deletionPolicy;
+  return followed(applied.syncMode, isBootstrapped(extension), applied).install ? 'Uninstall' : 'Orphan';
+}
+
+/**
+ * gardenlet repeats a deletion that did not end in time, with another timestamp and another three minutes (facts/gardener.md
+ * 1.5): what we could not do in the first, because we were away or the Shoot was Failed, is done in the next.
+ */
+function secondsSinceAsked({ metadata }: Extension, now: Date): number {
+  const asked = [metadata.deletionTimestamp, metadata.annotations?.[TIMESTAMP_ANNOTATION]]
+    .map((time) => Date.parse(time ?? ''))
+    .filter((millis) => !Number.isNaN(millis));
+  return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
+}
+
+/** Gardener reads its confirmations as Go reads booleans. */
+function isTrue(value: string | undefined): boolean {
+  return value !== undefined && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value);
+}

@@ -1,0 +1,129 @@
+import { shootClient } from '../../../shared/gardener/shoot-client.ts';
+import { type Applied, FINALIZER, type ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { readManagedResources, readSecretNames } from '../read.ts';
+import type { Run } from '../run.ts';
+import { servedKinds } from '../served.ts';
+import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from '../write.ts';
+import { type Removal, removal } from './removal.ts';
+import { resumeAll, suspendAll } from './suspend.ts';
+import { uninstall } from './uninstall.ts';
+
+/** A shoot API that never answers leaves the run enough of its ten seconds to end in. */
+const BEST_EFFORT_MS = 3000;
+/** The next look, should the watch miss that a ManagedResource is gone. */
+const LOOK_AGAIN_SECONDS = 2;
+
+/** The extension leaves the Shoot: the control plane is left clean, and Flux goes or stays as the policy says. */
+export async function remove(run: Run): Promise<Outcome> {
+  // Trap 39: without our finalizer the object is vanishing already.
+  if (run.extension.metadata.finalizers?.includes(FINALIZER) !== true) return done;
+  const plan = removal(run.extension, run.cluster, run.context.now());
+  // The resource-manager would bring back what is removed: it lets go first.
+  await begin(run, 'Releasing Flux; its objects stay in the shoot for now.');
+  const isReleased = await releaseAll(run, plan);
+  const awaited = plan.uninstall && (await uninstallFrom(run, plan.uninstall));
+  if (awaited !== undefined) await run.reporter.processing(awaited);
+  // What a last pass of the resource-manager has brought back is found by a last look of ours.
+  if (awaited !== undefined || !isReleased) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (plan.resumes === true) await inShoot(run, 'not resumed', resumeAll);
+  if (plan.stays !== undefined) run.context.log.warn('Flux stays in the shoot', { reason: plan.stays });
+  await run.reporter.succeeded(plan.uninstall === undefined ? (plan.stays ?? 'Flux is released.') : 'Flux is removed.');
+  await run.reporter.letGo('own');
+  return done;
+}
+
+/** What is awaited; an API that cannot be asked is tried again, until `removal` gives up. */
+async function uninstallFrom(run: Run, applied: Applied): Promise<string | undefined> {
+  const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
+  if (shoot === undefined) return 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.';
+  try {
+    return await uninstall(shoot, applied, run.context.now());
+  } catch (error) {
+    // While a CRD goes, its objects cannot be asked for: "storage is (re)initializing".
+    if (error instanceof KubeError && error.status === 429) return "Waiting for the shoot's API server.";
+    throw error;
+  } finally {
+    shoot.close();
+  }
+}
+
+/** The control plane moves to another seed: let go without touching an object in the shoot. */
+export async function migrate(run: Run): Promise<Outcome> {
+  await begin(run, 'Releasing the ManagedResources for the migration.');
+  if (!(await releaseAll(run, removal(run.extension, run.cluster, run.context.now())))) {
+    return requeueAfter(LOOK_AGAIN_SECONDS);
+  }
+  await run.reporter.succeeded('Migrated.');
+  await run.reporter.letGo('all');
+  return done;
+}
+
+/**
+ * The Shoot is being deleted: everything is released at once, or the resource-manager would re-create CRDs against
+ * gardenlet's clean-up; Kustomizations and HelmReleases are suspended, or Flux would re-create what is being cleaned.
+ */
+export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
+  await run.reporter.accept();
+  const gone = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
+  await inShoot(run, 'not suspended', suspendAll);
+  if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
+  await run.reporter.succeeded('The Shoot is being deleted; Flux is released.');
+  await run.reporter.finish();
+  return done;
+}
+
+/** Reports that the operation has begun, once: who comes again goes back neither from a success nor from an error. */
+async function begin({ reporter, operation }: Run, description: string): Promise<void> {
+  if (reporter.current().status?.lastOperation?.type !== operation) await reporter.processing(description);
+}
+
+/** Releases our ManagedResources and deletes their Secrets; true when nothing is left. */
+async function releaseAll(run: Run, { stripFinalizers }: Removal): Promise<boolean> {
+  const { seed, namespace } = run;
+  const live = await readManagedResources(seed, namespace);
+  for (const resource of live.values()) {
+    await release(seed, resource);
+    if (stripFinalizers) await stripFinalizer(seed, resource);
+  }
+  if (live.size > 0) return false;
+  for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
+  return true;
+}
+
+async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
+  const { namespace, name } = resource.metadata;
+  const live = await seed.find<ManagedResource>(resources.managedResources, { namespace, name });
+  if (live?.metadata.deletionTimestamp === undefined) return;
+  const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER);
+  const { resourceVersion } = live.metadata;
+  await seed.mergePatch(
+    resources.managedResources,
+    { namespace, name },
+    { metadata: { finalizers, resourceVersion } },
+    { fieldManager },
+  );
+}
+
+const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
+
+/** Best effort for all Kustomizations and HelmReleases: a shoot API that cannot be asked must not hold anything up. */
+async function inShoot(run: Run, failure: string, act: typeof suspendAll): Promise<void> {
+  try {
+    const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess, {
+      timeoutMs: BEST_EFFORT_MS,
+    });
+    if (shoot === undefined) return;
+    try {
+      await act(shoot, await servedKinds(shoot, pruningCrds));
+    } finally {
+      shoot.close();
+    }
+  } catch (error) {
+    run.context.log.warn(`Kustomizations and HelmReleases ${failure}`, { error: describeError(error) });
+  }
+}

@@ -1,0 +1,31 @@
+import { parseRef } from '../../../shared/gardener/object-ref.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+import type { ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import { builtInKinds } from '../kinds.ts';
+
+/** One object of the record. */
+export interface Target extends ObjectName {
+  resource: Resource;
+}
+
+/** What is to be removed from a shoot, from the record alone: the ManagedResources may be gone already. */
+export interface Targets {
+  deployments: Target[];
+  /** Names of CustomResourceDefinitions, `plural.group`. */
+  crds: string[];
+  /** Everything else but Namespaces and objects of Flux's own kinds, which go with their CRDs. */
+  others: Target[];
+}
+
+/** Pure: sorts the recorded objects by how they are removed. */
+export function targetsOf(applied: Applied): Targets {
+  const targets: Targets = { deployments: [], crds: [], others: [] };
+  for (const ref of Object.values(applied.objects).flat()) {
+    const { type, name } = parseRef(ref);
+    const resource = builtInKinds[type];
+    if (type === 'CustomResourceDefinition.apiextensions.k8s.io') targets.crds.push(name.name);
+    else if (type === 'Deployment.apps' && resource) targets.deployments.push({ resource, ...name });
+    else if (type !== 'Namespace' && resource) targets.others.push({ resource, ...name });
+  }
+  return targets;
+}
