@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { beat, HEARTBEAT } from '../../infra/heartbeat/lease.ts';
 import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
@@ -8,35 +8,17 @@ import { directSuite } from '../scenarios/direct.ts';
 import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { removalSuite } from '../scenarios/removal.ts';
-import { type RealApis, startRealApis } from './apis.ts';
-import { seedCrds } from './cluster/crds.ts';
+import { onRealApis } from './on-real-apis.ts';
 import { refused, unusedRights } from './rights.ts';
-import { sharedData, sharedDataMissing } from './shared-data.ts';
 
-const fluxDistribution = sharedData('flux');
-const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
-
-test.skipIf(isComplete)(sharedDataMissing, () => {});
-
-describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', () => {
-  let apis: RealApis;
-
-  beforeAll(async () => {
-    apis = await startRealApis();
-  });
-
-  afterAll(async () => {
-    await apis?.stop();
-  });
-
-  const start = async () => ({ ...apis, stop: apis.forget });
-  mainJobSuite('the main job', start, fluxDistribution ?? '');
-  changesSuite('changes', start, fluxDistribution ?? '');
-  removalSuite('removal', start, fluxDistribution ?? '');
-  directSuite('delivery without the resource-manager', start, fluxDistribution ?? '');
+onRealApis('real API servers, real releases, shipped rights', ({ startApis, fluxDistribution, apis }) => {
+  mainJobSuite('the main job', startApis, fluxDistribution);
+  changesSuite('changes', startApis, fluxDistribution);
+  removalSuite('removal', startApis, fluxDistribution);
+  directSuite('delivery without the resource-manager', startApis, fluxDistribution);
 
   it('the heartbeat is a Lease, made and renewed', async () => {
-    const { url, ca } = apis.seed;
+    const { url, ca } = apis().seed;
     const seed = createKubeClient({ server: url, ca, token: tokenOf('heartbeat') });
     try {
       await beat(seed, NAMESPACE, new Date('2026-01-02T03:04:05.678Z'));
@@ -51,12 +33,12 @@ describe.skipIf(!isComplete)('real API servers, real releases, shipped rights', 
 
   describe('the shipped rights', () => {
     it('suffice: nothing was refused', async () => {
-      expect(await refused(apis.servers)).toEqual([]);
+      expect(await refused(apis().servers)).toEqual([]);
     });
 
     it('are no wider than what was used', async () => {
       const others = await webhookIdentities();
-      expect(await unusedRights(apis.servers, (identity) => !others.includes(identity))).toEqual([]);
+      expect(await unusedRights(apis().servers, (identity) => !others.includes(identity))).toEqual([]);
     });
   });
 });

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { gitRepositories } from '../scenarios/main-job.ts';
-import { type Apis, eventually, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, eventually, type Stage } from '../scenarios/stage.ts';
 
 interface Crd extends KubeObject {
   spec: { versions: { name: string; storage: boolean }[] };
@@ -10,18 +11,9 @@ interface Crd extends KubeObject {
 /** From one real release to another, where the API server has a say: it refuses CRDs that lack a stored version. */
 export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe('upgrades', () => {
-    let apis: Apis;
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-      stage = await startStage(apis, fluxDistribution);
-      await stage.startProduct();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     const ask = async (fluxVersion: string) => {

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { aroundEachTest } from './around-each-test.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, type Stage, startStage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {
   group: 'helm.toolkit.fluxcd.io',
@@ -21,18 +22,9 @@ const timeout = 60_000;
 /** What users and Gardener change in the life of a Shoot, on any API servers: embedded ones, or real ones. */
 export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout }, () => {
-    let apis: Apis;
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-      stage = await startStage(apis, fluxDistribution);
-      await stage.startProduct();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     const untilBootstrapped = async () => {

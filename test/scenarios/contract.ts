@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import { type Extension, FINALIZER, type LastOperation, type ManagedResource } from '../../shared/gardener/types.ts';
@@ -8,18 +8,10 @@ import type { Context } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { notReady } from '../landscape/gardenlet/readiness.ts';
+import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
-import {
-  type Apis,
-  CONTROL_PLANE,
-  eventually,
-  PROJECT,
-  SEED,
-  type ShootParts,
-  type Stage,
-  startStage,
-} from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, SEED, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardenlet';
 const FOREIGN = 'example.com/somebody-else';
@@ -33,18 +25,9 @@ const timeout = 60_000;
 /** Gardener's contract (docs/gardener-contract.md), on any API servers: embedded ones, or real ones. */
 export function contractSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout }, () => {
-    let apis: Apis;
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-      stage = await startStage(apis, fluxDistribution);
-      await stage.startProduct();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     const now = () => new Date().toISOString();

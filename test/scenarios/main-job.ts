@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from './stage.ts';
+import { aroundEachTest } from './around-each-test.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage } from './stage.ts';
 
 const flux = (group: string, plural: string, kind: string): Resource => ({
   group: `${group}.toolkit.fluxcd.io`,
@@ -26,18 +27,9 @@ const timeout = 60_000;
 /** The main job on any API servers: embedded ones, or real ones. */
 export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout }, () => {
-    let apis: Apis;
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-      stage = await startStage(apis, fluxDistribution);
-      await stage.startProduct();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     const names = async () => Object.keys(await stage.managedResources()).sort();

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage, startStage } from './stage.ts';
+import { aroundEachTest } from './around-each-test.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardener';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
@@ -37,18 +38,9 @@ const shootWith = (entries: (typeof creds)[], named = entries): ShootParts => ({
 /** What the Shoot's `spec.resources` names on its way into the shoot, on any API servers. */
 export function referencesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout }, () => {
-    let apis: Apis;
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-      stage = await startStage(apis, fluxDistribution);
-      await stage.startProduct();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     /** As Gardener does, at some time or other. */

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { aroundEachTest } from './around-each-test.ts';
 import { gitRepositories, kustomizations } from './main-job.ts';
-import { type Apis, eventually, type Stage, startStage } from './stage.ts';
+import { type Apis, eventually, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {
   group: 'helm.toolkit.fluxcd.io',
@@ -29,18 +30,9 @@ const timeout = 60_000;
 /** How the extension leaves a Shoot, on any API servers: embedded ones, or real ones. */
 export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout }, () => {
-    let apis: Apis;
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-      stage = await startStage(apis, fluxDistribution);
-      await stage.startProduct();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     /** Flux has come up, and has deployed a workload through a nested Kustomization and a HelmRelease. */

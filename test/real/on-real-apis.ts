@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import type { Apis } from '../scenarios/stage.ts';
+import { type RealApis, startRealApis } from './apis.ts';
+import { seedCrds } from './cluster/crds.ts';
+import { sharedData, sharedDataMissing } from './shared-data.ts';
+
+/** What the suites of one file run on: one set of API servers, emptied after each test. */
+export interface Ground {
+  startApis: () => Promise<Apis>;
+  fluxDistribution: string;
+  /** The servers themselves, from the first test on. */
+  apis: () => RealApis;
+}
+
+/** Suites on real API servers with real Flux releases; skipped politely where the shared data is missing. */
+export function onRealApis(name: string, suites: (ground: Ground) => void): void {
+  const fluxDistribution = sharedData('flux');
+  const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
+
+  test.skipIf(isComplete)(sharedDataMissing, () => {});
+
+  describe.skipIf(!isComplete)(name, () => {
+    let apis: RealApis;
+
+    beforeAll(async () => {
+      apis = await startRealApis();
+    });
+
+    afterAll(async () => {
+      await apis?.stop();
+    });
+
+    suites({
+      startApis: async () => ({ ...apis, stop: apis.forget }),
+      fluxDistribution: fluxDistribution ?? '',
+      apis: () => apis,
+    });
+  });
+}

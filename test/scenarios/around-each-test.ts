@@ -1,0 +1,24 @@
+import { afterEach, beforeEach } from 'vitest';
+import { type Apis, type Stage, startStage } from './stage.ts';
+
+/** Each test of the suite gets API servers, a stage on them and a running product of its own; `use` hears of the stage. */
+export function aroundEachTest(
+  startApis: () => Promise<Apis>,
+  fluxDistribution: string,
+  use: (stage: Stage) => void,
+): void {
+  let apis: Apis;
+  let stage: Stage;
+
+  beforeEach(async () => {
+    apis = await startApis();
+    stage = await startStage(apis, fluxDistribution);
+    await stage.startProduct();
+    use(stage);
+  });
+
+  afterEach(async () => {
+    await stage[Symbol.asyncDispose]();
+    await apis.stop();
+  });
+}
