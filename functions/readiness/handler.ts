@@ -44,7 +44,7 @@ export const handler: Handler = async (key, context) => {
     await rest(seed, extension, false, context);
     return requeueAfter(RARELY);
   }
-  const judged = await ask(seed, key.namespace, applied, context);
+  const judged = await ask(seed, extension, applied, context);
   return publish(seed, extension, applied, judged, context);
 };
 
@@ -67,7 +67,8 @@ function isHibernated({ spec: { shoot } }: Cluster): boolean {
   return shoot.spec?.hibernation?.enabled === true || shoot.status?.hibernated === true;
 }
 
-async function ask(seed: KubeClient, namespace: string, applied: Applied, context: Context): Promise<Judged> {
+async function ask(seed: KubeClient, extension: Extension, applied: Applied, context: Context): Promise<Judged> {
+  const { namespace = '' } = extension.metadata;
   let shoot: Awaited<ReturnType<typeof shootClient>>;
   try {
     shoot = await shootClient(seed, namespace, context.settings.shootAccess, { userAgent: 'shoot-flux/readiness' });
@@ -78,7 +79,8 @@ async function ask(seed: KubeClient, namespace: string, applied: Applied, contex
         'The control plane holds no kubeconfig for the shoot (Secret gardener or gardener-internal).',
       );
     }
-    return judge(applied, await look(shoot, applied));
+    const before = { conditions: extension.status?.conditions ?? [], now: context.now() };
+    return judge(applied, await look(shoot, applied), before);
   } catch (error) {
     return unknown(applied, 'ShootNotReachable', `The shoot cannot be asked: ${describeError(error)}`);
   } finally {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { appliedFactory } from '../../shared/gardener/testing.ts';
-import type { ShootObject } from '../../shared/gardener/types.ts';
+import { appliedFactory, conditionFactory } from '../../shared/gardener/testing.ts';
+import type { Applied, Condition, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { judge, unknown } from './judge.ts';
+import { judge as judgeAfter, type Seen, unknown } from './judge.ts';
 
 const object = (kind: string, name: string): ShootObject => ({
   apiVersion: 'x.toolkit.fluxcd.io/v1',
@@ -35,6 +35,9 @@ const deployment = (name: string, availableReplicas: number): KubeObject => ({
 const deployments = applied.components.map((component) => deployment(component, 1));
 const source = live(object('GitRepository', 'repo'), 'True');
 const kustomization = live(object('Kustomization', 'apps'), 'True');
+
+const now = new Date('2026-03-04T05:06:07Z');
+const judge = (of: Applied, seen: Seen, conditions: Condition[] = []) => judgeAfter(of, seen, { conditions, now });
 
 describe('judge', () => {
   it('everything Ready, each condition with the config hash that it judged', () => {
@@ -150,6 +153,73 @@ describe('judge', () => {
     const { verdicts, flux } = judge(appliedFactory(), { deployments });
     expect(verdicts.map(({ type }) => type)).toEqual(['FluxReady']);
     expect(flux.ready).toBe(true);
+  });
+});
+
+describe('a controller at work', () => {
+  /** As kustomize-controller writes it at every interval and every revision. */
+  const atWork = (seconds: number, observedGeneration = 1): KubeObject => ({
+    ...kustomization,
+    status: {
+      observedGeneration,
+      lastAppliedRevision: 'main@sha1:abc',
+      conditions: [
+        {
+          ...{ type: 'Ready', status: 'Unknown', reason: 'Progressing', message: 'Reconciliation in progress' },
+          lastTransitionTime: new Date(now.getTime() - seconds * 1000).toISOString(),
+        },
+        {
+          ...{ type: 'Reconciling', status: 'True', reason: 'Progressing' },
+          message: 'Running health checks for revision main@sha1:def with a timeout of 4m30s',
+        },
+      ],
+    },
+  });
+  const told = (status: Condition['status'], parts: Partial<Condition> = {}) =>
+    conditionFactory({ type: 'KustomizationReady', status, reason: 'R', message: 'Told. (config c0ffee)', ...parts });
+  const codes = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
+  const seenAfter = (object: KubeObject, before: Condition) => {
+    const { verdicts, flux, isOpen } = judge(applied, { deployments, source, kustomization: object }, [before]);
+    return { verdict: verdicts[2], ready: flux.ready, isOpen };
+  };
+  const progressing = {
+    verdict: {
+      ...{ type: 'KustomizationReady', status: 'False', reason: 'Progressing' },
+      message:
+        'Kustomization flux-system/apps: Running health checks for revision main@sha1:def with a timeout of 4m30s (config c0ffee)',
+    },
+    ready: false,
+    isOpen: undefined,
+  };
+
+  it('changes nothing while it repeats what has succeeded', () => {
+    expect(seenAfter(atWork(119), told('True'))).toEqual({
+      verdict: { type: 'KustomizationReady', status: 'True', reason: 'R', message: 'Told. (config c0ffee)' },
+      ...{ ready: true, isOpen: true },
+    });
+  });
+
+  it.each<[string, KubeObject, Condition]>([
+    ['for long', atWork(120), told('True')],
+    ['at a generation that has not succeeded yet', atWork(1, 0), told('True')],
+    ['at another configuration', atWork(1), told('True', { message: 'Told. (config other)' })],
+    ['at what was not Ready', atWork(1), told('False')],
+    ['at what was not known', atWork(1), told('Unknown')],
+  ])('%s is told', (_, object, before) => {
+    expect(seenAfter(object, before)).toEqual(progressing);
+  });
+
+  it('a failure that somebody has to mend stays told while it is tried again', () => {
+    const failing = told('False', { codes });
+    const kept = { type: 'KustomizationReady', status: 'False', reason: 'R', message: 'Told. (config c0ffee)', codes };
+    expect(seenAfter(atWork(60, -1), failing)).toEqual({ verdict: kept, ready: false, isOpen: true });
+    expect(seenAfter(atWork(120, -1), failing)).toEqual(progressing);
+  });
+
+  it('an outcome counts at once', () => {
+    const failed = live(object('Kustomization', 'apps'), 'False', 'kustomize build failed: x');
+    expect(seenAfter(failed, told('True'))).toMatchObject({ verdict: { reason: 'BuildFailed' }, ready: false });
+    expect(seenAfter(kustomization, told('False', { codes }))).toMatchObject({ verdict: { status: 'True' } });
   });
 });
 

@@ -1,11 +1,12 @@
 import { explain } from '../../shared/flux/explain.ts';
-import { readiness } from '../../shared/flux/kstatus.ts';
+import { type Readiness, readiness } from '../../shared/flux/kstatus.ts';
 import { nameOf, type Origin, remediesFor } from '../../shared/flux/remedies.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict } from './controllers.ts';
+import { type Before, staysTold } from './steady.ts';
 import type { Told, Verdict } from './verdict.ts';
 
 /** What the shoot answered; undefined objects are not there. */
@@ -20,13 +21,17 @@ export interface Seen {
 export interface Judged {
   verdicts: Verdict[];
   flux: FluxStatus;
+  /** True where something told before stays only because its controller is at work: how that ends is open. */
+  isOpen?: boolean;
 }
 
 /** Pure: from what the shoot holds to conditions; each says which config hash it judged. */
-export function judge(applied: Applied, seen: Seen): Judged {
-  const source = objectVerdict('SourceReady', applied, applied.source, seen.source);
-  const kustomization = objectVerdict('KustomizationReady', applied, applied.kustomization, seen.kustomization);
-  const synced = [source, kustomization].filter((verdict) => verdict !== undefined);
+export function judge(applied: Applied, seen: Seen, before: Before): Judged {
+  const same = ofSameConfig(applied, before);
+  const source = objectVerdict('SourceReady', applied, applied.source, seen.source, same);
+  const kustomization = objectVerdict('KustomizationReady', applied, applied.kustomization, seen.kustomization, same);
+  const objects = [source, kustomization].filter((verdict) => verdict !== undefined);
+  const synced = objects.map(({ verdict }) => verdict);
   const verdicts = [controllersVerdict(applied, seen.deployments), ...synced];
   const revision = (seen.kustomization?.status as { lastAppliedRevision?: string } | undefined)?.lastAppliedRevision;
   const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
@@ -38,6 +43,7 @@ export function judge(applied: Applied, seen: Seen): Judged {
       ...(revision === undefined ? {} : { appliedRevision: revision }),
       ...(notReady.length === 0 ? {} : { notReady }),
     },
+    ...(objects.some(({ isOpen }) => isOpen) && { isOpen: true }),
   };
 }
 
@@ -59,7 +65,8 @@ function objectVerdict(
   applied: Applied,
   wanted: ShootObject | undefined,
   object: KubeObject | undefined,
-): Verdict | undefined {
+  before: Before,
+): { verdict: Verdict; isOpen: boolean } | undefined {
   if (wanted === undefined) return undefined;
   const origin = originOf(applied, wanted);
   if (object === undefined) {
@@ -67,13 +74,14 @@ function objectVerdict(
       ? 'create it again, it is yours, or set syncMode to ManifestsOnly or Reconcile'
       : 'the next reconciliation of the Shoot makes it anew';
     const message = `${wanted.kind} ${wanted.namespace}/${wanted.name} is not in the shoot; ${remedy}.`;
-    return { type, status: 'False', reason: 'Missing', message };
+    return { verdict: { type, status: 'False', reason: 'Missing', message }, isOpen: false };
   }
-  return { type, ...objectState(object, origin) };
+  const state = readiness(object);
+  const told = state.state === 'in progress' ? staysTold(type, state.attempt, before) : undefined;
+  return { verdict: told ?? { type, ...objectState(object, state, origin) }, isOpen: told !== undefined };
 }
 
-function objectState(object: KubeObject, origin: Origin): Omit<Told & Verdict, 'type'> {
-  const state = readiness(object);
+function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit<Told & Verdict, 'type'> {
   const name = nameOf(object);
   switch (state.state) {
     case 'current': {
@@ -107,5 +115,16 @@ function originOf(applied: Applied, { name }: ShootObject): Origin {
 }
 
 function hashed(verdict: Verdict, { configHash }: Applied): Verdict {
-  return { ...verdict, message: `${verdict.message} (config ${configHash})` };
+  return { ...verdict, message: `${verdict.message}${hashText(configHash)}` };
+}
+
+/** The conditions that judge the same configuration, without its hash. */
+function ofSameConfig({ configHash }: Applied, { conditions, now }: Before): Before {
+  const end = hashText(configHash);
+  const same = conditions.filter(({ message }) => message.endsWith(end));
+  return { conditions: same.map((one) => ({ ...one, message: one.message.slice(0, -end.length) })), now };
+}
+
+function hashText(configHash: string): string {
+  return ` (config ${configHash})`;
 }

@@ -2,6 +2,8 @@ import type { Condition } from '../../shared/gardener/types.ts';
 
 /** How often a shoot is asked where nothing is expected to change, in seconds. */
 export const RARELY = 600;
+/** … and where a controller is at work, which seldom takes longer. */
+export const SOON = 20;
 
 /**
  * When to ask the shoot again, in seconds: quick while something is moving, rarer the longer it takes, rare when all
@@ -19,6 +21,6 @@ export function nextLook(
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime));
   const quiet = (now.getTime() - Math.max(endedAt, ...changes)) / 1000;
   if (quiet < 120) return 5;
-  if (quiet < 900) return 20;
+  if (quiet < 900) return SOON;
   return quiet < 21_600 ? 120 : RARELY;
 }

@@ -8,14 +8,14 @@ import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.t
 import { allOurs, conditions, configurationFollowed } from './conditions.ts';
 import { restingHealth, SHOOT_HEALTH, shootHealth } from './health.ts';
 import type { Judged } from './judge.ts';
-import { nextLook } from './polling.ts';
+import { nextLook, SOON } from './polling.ts';
 
 /** Writes what was judged, and says when to look again. */
 export async function publish(
   seed: KubeClient,
   extension: Extension,
   applied: Applied,
-  { verdicts, flux }: Judged,
+  { verdicts, flux, isOpen }: Judged,
   context: Context,
 ): Promise<Outcome> {
   const now = context.now();
@@ -26,6 +26,7 @@ export async function publish(
   await write(seed, extension, next, flux);
   const own = (next ?? live).filter(({ type }) => verdicts.some((verdict) => verdict.type === type));
   const allTrue = verdicts.every(({ status }) => status === 'True');
+  if (allTrue && isOpen) return requeueAfter(SOON);
   const endedAt = Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') || 0;
   const seconds = nextLook(own, allTrue, isReleased(applied), now, endedAt);
   return seconds === undefined ? done : requeueAfter(seconds);

@@ -48,6 +48,23 @@ describe('readiness', () => {
     expect(readiness(object(parts)).state).toBe(state);
   });
 
+  it('tells at which step the controller is, since when, and whether it has come to an end before', () => {
+    const lastTransitionTime = '2026-01-02T03:04:05Z';
+    const unknown = { ...condition('Ready', 'Unknown', 'Reconciliation in progress'), lastTransitionTime };
+    const conditions = [unknown, condition('Reconciling', 'True', 'Building manifests')];
+    const inProgress = (isRepeated: boolean) => ({
+      ...{ state: 'in progress', message: 'Building manifests' },
+      attempt: { since: lastTransitionTime, isRepeated },
+    });
+    expect(readiness(object({ status: { observedGeneration: 1, conditions } }))).toEqual(inProgress(true));
+    expect(readiness(object({ generation: 2, status: { observedGeneration: 1, conditions } }))).toEqual(
+      inProgress(false),
+    );
+    expect(readiness(object({ status: { observedGeneration: 1, conditions: [unknown] } }))).toMatchObject({
+      message: 'Reconciliation in progress',
+    });
+  });
+
   it('passes on what Flux says of a failure', () => {
     const failed = { observedGeneration: 1, conditions: [condition('Ready', 'False', 'authentication failed')] };
     expect(readiness(object({ status: failed }))).toEqual({ state: 'in progress', message: 'authentication failed' });

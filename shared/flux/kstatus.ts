@@ -3,11 +3,28 @@ import type { KubeObject } from '../kube/resource.ts';
 /** Readiness of a Flux object, as kstatus and the Flux CLI tell it (facts/flux.md 4.1). */
 export type Readiness =
   | { state: 'current'; revision?: string | undefined }
-  | { state: 'in progress' | 'failed' | 'terminating' | 'suspended'; message: string };
+  | { state: 'in progress'; message: string; attempt?: Attempt | undefined }
+  | { state: 'failed' | 'terminating' | 'suspended'; message: string };
+
+/** The controller is at work, and how that ends is open: neither a success nor a failure. */
+export interface Attempt {
+  /** When it began, RFC 3339. */
+  since: string;
+  /** It has come to an end for this generation before, so that nothing but time has passed since. */
+  isRepeated: boolean;
+}
+
+interface FluxCondition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+  lastTransitionTime?: string;
+}
 
 interface FluxStatus {
   observedGeneration?: number;
-  conditions?: { type: string; status: string; reason: string; message: string }[];
+  conditions?: FluxCondition[];
   lastAppliedRevision?: string;
   artifact?: { revision?: string };
 }
@@ -25,10 +42,21 @@ export function readiness(object: KubeObject): Readiness {
   const ready = condition('Ready');
   const stalled = condition('Stalled');
   if (stalled?.status === 'True') return { state: 'failed', message: stalled.message };
-  const told = ready === undefined || ready.status === 'True' ? 'has not been reconciled yet' : ready.message;
-  if (status.observedGeneration !== object.metadata.generation) return { state: 'in progress', message: told };
-  if (condition('Reconciling')?.status === 'True' || ready?.status !== 'True') {
-    return { state: 'in progress', message: told };
+  const isObserved = status.observedGeneration === object.metadata.generation;
+  const reconciling = condition('Reconciling');
+  const isAtWork = reconciling?.status === 'True';
+  if (isObserved && !isAtWork && ready?.status === 'True') {
+    return { state: 'current', revision: status.lastAppliedRevision ?? status.artifact?.revision };
   }
-  return { state: 'current', revision: status.lastAppliedRevision ?? status.artifact?.revision };
+  if (ready?.status === 'False') return { state: 'in progress', message: ready.message };
+  // Reconciling tells the step, Ready the same words at each.
+  const message = (isAtWork ? reconciling.message : undefined) ?? (ready?.status === 'Unknown' ? ready.message : NEW);
+  const since = ready?.status === 'Unknown' ? ready.lastTransitionTime : undefined;
+  return {
+    state: 'in progress',
+    message,
+    attempt: since === undefined ? undefined : { since, isRepeated: isObserved },
+  };
 }
+
+const NEW = 'has not been reconciled yet';

@@ -124,6 +124,15 @@ const record = (wanted: Applied) =>
     state: { applied: wanted },
   });
 
+/** As mode Once leaves it: only Secrets follow. */
+async function release(): Promise<void> {
+  await createApplied('shoot-flux-secrets', 'x');
+  const gone = Object.fromEntries(Object.keys(shipped).map((name) => [name, null]));
+  await setStatus(seed, resources.extensions, extensionName, {
+    state: { applied: { managedResources: { ...gone, 'shoot-flux-secrets': 'x' } } },
+  });
+}
+
 /** What Flux says of an object; without a message it is Ready. */
 async function setReady(resource: Resource, name: string, message?: string): Promise<void> {
   const object = { namespace: FLUX, name };
@@ -135,6 +144,23 @@ async function setReady(resource: Resource, name: string, message?: string): Pro
     lastAppliedRevision: 'main@sha1:abc',
     conditions: [{ ...ready, lastTransitionTime: '2026-01-02T03:04:05Z' }],
   });
+}
+
+/** kustomize-controller works on the same generation again since some seconds before the next run. */
+async function setAtWork(name: string, seconds: number): Promise<void> {
+  const progressing = { status: 'Unknown', reason: 'Progressing', message: 'Reconciliation in progress' };
+  const lastTransitionTime = new Date(clock + (10 - seconds) * 1000).toISOString().replace('.000', '');
+  await setStatus(
+    shoot,
+    kustomizations,
+    { namespace: FLUX, name },
+    {
+      conditions: [
+        { type: 'Ready', ...progressing, lastTransitionTime },
+        { type: 'Reconciling', ...progressing, status: 'True', lastTransitionTime },
+      ],
+    },
+  );
 }
 
 async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
@@ -173,6 +199,8 @@ const health = () => condition('SystemComponentsHealthy');
 const change = (spec: Partial<GardenerCluster['spec']['shoot']>) =>
   seed.client.mergePatch(resources.clusters, { name: CONTROL_PLANE }, { spec: { shoot: spec } }, { fieldManager });
 
+const wanted = { shootHealth: true };
+
 describe('conditions', () => {
   it('say what mends a failing source, and end right when it is mended', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
@@ -200,6 +228,32 @@ describe('conditions', () => {
     });
   });
 
+  it('stay as they are while Flux reconciles anew, and tell it when that takes long', async () => {
+    await setReady(gitRepositories, 'main-gitrepo');
+    await run(wanted);
+    const ready = (await extension()).status;
+    await setAtWork('main-ks', 5);
+    const { resourceVersion } = (await extension()).metadata;
+    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 20 });
+    expect((await extension()).metadata.resourceVersion).toBe(resourceVersion);
+    expect(await run(wanted, 120)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await condition('KustomizationReady')).toMatchObject({ status: 'False', reason: 'Progressing' });
+    expect(await health()).toMatchObject({ status: 'Progressing' });
+    await setReady(kustomizations, 'main-ks');
+    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect((await extension()).status?.providerStatus).toEqual(ready?.providerStatus);
+  });
+
+  it('of a released Shoot are looked at again until the reconciliation that is seen has ended', async () => {
+    await setReady(gitRepositories, 'main-gitrepo');
+    await release();
+    expect(await run()).toEqual({ type: 'done' });
+    await setAtWork('main-ks', 5);
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 20 });
+    await setReady(kustomizations, 'main-ks');
+    expect(await run()).toEqual({ type: 'done' });
+  });
+
   it('a problem that appears later is noticed by the rare look, which then becomes quick', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
@@ -216,11 +270,7 @@ describe('conditions', () => {
 
   it('a released Shoot that is Ready is left alone', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
-    await createApplied('shoot-flux-secrets', 'x');
-    const gone = Object.fromEntries(Object.keys(shipped).map((name) => [name, null]));
-    await setStatus(seed, resources.extensions, extensionName, {
-      state: { applied: { managedResources: { ...gone, 'shoot-flux-secrets': 'x' } } },
-    });
+    await release();
     expect(await run({ shootHealth: true })).toEqual({ type: 'done' });
     expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
     expect(await health()).toBeUndefined();
@@ -247,8 +297,6 @@ describe('conditions', () => {
 });
 
 describe('the health of the Shoot', () => {
-  const wanted = { shootHealth: true };
-
   it('suffers only where the operator wants it, and only from what stays broken', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
     await run();
