@@ -77,4 +77,13 @@ describe('nextLook', () => {
     expect(nextLook(changed(10), true, false, now)).toBe(600);
     expect(nextLook(changed(10), true, true, now)).toBeUndefined();
   });
+
+  it.each([
+    [0, false, 120],
+    [600, true, 120],
+    [901, false, 600],
+    [901, true, undefined],
+  ])('Ready, applied %i s ago, released %s: again in %s s, because Flux may not have used it yet', (ago, released, seconds) => {
+    expect(nextLook(changed(43_200), true, released, now, now.getTime() - ago * 1000)).toBe(seconds);
+  });
 });
