@@ -83,7 +83,10 @@ describe('nextLook', () => {
     [600, true, 120],
     [901, false, 600],
     [901, true, undefined],
-  ])('Ready, applied %i s ago, released %s: again in %s s, because Flux may not have used it yet', (ago, released, seconds) => {
-    expect(nextLook(changed(43_200), true, released, now, now.getTime() - ago * 1000)).toBe(seconds);
-  });
+  ])(
+    'Ready, applied %i s ago, released %s: again in %s s, because Flux may not have used it yet',
+    (ago, released, seconds) => {
+      expect(nextLook(changed(43_200), true, released, now, now.getTime() - ago * 1000)).toBe(seconds);
+    },
+  );
 });

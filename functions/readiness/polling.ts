@@ -18,7 +18,7 @@ export function nextLook(
   allTrue: boolean,
   isReleased: boolean,
   now: Date,
-  /** When the last operation ended, in ms: what it has changed may mend what was broken for long, and break what was well. */
+  /** When the last operation ended, in ms: it may mend what was broken for long, and break what was well. */
   endedAt = 0,
 ): number | undefined {
   const applied = (now.getTime() - endedAt) / 1000;
