@@ -19,6 +19,10 @@ describe('webhooks of run', () => {
       port: 8443,
       hosts: ['a.example', '127.0.0.1'],
     });
+    expect(await webhooksOf({ 'webhook-port': '8443', 'webhook-host': ['bücher.example', '2001:DB8:0::1'] })).toEqual({
+      port: 8443,
+      hosts: ['xn--bcher-kva.example', '2001:db8::1'],
+    });
   });
 
   it('take a certificate of somebody else', async () => {
@@ -38,6 +42,10 @@ describe('webhooks of run', () => {
     [{ 'webhook-port': '' }, '--webhook-port  is not a port'],
     [{ 'webhook-host': ['a'] }, '--webhook-host is of no use without --webhook-port'],
     [{ 'webhook-key': 'a' }, '--webhook-key is of no use without --webhook-port'],
+    [
+      { 'webhook-port': '1', 'webhook-host': ['https://a.example'] },
+      '--webhook-host https://a.example is neither a name such as shoot-flux.shoot-flux.svc nor an address such as',
+    ],
     [{ 'webhook-port': '1', 'webhook-cert': 'a' }, '--webhook-cert and --webhook-key belong together'],
     [
       { 'webhook-port': '1', 'webhook-cert': 'a', 'webhook-key': 'b', 'webhook-host': ['c'] },

@@ -1,5 +1,6 @@
 import type { WebhookOptions } from '../process/webhooks.ts';
 import { givenCertificate } from '../webhooks/given-certificate.ts';
+import { hostOf } from '../webhooks/hosts.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type Option, UsageError, type Values } from './command.ts';
 import { portOf } from './port.ts';
@@ -37,7 +38,7 @@ export async function webhooksOf(values: Values<typeof webhookOptions>): Promise
     if (other !== undefined) throw new UsageError(`--webhook-${other[0]} is of no use without --webhook-port`);
     return undefined;
   }
-  if (certFile === undefined && keyFile === undefined) return { port, hosts: hosts ?? [SERVICE_HOST] };
+  if (certFile === undefined && keyFile === undefined) return { port, hosts: (hosts ?? [SERVICE_HOST]).map(hostFrom) };
   if (certFile === undefined || keyFile === undefined) {
     throw new UsageError('--webhook-cert and --webhook-key belong together');
   }
@@ -45,4 +46,12 @@ export async function webhooksOf(values: Values<typeof webhookOptions>): Promise
   // It may be replaced while we run, but one that cannot be used now is a mistake of now.
   await givenCertificate(certFile, keyFile).current();
   return { port, hosts: [], certificate: { certFile, keyFile } };
+}
+
+function hostFrom(text: string): string {
+  const host = hostOf(text);
+  if (host !== undefined) return host;
+  throw new UsageError(
+    `--webhook-host ${text} is neither a name such as ${SERVICE_HOST} nor an address such as 10.0.0.1 or 2001:db8::1`,
+  );
 }

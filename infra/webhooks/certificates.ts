@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { hostOf } from './hosts.ts';
 
 /** A certificate and its private key, PEM. */
 export interface KeyPair {
@@ -54,7 +55,10 @@ const RENEW_SERVING_BEFORE_MS = 5 * DAY;
 
 const nothing: Due = { all: false, next: false, takeOver: false, forget: false, serving: false };
 
-/** What is due for these certificates; undefined stands for none, or such that nobody can read. */
+/**
+ * What is due for these certificates; undefined stands for none, or such that nobody can read.
+ * @param hosts as `hostOf` gives them
+ */
 export function due(certificates: Certificates | undefined, hosts: readonly string[], now: Date): Due {
   if (certificates === undefined) return { ...nothing, all: true };
   const authority = new X509Certificate(certificates.authority.cert);
@@ -101,7 +105,8 @@ function timeLeft(certificate: X509Certificate, now: Date): number {
   return Date.parse(certificate.validTo) - now.getTime();
 }
 
-/** `DNS:a.example, IP Address:127.0.0.1` */
+/** `DNS:a.example, IP Address:127.0.0.1`, in the form that hosts are compared in. */
 function namesOf({ subjectAltName }: X509Certificate): string[] {
-  return (subjectAltName ?? '').split(', ').map((name) => name.replace(/^(DNS|IP Address):/, ''));
+  const names = (subjectAltName ?? '').split(', ').map((name) => hostOf(name.replace(/^(DNS|IP Address):/, '')));
+  return names.filter((name) => name !== undefined);
 }

@@ -1,0 +1,54 @@
+import { X509Certificate } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { due } from './certificates.ts';
+import { hostOf } from './hosts.ts';
+import { renewed } from './make-certificates.ts';
+
+const hosts = [
+  ['shoot-flux.shoot-flux.svc', 'shoot-flux.shoot-flux.svc'],
+  ['Hooks.Example.', 'hooks.example'],
+  ['localhost', 'localhost'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['my_host.example', 'my_host.example'],
+  ['10.0.0.1', '10.0.0.1'],
+  ['::1', '::1'],
+  ['2001:DB8:0:0::1', '2001:db8::1'],
+  ['::ffff:10.0.0.1', '::ffff:a00:1'],
+];
+
+describe('a host', () => {
+  it.each(hosts)('%s counts as %s', (text, canonical) => {
+    expect(hostOf(text ?? '')).toBe(canonical);
+  });
+
+  it.each([
+    '',
+    'a b',
+    'a:8443',
+    'https://hooks.example/admission',
+    'hooks.example/admission',
+    'a,b',
+    '*.example',
+    '-a.example',
+    'a..example',
+    'user@hooks.example',
+    '%41.example',
+    '010.0.0.1',
+    '1.2.3',
+    '[::1]',
+    'fe80::1%eth0',
+    `${'x'.repeat(64)}.example`,
+    `${'x.'.repeat(130)}example`,
+  ])('is not %j', (text) => {
+    expect(hostOf(text)).toBeUndefined();
+  });
+
+  it('is found again in the certificate that was made for it', async () => {
+    const names = hosts.map(([text]) => hostOf(text ?? '') ?? '');
+    const now = new Date();
+    const made = await renewed(undefined, due(undefined, names, now), names, now);
+    expect(Object.values(due(made, names, now))).not.toContain(true);
+    const certificate = new X509Certificate(made.serving.cert);
+    expect(names.map((name) => certificate.checkHost(name) ?? certificate.checkIP(name))).toEqual(names);
+  });
+});
