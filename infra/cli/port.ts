@@ -1,6 +1,8 @@
 import { UsageError } from './command.ts';
 
 /** The number of a port; undefined when the option is not given. @throws UsageError */
+export function portOf(option: string, text: string): number;
+export function portOf(option: string, text: string | undefined): number | undefined;
 export function portOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = Number(text);

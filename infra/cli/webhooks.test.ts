@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { files, shootFlux } from './testing.ts';
 
 const kubeconfig = {
@@ -58,4 +58,19 @@ test.each([
   const { code, err } = await shootFlux(['webhooks', ...args]);
   expect(code).toBe(2);
   expect(err).toBe(`shoot-flux webhooks: ${message}; see: shoot-flux webhooks --help\n`);
+});
+
+test('the environment variable PORT is named where it is no port', async () => {
+  await using input = await files({ kubeconfig });
+  const { kubeconfig: file } = input.paths;
+  vi.stubEnv('PORT', 'http');
+  try {
+    const { code, err } = await shootFlux(['webhooks', '--garden', file, '--seed', `local=${file}`]);
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('the environment variable PORT http is not a port'),
+    });
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -9,9 +9,6 @@ import { command, exitCodes } from './command.ts';
 import { logLevel } from './log-level.ts';
 import { portOf } from './port.ts';
 
-/** As Knative and others tell a container where it is called. */
-const PORT = process.env.PORT ?? '8080';
-
 export default command({
   name: 'webhooks',
   summary: 'Answer API servers and do nothing else, over HTTP, behind something that ends TLS.',
@@ -33,7 +30,7 @@ export default command({
     });
     const functions = await findWebhooks();
     const served = functions.map((webhook) => ({ ...webhook, surroundings: surroundingsOf(webhook.definition.name) }));
-    const server = await startPlainServer({ port: portOf('--port', values.port ?? PORT) ?? 0, served });
+    const server = await startPlainServer({ port: portFrom(values.port), served });
     const paths = functions.map(({ definition }) => definition.webhook.path).join(' and ');
     terminal.err(`shoot-flux answers API servers at ${paths} on port ${server.port}\n`);
     log.info('stopping', { signal: await asked });
@@ -41,3 +38,10 @@ export default command({
     return exitCodes.good;
   },
 });
+
+/** Knative and others tell a container in `PORT` where it is called. */
+function portFrom(option: string | undefined): number {
+  return option === undefined
+    ? portOf('the environment variable PORT', process.env.PORT || '8080')
+    : portOf('--port', option);
+}

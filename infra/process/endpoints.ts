@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { WatcherStatus } from '../../events/watcher/watcher.ts';
 import { listen } from '../listen.ts';
+import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
 /** What the endpoints tell. */
@@ -8,8 +9,8 @@ export interface Probes {
   alive(): boolean;
   ready(): boolean;
   status(): WatcherStatus;
-  /** What keeps the webhooks from answering, where there are any. */
-  webhookProblem?: (() => string | undefined) | undefined;
+  /** Of the webhooks, where there are any. */
+  webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
 }
 
@@ -42,7 +43,7 @@ async function answer(url: string, response: ServerResponse, probes: Probes): Pr
 }
 
 /** One line for each list and watch: a tired operator sees which cluster does not answer. */
-function readiness({ status, webhookProblem }: Probes): string {
+function readiness({ status, webhooks }: Probes): string {
   const { selections, outboxes } = status();
   const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
     const state = problem ?? (synced ? `${objects} objects` : 'first list not done yet');
@@ -51,9 +52,13 @@ function readiness({ status, webhookProblem }: Probes): string {
   const queues = outboxes
     .filter(({ problem }) => problem !== undefined)
     .map(({ function: name, waiting, problem }) => `-- queue ${name}: ${waiting} waiting, ${problem}`);
-  const problem = webhookProblem?.();
-  const webhooks = problem === undefined ? [] : [`-- webhooks: ${problem}`];
-  return `${[...watches, ...queues, ...webhooks].join('\n')}\n`;
+  return `${[...watches, ...queues, ...webhookLines(webhooks?.())].join('\n')}\n`;
+}
+
+function webhookLines(status: WebhooksStatus | undefined): string[] {
+  if (status === undefined) return [];
+  if (status.problems.length > 0) return status.problems.map((problem) => `-- webhooks: ${problem}`);
+  return [`ok webhooks: certificate until ${status.until?.toISOString()}`];
 }
 
 function text(response: ServerResponse, status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {

@@ -68,8 +68,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   });
   const serve = async () => {
     const webhooks = options.webhooks && (await serveWebhooks(options.webhooks, { clientsOf, settings, log, metrics }));
-    const ready = () => watcher.ready() && webhooks?.problem() === undefined;
-    const probes = { alive: watcher.alive, ready, status: watcher.status, webhookProblem: webhooks?.problem, metrics };
+    const ready = () => watcher.ready() && webhooks?.status().ready !== false;
+    const probes = { alive: watcher.alive, ready, status: watcher.status, webhooks: webhooks?.status, metrics };
     const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
       await webhooks?.stop();
       throw error;

@@ -35,6 +35,7 @@ export async function serveWebhooks(
   { clientsOf, settings, log, metrics }: Lent,
 ): Promise<Webhooks> {
   const functions = await findWebhooks();
+  const now = () => new Date();
   const certificates =
     certificate === undefined
       ? madeCertificates({
@@ -42,12 +43,12 @@ export async function serveWebhooks(
           hosts,
           webhooks: functions.map(({ definition }) => definition.webhook),
           seeds: settings.seeds,
-          now: () => new Date(),
+          now,
         })
-      : givenCertificate(certificate.certFile, certificate.keyFile);
+      : givenCertificate(certificate.certFile, certificate.keyFile, now);
   const served = functions.map((webhook) => ({
     ...webhook,
     surroundings: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
   }));
-  return startWebhooks({ port, served, certificates, log });
+  return startWebhooks({ port, served, certificates, log, now });
 }

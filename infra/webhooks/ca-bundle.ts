@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, type Resource } from '../../shared/kube/resource.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { CONFIGURATION } from './names.ts';
@@ -33,18 +34,31 @@ interface WebhookConfiguration extends KubeObject {
  */
 export async function publishCaBundle(client: KubeClient, type: Webhook['type'], bundle: string): Promise<boolean> {
   const resource = configurations[type];
-  const live = await client.find<WebhookConfiguration>(resource, { name: CONFIGURATION });
-  if (live === undefined) return false;
   const caBundle = Buffer.from(bundle).toString('base64');
-  const webhooks = live.webhooks ?? [];
-  if (webhooks.every(({ clientConfig }) => clientConfig.caBundle === caBundle)) return true;
+  const live = await find(client, resource);
+  if (live === undefined) return false;
+  if (trusts(live, caBundle)) return true;
   const patch = {
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
     // A list is patched as a whole: the guard keeps what somebody else changes meanwhile.
     metadata: { resourceVersion: live.metadata.resourceVersion },
-    webhooks: webhooks.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } })),
+    webhooks: live.webhooks?.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } })),
   };
-  await client.mergePatch(resource, { name: CONFIGURATION }, patch, { fieldManager: 'shoot-flux-webhooks' });
+  try {
+    await client.mergePatch(resource, { name: CONFIGURATION }, patch, { fieldManager: 'shoot-flux-webhooks' });
+  } catch (error) {
+    // Most likely another process of the deployment has told the same. What else it may be must not be overwritten.
+    const isTold = error instanceof ConflictError && trusts(await find(client, resource), caBundle);
+    if (!isTold) throw error;
+  }
   return true;
+}
+
+function find(client: KubeClient, resource: Resource): Promise<WebhookConfiguration | undefined> {
+  return client.find<WebhookConfiguration>(resource, { name: CONFIGURATION });
+}
+
+function trusts(configuration: WebhookConfiguration | undefined, caBundle: string): boolean {
+  return (configuration?.webhooks ?? []).every(({ clientConfig }) => clientConfig.caBundle === caBundle);
 }

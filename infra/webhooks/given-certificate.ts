@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { CertificateSource } from './certificate-source.ts';
+import { validityOf } from './validity.ts';
 
 /** The files of a certificate that somebody else makes and renews; whom the API servers trust is theirs to say too. */
-export function givenCertificate(certFile: string, keyFile: string) {
+export function givenCertificate(certFile: string, keyFile: string, now: () => Date) {
   return {
     async current() {
       const [cert, key] = await Promise.all([certFile, keyFile].map(read));
@@ -15,7 +16,9 @@ export function givenCertificate(certFile: string, keyFile: string) {
         // The library's message says nothing about the files.
         throw new ShootFluxError(`${certFile} and ${keyFile} are no certificate with its key: give both as PEM.`);
       }
-      return { certificate, problems: [] };
+      const { isValid, problem } = validityOf(certificate.cert, now());
+      if (!isValid) throw new ShootFluxError(`${certFile} ${problem}: give one that is valid now.`);
+      return { certificate, problems: Promise.resolve([]) };
     },
   } satisfies CertificateSource;
 }

@@ -34,8 +34,9 @@ export function madeCertificates(options: MadeCertificatesOptions): CertificateS
     async current(signal) {
       const kube = (cluster: string) => options.kube(cluster, signal);
       const certificates = await upToDate({ ...options, kube });
-      // Before anything is served: whoever is asked to trust it must know it first.
-      const problems = await publish({ ...options, kube }, caBundle(certificates));
+      // It can be served with at once, or one cluster that does not answer would keep it from all: an authority that
+      // takes over has been told before, and the very first one nobody is served without.
+      const problems = publish({ ...options, kube }, caBundle(certificates));
       return { certificate: certificates.serving, problems };
     },
   };

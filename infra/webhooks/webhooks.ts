@@ -4,6 +4,7 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import type { Served } from './respond.ts';
 import { startWebhookServer } from './server.ts';
+import { validityOf } from './validity.ts';
 
 /** A configuration that was applied anew may have lost its authority, and until it is back Shoots are refused. */
 const EVERY_MS = 60_000;
@@ -14,37 +15,49 @@ export interface WebhooksOptions {
   served: Served[];
   certificates: CertificateSource;
   log: Log;
+  now(): Date;
 }
 
 /** The webhooks of this process, with a certificate that is renewed in time. */
 export interface Webhooks {
   port: number;
-  /** What is wrong with the certificate; undefined when it can be served with. */
-  problem(): string | undefined;
+  status(): WebhooksStatus;
   stop(): Promise<void>;
 }
 
+/** How the webhooks are. */
+export interface WebhooksStatus {
+  /** Whether there is a certificate that is valid now: nobody accepts another. */
+  ready: boolean;
+  /** When that ends. */
+  until?: Date;
+  /** One sentence for everything that is wrong, also where calls are answered. */
+  problems: string[];
+}
+
 /** Listens at once; the first certificate may come later. */
-export async function startWebhooks({ certificates, log, ...options }: WebhooksOptions): Promise<Webhooks> {
+export async function startWebhooks({ certificates, log, now, ...options }: WebhooksOptions): Promise<Webhooks> {
   const server = await startWebhookServer(options);
   const ending = new AbortController();
-  let problem: string | undefined = 'no certificate yet';
-  let told = '';
-  const renew = async () => {
+  let served: string | undefined;
+  let found: string[] = [];
+  const status = () => statusOf(served, found, now());
+  const look = async (): Promise<string[]> => {
     try {
       const { certificate, problems } = await certificates.current(ending.signal);
       server.use(certificate);
-      problem = undefined;
-      return problems;
+      served = certificate.cert;
+      return await problems;
     } catch (error) {
-      // What is served goes on being served; only who has never had a certificate cannot answer.
-      if (problem !== undefined) problem = describeError(error);
+      // What is served goes on being served.
       return [describeError(error)];
     }
   };
   const keep = async () => {
+    let told = '';
     while (!ending.signal.aborted) {
-      const problems = (await renew()).join(' ');
+      found = await look();
+      const problems = status().problems.join(' ');
       if (problems !== told && problems !== '' && !ending.signal.aborted) log.warn('webhook certificate', { problems });
       told = problems;
       await sleep(problems === '' ? EVERY_MS : AFTER_PROBLEM_MS, ending.signal);
@@ -53,10 +66,22 @@ export async function startWebhooks({ certificates, log, ...options }: WebhooksO
   const keeping = keep();
   return {
     port: server.port,
-    problem: () => problem,
+    status,
     async stop() {
       ending.abort();
       await Promise.all([keeping, server.stop()]);
     },
   };
 }
+
+function statusOf(served: string | undefined, found: string[], now: Date): WebhooksStatus {
+  if (served === undefined) return { ready: false, problems: found.length > 0 ? found : ['no certificate yet'] };
+  const { isValid, until, problem } = validityOf(served, now);
+  const sentences = problem === undefined ? [] : [`the serving certificate ${problem}: ${remedy(isValid)}.`];
+  return { ready: isValid, until, problems: [...sentences, ...found] };
+}
+
+const remedy = (isValid: boolean) =>
+  isValid
+    ? 'it should have been renewed by now'
+    : 'no API server accepts it; see who renews it, and whether the clock is right';

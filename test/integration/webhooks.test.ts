@@ -49,7 +49,7 @@ let garden: Cluster;
 let seed: Cluster;
 let forget: (() => void)[];
 let log: string[] = [];
-/** Stops a request to the garden before it is carried out. */
+/** Stops a request before it is carried out. */
 let hold: (request: RequestSummary) => Promise<void> | undefined;
 
 /** API servers where each identity has the rights that are shipped for it. */
@@ -59,7 +59,7 @@ beforeAll(async () => {
     startCluster([...crds, ...rbacObjects(definitions, place), ...webhookObjects(webhookDefinitions, place)], {
       tokens: { ...tokens, administrator: { name: 'admin', groups: ['system:masters'] } },
       authorization: 'RBAC',
-      onRequest: (request) => (place === 'garden' ? hold?.(request) : undefined),
+      onRequest: (request) => hold?.(request),
     });
   [garden, seed] = await Promise.all([start(gardenCrds(), 'garden'), start(seedCrds(), 'seed')]);
   forget = [garden.api.checkpoint(), seed.api.checkpoint()];
@@ -87,7 +87,13 @@ async function start(options: Partial<WebhookOptions> = {}): Promise<Webhooks & 
   return { ...webhooks, [Symbol.asyncDispose]: () => webhooks.stop() };
 }
 
-const ready = (webhooks: Webhooks) => eventually('a certificate', async () => webhooks.problem() === undefined);
+const hasCertificate = (webhooks: Webhooks) => eventually('a certificate', async () => webhooks.status().ready);
+
+const isTrusted = () =>
+  Promise.all([garden, seed].map((cluster) => eventually('the authority', () => bundleOf(cluster))));
+
+/** Serves, and the API servers know whom to trust. */
+const ready = (webhooks: Webhooks) => Promise.all([hasCertificate(webhooks), isTrusted()]);
 
 /** What an API server is told to trust. */
 async function bundleOf(cluster: Cluster): Promise<string | undefined> {
@@ -259,6 +265,8 @@ describe('the webhooks of a process', () => {
     });
     const probe = async (path: string) => fetch(`http://127.0.0.1:${product.port}${path}`);
     await eventually('readiness', async () => (await probe('/readyz')).ok);
+    expect(await (await probe('/readyz')).text()).toContain('webhooks: certificate until 20');
+    await isTrusted();
     const answer = await call(product.webhookPort ?? 0, '/admission', shootReview({ typo: 1 }), await bundleOf(garden));
     expect(answer.response.allowed).toBe(false);
     expect(await (await probe('/metrics')).text()).toContain(
@@ -298,12 +306,27 @@ describe('the webhooks of a process', () => {
     expect(Buffer.from(secret?.data['ca.crt'] ?? '', 'base64').toString('utf8')).toBe(ca);
   });
 
+  it('are there for the garden while a seed does not answer', async () => {
+    const goOn = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    hold = ({ path }) => {
+      if (!path.includes('mutatingwebhookconfigurations')) return undefined;
+      asked.resolve();
+      return goOn.promise;
+    };
+    await using webhooks = await start();
+    await Promise.all([asked.promise, hasCertificate(webhooks)]);
+    const ca = await eventually('the authority in the garden', () => bundleOf(garden));
+    expect(await call(webhooks.port, '/admission', shootReview({}), ca)).toMatchObject({ status: 200 });
+    goOn.resolve();
+    expect(await eventually('the authority in the seed', () => bundleOf(seed))).toBe(ca);
+  });
+
   it('begin without the garden, and go on when it is back', async () => {
     garden.api.faults.add({ match: { path: /secrets/ }, action: 'status', status: 503 });
     await using webhooks = await start();
-    const problem = await eventually(
-      'the refusal',
-      async () => webhooks.problem()?.includes('503') && webhooks.problem(),
+    const problem = await eventually('the refusal', async () =>
+      webhooks.status().problems.find((sentence) => sentence.includes('503')),
     );
     expect(problem).toContain('shoot-flux-webhook-certificates');
     expect(log.join('\n')).toContain('webhook certificate');
@@ -362,6 +385,11 @@ describe('the certificates of a process', () => {
       seeds: ['local'],
       now: () => date,
     });
+  /** One look of a process, with all that it does. */
+  const look = async (date: Date) => {
+    const { certificate, problems } = await source(date).current(signal);
+    return { certificate, problems: await problems };
+  };
 
   it('rotate without a call that fails, on connections old and new', async () => {
     const served = (await findWebhooks()).map((webhook) => ({
@@ -379,10 +407,10 @@ describe('the certificates of a process', () => {
     const issuers = new Set<string>();
     const keptIssuers = new Set<string>();
     // Only what is valid now can be served, so the story begins in the past.
-    await source(at(-25.6)).current(signal);
+    await look(at(-25.6));
     for (const day of [-1, 0, 4.45]) {
       const before = bundles.at(-1);
-      const { certificate, problems } = await source(at(day)).current(signal);
+      const { certificate, problems } = await look(at(day));
       expect(problems).toEqual([]);
       const bundle = await bundleOf(garden);
       // The API server knows already, and this process still serves what it had; and the other way round.
@@ -406,7 +434,7 @@ describe('the certificates of a process', () => {
   });
 
   it('are told to an API server that has forgotten them', async () => {
-    await source(now).current(signal);
+    await look(now);
     const told = await bundleOf(seed);
     const [manifest] = webhookObjects(webhookDefinitions, 'seed');
     await seed.client.mergePatch(
@@ -416,32 +444,49 @@ describe('the certificates of a process', () => {
       { fieldManager: 'deploy' },
     );
     expect(await bundleOf(seed)).toBeUndefined();
-    expect(await source(now).current(signal)).toMatchObject({ problems: [] });
+    expect(await look(now)).toMatchObject({ problems: [] });
     expect(await bundleOf(seed)).toBe(told);
   });
 
   it('are not written twice', async () => {
-    await source(now).current(signal);
+    await look(now);
     for (const { api } of [garden, seed]) api.requests.length = 0;
-    await source(now).current(signal);
+    await look(now);
     expect([...garden.api.requests, ...seed.api.requests].filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('are told by the next process when one was killed before it told them', async () => {
     seed.api.faults.add({ match: { method: 'PATCH' }, action: 'reset', times: 3 });
-    const { certificate, problems } = await source(now).current(signal);
+    const { certificate, problems } = await look(now);
     expect(problems).toEqual([expect.stringContaining('local')]);
     expect(await bundleOf(seed)).toBeUndefined();
-    expect(await source(now).current(signal)).toEqual({ certificate, problems: [] });
+    expect(await look(now)).toEqual({ certificate, problems: [] });
     expect(await bundleOf(seed)).toBe(await bundleOf(garden));
   });
 
   it('are those of the process that was faster', async () => {
-    const all = await Promise.all([1, 2, 3].map(() => source(now).current(signal)));
+    const all = await Promise.all([1, 2, 3].map(() => look(now)));
     expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
-    const renewed = await Promise.all([1, 2, 3].map(() => source(at(6)).current(signal)));
+    const renewed = await Promise.all([1, 2, 3].map(() => look(at(6))));
     expect(new Set(renewed.map(({ certificate }) => certificate.cert)).size).toBe(1);
     expect(renewed[0]?.certificate.cert).not.toBe(all[0]?.certificate.cert);
+  });
+
+  it('are told by several processes at the same moment without a problem', async () => {
+    const gates = new Map<string, PromiseWithResolvers<void> & { waiting: number }>();
+    // Nobody writes before all three have read.
+    hold = ({ method, path }) => {
+      if (method !== 'PATCH' || !path.includes('webhookconfigurations')) return undefined;
+      const gate = gates.get(path) ?? { ...Promise.withResolvers<void>(), waiting: 0 };
+      gates.set(path, gate);
+      gate.waiting += 1;
+      if (gate.waiting === 3) gate.resolve();
+      return gate.promise;
+    };
+    const all = await Promise.all([1, 2, 3].map(() => look(now)));
+    expect([...gates.values()].map(({ waiting }) => waiting)).toEqual([3, 3]);
+    expect(all.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(await bundleOf(seed)).toBe(await bundleOf(garden));
   });
 
   it.each([
@@ -450,18 +495,18 @@ describe('the certificates of a process', () => {
     ['former-ca.crt', 'AAAA'],
     ['ca.key', null],
   ])('are made anew when somebody breaks %s', async (key, value) => {
-    const { certificate } = await source(now).current(signal);
+    const { certificate } = await look(now);
     const patch = { data: { [key]: value } };
     await garden.client.mergePatch(resources.secrets, certificates, patch, { fieldManager: 'person' });
-    const anew = await source(now).current(signal);
+    const anew = await look(now);
     expect(anew.certificate.cert).not.toBe(certificate.cert);
     expect(await bundleOf(garden)).toBe(await bundleOf(seed));
-    expect(await source(now).current(signal)).toEqual(anew);
+    expect(await look(now)).toEqual(anew);
   });
 
   it('tell when an API server has no configuration', async () => {
     await seed.client.delete(configurations.Mutating, configuration);
-    const { problems } = await source(now).current(signal);
+    const { problems } = await look(now);
     expect(problems).toEqual([
       'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls nobody: apply its manifest.',
     ]);
@@ -478,10 +523,11 @@ describe('a given certificate', () => {
     };
     const { certificate: first, authority } = await madeAside();
     await place(first);
-    const given = givenCertificate(files.certFile, files.keyFile);
+    let time = new Date();
+    const given = givenCertificate(files.certFile, files.keyFile, () => time);
     expect((await given.current()).certificate).toEqual(first);
     await using webhooks = await start({ certificate: files });
-    await ready(webhooks);
+    await hasCertificate(webhooks);
     expect(await call(webhooks.port, '/admission', shootReview({}), authority)).toMatchObject({ status: 200 });
     expect(await storedSecret()).toBeUndefined();
     const { certificate: second } = await madeAside();
@@ -491,6 +537,9 @@ describe('a given certificate', () => {
     await expect(given.current()).rejects.toThrow(
       `${files.certFile} and ${files.keyFile} are no certificate with its key`,
     );
+    await place(second);
+    time = new Date(Date.now() + 11 * 86_400_000);
+    await expect(given.current()).rejects.toThrow(`${files.certFile} expired at 20`);
     await rm(files.keyFile);
     await expect(given.current()).rejects.toThrow(`${files.keyFile} cannot be read`);
     await rm(folder, { recursive: true });

@@ -129,7 +129,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       now: () => new Date(Date.now() + days * 86_400_000),
     });
     const { certificate, problems } = await source.current(new AbortController().signal);
-    expect(problems).toEqual([]);
+    expect(await problems).toEqual([]);
     server.use(certificate);
     const stored = await readCertificates(garden);
     return stored?.certificates === undefined ? '' : caBundle(stored.certificates);
