@@ -581,6 +581,12 @@ describe('explain', () => {
     }
   });
 
+  it('what Flux says is quoted whole, when it is short and holds no secret', () => {
+    for (const [object, origin, message] of told.filter(([, , { length }]) => length <= LONGEST_QUOTE)) {
+      expect(explain(object, message, origin).message.endsWith(message.replace(/\s+/g, ' '))).toBe(true);
+    }
+  });
+
   it('what nobody knows is told as it is', () => {
     expect(explain(open, 'building artifact', fluxConfig)).toEqual({
       message: 'GitRepository flux-system/main-gitrepo: building artifact',
