@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '../../test/landscape/kube-api/kube-api.ts';
-import { extension, onExtensions, onManagedResources, watching } from './testing.ts';
+import { extension, onExtensions, onManagedResources, until, watching } from './testing.ts';
 
 const { extensions, managedResources, secrets } = resources;
 
@@ -44,7 +44,7 @@ const object = (resource: Resource, fields: Partial<KubeObject> & Pick<KubeObjec
 });
 const shootFlux = (fields: object = {}, metadata: object = {}) =>
   object(extensions, extension('a', { spec: { type: 'shoot-flux' }, ...fields }, metadata));
-const watched = (api: KubeApi, count: number) => vi.waitFor(() => expect(api.watches()).toHaveLength(count));
+const watched = (api: KubeApi, count: number) => until(() => expect(api.watches()).toHaveLength(count));
 
 test("a Shoot's life: only what matters becomes a change", async () => {
   await using seed = await startSeed();
@@ -54,7 +54,7 @@ test("a Shoot's life: only what matters becomes a change", async () => {
   const becomes = async (change: () => unknown, ...expected: string[]) => {
     watcher.sent.length = 0;
     change();
-    await vi.waitFor(() => expect(watcher.short()).toEqual(expected));
+    await until(() => expect(watcher.short()).toEqual(expected));
   };
   const because = (why: string) => `managed-resources a/shoot-flux because ${why}`;
 
@@ -86,10 +86,10 @@ test('bookmarks keep a quiet watch alive', async () => {
   await using watcher = watching(seed, [onExtensions()]);
   await watched(seed.api, 1);
   seed.api.objects.create(object(secrets, { metadata: { namespace: 'a', name: 'other' } }));
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await until(() => expect(watcher.ready()).toBe(true));
+  await new Promise((resolve) => setTimeout(resolve, 500));
   seed.api.breakConnections();
-  await vi.waitFor(() => expect(seed.api.requestsLike({ verb: 'watch' })).toHaveLength(2));
+  await until(() => expect(seed.api.requestsLike({ verb: 'watch' })).toHaveLength(2));
   const [first, second] = seed.api
     .requestsLike({ verb: 'watch' })
     .map(({ query }) => Number(query.get('resourceVersion')));
@@ -107,10 +107,10 @@ test('a list of several pages that fails at first becomes complete', async () =>
   await using watcher = watching(seed, [onExtensions()]);
   await watched(api, 1);
   disarm();
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(watcher.ready()).toBe(true));
   expect(new Set(watcher.sent.map(({ key }) => key.name)).size).toBe(1200);
   api.objects.delete(object(extensions, { metadata: { namespace: 'a', name: 'x7' } }));
-  await vi.waitFor(() => expect(watcher.short()).toContain('managed-resources a/x7 because Extension x7 deleted'));
+  await until(() => expect(watcher.short()).toContain('managed-resources a/x7 because Extension x7 deleted'));
 });
 
 test('what happens while connections break and history is lost is found again', async () => {
@@ -119,19 +119,19 @@ test('what happens while connections break and history is lost is found again', 
   api.objects.create(shootFlux());
   api.objects.create(object(extensions, { metadata: { namespace: 'a', name: 'other' }, spec: {} }));
   await using watcher = watching(seed, [onExtensions()]);
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  await until(() => expect(watcher.sent).toHaveLength(2));
   await watched(api, 1);
   watcher.sent.length = 0;
 
   const disarm = api.faults.add({ action: 'reset', match: {}, times: 1e9 });
   api.breakConnections();
-  await vi.waitFor(() => expect(watcher.status().selections[0]?.problem).toBeDefined());
+  await until(() => expect(watcher.status().selections[0]?.problem).toBeDefined());
   api.objects.delete(shootFlux());
   api.objects.create(shootFlux());
   api.objects.delete(object(extensions, { metadata: { namespace: 'a', name: 'other' } }));
   api.compact();
   disarm();
-  await vi.waitFor(() =>
+  await until(() =>
     expect(watcher.short().sort()).toEqual([
       'managed-resources a/other because Extension other deleted',
       'managed-resources a/shoot-flux because Extension shoot-flux',
@@ -147,7 +147,7 @@ test('a request that is never answered is given up', async () => {
   await using watcher = watching({ client }, [onExtensions()]);
   await watched(seed.api, 1);
   seed.api.objects.create(shootFlux());
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  await until(() => expect(watcher.sent).toHaveLength(1));
 });
 
 test('a missing right keeps one selection from being ready, and nothing else', async () => {
@@ -172,8 +172,8 @@ test('a missing right keeps one selection from being ready, and nothing else', a
   const client = createKubeClient({ server: seed.api.url, ca: seed.api.ca, token: 'watcher' });
   seed.api.objects.create(shootFlux());
   await using watcher = watching({ client }, [onExtensions(), onManagedResources('readiness')]);
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
-  await vi.waitFor(() =>
+  await until(() => expect(watcher.sent).toHaveLength(1));
+  await until(() =>
     expect(watcher.status().selections).toMatchObject([
       { resource: 'extensions', synced: true },
       { resource: 'managedresources', synced: false, problem: expect.stringContaining('403') },

@@ -30,7 +30,7 @@ function outboxWithAttempts(debounceMs = 1) {
     timing: { ...quick, debounceMs },
   });
   /** Resolves with the next attempt. */
-  const attempt = () => vi.waitUntil(() => attempts.shift());
+  const attempt = () => vi.waitUntil(() => attempts.shift(), { timeout: 15_000, interval: 5 });
   return { outbox, attempt, attempts };
 }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { vi } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { type SeenRequest, sendJson, startTlsServer, statusBody } from '../../shared/kube/testing.ts';
@@ -215,4 +216,9 @@ export function watching(
       }),
     [Symbol.asyncDispose]: () => watcher.stop(),
   };
+}
+
+/** Waits until the check holds. The default, a second, is not enough on a machine that is busy. */
+export function until(check: () => void): Promise<void> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 10 });
 }

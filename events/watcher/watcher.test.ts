@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
@@ -11,6 +11,7 @@ import {
   quick,
   refuse,
   startListWatch,
+  until,
   watching,
 } from './testing.ts';
 
@@ -23,26 +24,26 @@ test('subscriptions to the same objects share one list and one watch', async () 
   await using api = await startListWatch();
   api.put(extensions, extension('a'));
   await using watcher = watching(api, [onExtensions('one'), onExtensions('two')]);
-  await vi.waitFor(() => expect(watcher.short()).toHaveLength(2));
+  await until(() => expect(watcher.short()).toHaveLength(2));
   expect(watcher.short().sort()).toEqual([
     'one a/shoot-flux because Extension shoot-flux',
     'two a/shoot-flux because Extension shoot-flux',
   ]);
-  await vi.waitFor(() => expect(api.requests).toHaveLength(2));
+  await until(() => expect(api.requests).toHaveLength(2));
 });
 
 test('lists page by page and watches from there, with bookmarks and a time limit', async () => {
   await using api = await startListWatch();
   for (let index = 0; index < 1100; index++) api.put(extensions, extension(`shoot-${index}`));
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   expect(api.requests.map(({ url }) => url.search)).toEqual([
     '?limit=500',
     '?limit=500&continue=500',
     '?limit=500&continue=1000',
     '?watch=true&allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=300',
   ]);
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(watcher.ready()).toBe(true));
   expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(1100);
   expect(watcher.status().selections).toMatchObject([
     { cluster: 'seed', resource: 'extensions', synced: true, objects: 1100 },
@@ -63,7 +64,7 @@ test('the garden and several seeds are served, each with its own subscriptions',
     },
   ]);
   await using watcher = watching(api, [onExtensions(), fanOut], { clusters: { garden: true, seeds: ['x', 'y'] } });
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  await until(() => expect(watcher.sent).toHaveLength(3));
   expect(watcher.sent.map(({ function: name, key }) => `${name} ${key.cluster}`).sort()).toEqual([
     'fan-out garden',
     'managed-resources x',
@@ -86,7 +87,7 @@ test("a Secret's content never leaves the API server", async () => {
     },
   ]);
   await using watcher = watching(api, [keys], { clusters: { garden: true, seeds: [] } });
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   expect(api.requests.map(({ headers }) => headers.accept)).toEqual([
     'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
     'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
@@ -100,14 +101,14 @@ test('a change of a field wakes whoever reads it, and nobody else', async () => 
     wakes: ({ status }) => (status as { conditions?: string })?.conditions,
   });
   await using watcher = watching(api, [onExtensions('managed-resources'), conditions]);
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   api.put(extensions, extension('a'));
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  await until(() => expect(watcher.sent).toHaveLength(2));
   watcher.sent.length = 0;
 
   api.put(extensions, extension('a', { status: { lastOperation: 'Processing' } }));
   api.put(extensions, extension('a', { status: { conditions: 'Ready' } }));
-  await vi.waitFor(() => expect(watcher.sent).not.toHaveLength(0));
+  await until(() => expect(watcher.sent).not.toHaveLength(0));
   await settled();
   expect(watcher.short()).toEqual(['sync-mode a/shoot-flux because Extension shoot-flux']);
 });
@@ -120,23 +121,23 @@ test('what is no news wakes nobody, and the same news wakes again after it', asy
   });
   await using watcher = watching(api, [asked]);
   const put = (annotations: Record<string, string>) => api.put(extensions, extension('a', {}, { annotations }));
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   put({});
   put({ operation: 'reconcile' });
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  await until(() => expect(watcher.sent).toHaveLength(1));
   put({});
   await settled();
   expect(watcher.sent).toHaveLength(1);
   put({ operation: 'reconcile' });
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  await until(() => expect(watcher.sent).toHaveLength(2));
   api.remove(extensions, put({}));
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  await until(() => expect(watcher.sent).toHaveLength(3));
 });
 
 test('an object that is being deleted, is deleted, and comes again under its name is noticed each time', async () => {
   await using api = await startListWatch();
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   const steps = [
     () => api.put(extensions, extension('a')),
     () => api.put(extensions, extension('a', {}, { deletionTimestamp: '2026-08-01T10:00:00Z' })),
@@ -147,7 +148,7 @@ test('an object that is being deleted, is deleted, and comes again under its nam
   ];
   for (const [index, step] of steps.entries()) {
     step();
-    await vi.waitFor(() => expect(watcher.sent).toHaveLength(index + 1));
+    await until(() => expect(watcher.sent).toHaveLength(index + 1));
   }
   expect(watcher.sent.map(({ cause }) => cause.type === 'object' && [cause.uid, cause.deleted])).toEqual([
     ['uid-101', undefined],
@@ -167,11 +168,11 @@ test('an object that no longer matches, or stands for another key, wakes what it
   await using watcher = watching(api, [byLabel]);
   const put = (labels: Record<string, string>) => api.put(extensions, extension('a', {}, { labels }));
   put({ key: 'x' });
-  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x']));
+  await until(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x']));
   put({ key: 'y' });
-  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y']));
+  await until(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y']));
   put({ key: 'y', type: 'other' });
-  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y', 'y']));
+  await until(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y', 'y']));
   expect(watcher.status().selections).toMatchObject([{ objects: 0 }]);
 });
 
@@ -180,11 +181,11 @@ test('changes of one key at the same moment become one, which no earlier change 
   const mr = (name: string) => ({ metadata: { namespace: 'a', name } });
   for (const name of ['crds', 'controllers', 'secrets', 'sync']) api.put(managedResources, mr(name));
   await using watcher = watching(api, [onManagedResources()], { timing: { ...quick, debounceMs: 50 } });
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(watcher.sent).toHaveLength(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   api.put(managedResources, mr('crds'));
   api.put(managedResources, mr('sync'));
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(2));
+  await until(() => expect(watcher.sent).toHaveLength(2));
   const [first, second] = watcher.sent.map(({ cause }) => cause);
   expect(first).toMatchObject({ type: 'object', name: 'controllers', also: expect.any(String) });
   expect(second).toMatchObject({ type: 'object', name: 'crds', also: expect.any(String) });
@@ -196,7 +197,7 @@ test('an object that a definition cannot deal with stops nobody', async () => {
   api.put(extensions, extension('whole', { status: { state: {} } }));
   const strict = onExtensions('strict', { wakes: ({ status }) => (status as { state: unknown }).state });
   await using watcher = watching(api, [strict, onExtensions('calm')]);
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  await until(() => expect(watcher.sent).toHaveLength(3));
   expect(watcher.short().filter((text) => text.startsWith('strict'))).toEqual([
     'strict whole/shoot-flux because Extension shoot-flux',
   ]);
@@ -206,15 +207,15 @@ test('an object that a definition cannot deal with stops nobody', async () => {
 test('a watch continues where the last bookmark or event was', async () => {
   await using api = await startListWatch();
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   const version = api.bookmark(extensions);
   api.endWatches();
-  await vi.waitFor(() => expect(api.watchRequests()).toHaveLength(2));
+  await until(() => expect(api.watchRequests()).toHaveLength(2));
   expect(api.watchRequests()[1]?.url.searchParams.get('resourceVersion')).toBe(version);
   const { metadata } = api.put(extensions, extension('a'));
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(1));
+  await until(() => expect(watcher.sent).toHaveLength(1));
   api.endWatches();
-  await vi.waitFor(() => expect(api.watchRequests()).toHaveLength(3));
+  await until(() => expect(api.watchRequests()).toHaveLength(3));
   expect(api.watchRequests()[2]?.url.searchParams.get('resourceVersion')).toBe(metadata.resourceVersion);
   expect(api.listRequests()).toHaveLength(1);
 });
@@ -223,13 +224,13 @@ test('a silent watch is given up, one with bookmarks is not', async () => {
   await using api = await startListWatch();
   const timing = { ...quick, inactivityMs: [1000, 1000] satisfies [number, number] };
   await using watcher = watching(api, [onExtensions()], { timing });
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   for (let index = 0; index < 8; index++) {
     await wait(200);
     api.bookmark(extensions);
   }
   expect(api.watchRequests()).toHaveLength(1);
-  await vi.waitFor(() => expect(api.watchRequests().length).toBeGreaterThan(1), 5000);
+  await until(() => expect(api.watchRequests().length).toBeGreaterThan(1));
   expect(api.listRequests()).toHaveLength(1);
   expect(watcher.status().selections[0]?.problem).toBeUndefined();
 });
@@ -238,7 +239,7 @@ test('a server that ends every watch at once is not asked in a loop', async () =
   await using api = await startListWatch();
   const timing = { ...quick, shortWatchMs: 5000, backoffMs: 1e9, backoffCapMs: 1e9 };
   await using watcher = watching(api, [onExtensions()], { timing });
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(api.openWatches()).toBe(1));
   api.endWatches();
   await wait(200);
   expect(api.watchRequests()).toHaveLength(1);
@@ -249,7 +250,7 @@ test('a server that asks for patience is not asked before', async () => {
   await using api = await startListWatch();
   api.answerWith(refuse(429, 'TooManyRequests', { 'retry-after': '100' }));
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(watcher.status().selections[0]?.problem).toContain('429'));
+  await until(() => expect(watcher.status().selections[0]?.problem).toContain('429'));
   await wait(200);
   expect(api.requests).toHaveLength(1);
 });
@@ -261,14 +262,14 @@ test('410 leads to a new list, which finds what changed and what vanished', asyn
   api.put(extensions, extension('changed'));
   const replaced = api.put(extensions, extension('replaced'));
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(4));
-  await vi.waitFor(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(watcher.sent).toHaveLength(4));
+  await until(() => expect(api.openWatches()).toBe(1));
   watcher.sent.length = 0;
 
   // An outage: nothing gets through, and what happens meanwhile is compacted.
   api.answerWith(refuse(503, 'ServiceUnavailable'));
   api.reset();
-  await vi.waitFor(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
+  await until(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
   api.remove(extensions, gone);
   api.put(extensions, extension('changed', {}, { generation: 2 }));
   api.remove(extensions, replaced);
@@ -276,7 +277,7 @@ test('410 leads to a new list, which finds what changed and what vanished', asyn
   api.compact();
   api.answerWith(undefined);
 
-  await vi.waitFor(() => expect(watcher.sent).toHaveLength(3));
+  await until(() => expect(watcher.sent).toHaveLength(3));
   await settled();
   const seen = watcher.sent.map(
     ({ key, cause }) => cause.type === 'object' && [key.namespace, cause.uid, cause.deleted],
@@ -297,7 +298,7 @@ test('410 in the middle of a list leads to a new list', async () => {
     return refuse(410, 'Expired')(request, response);
   });
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(watcher.ready()).toBe(true));
   expect(api.listRequests().map(({ url }) => url.searchParams.get('continue'))).toEqual([null, '500', null, '500']);
   expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(600);
 });
@@ -323,22 +324,20 @@ test.each([
   await using api = await startListWatch();
   api.answerWith(fault);
   await using watcher = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(api.requests.length).toBeGreaterThan(2));
+  await until(() => expect(api.requests.length).toBeGreaterThan(2));
   expect(watcher.ready()).toBe(false);
   expect(watcher.alive()).toBe(true);
   expect(watcher.status().selections[0]?.problem).toBeDefined();
   api.answerWith(undefined);
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(watcher.ready()).toBe(true));
 
   api.answerWith(fault);
   api.reset();
   const before = api.requests.length;
-  await vi.waitFor(() => expect(api.requests.length).toBeGreaterThan(before + 2));
+  await until(() => expect(api.requests.length).toBeGreaterThan(before + 2));
   api.put(extensions, extension('a'));
   api.answerWith(undefined);
-  await vi.waitFor(() =>
-    expect(watcher.short()).toEqual(['managed-resources a/shoot-flux because Extension shoot-flux']),
-  );
+  await until(() => expect(watcher.short()).toEqual(['managed-resources a/shoot-flux because Extension shoot-flux']));
 });
 
 test('what could not be sent is sent later, and other functions do not wait for it', async () => {
@@ -351,15 +350,15 @@ test('what could not be sent is sent later, and other functions do not wait for 
   };
   await using watcher = watching(api, [onExtensions('one'), onExtensions('two')], { send });
   api.put(extensions, extension('a'));
-  await vi.waitFor(() => expect(sent.map((change) => change.function)).toEqual(['two']));
-  await vi.waitFor(() =>
+  await until(() => expect(sent.map((change) => change.function)).toEqual(['two']));
+  await until(() =>
     expect(watcher.status().outboxes).toContainEqual({ function: 'one', waiting: 1, problem: 'no queue' }),
   );
   expect(watcher.ready()).toBe(false);
   expect(watcher.alive()).toBe(true);
   broken = false;
-  await vi.waitFor(() => expect(sent.map((change) => change.function)).toEqual(['two', 'one']));
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(sent.map((change) => change.function)).toEqual(['two', 'one']));
+  await until(() => expect(watcher.ready()).toBe(true));
 });
 
 test('a dead seed blocks neither the others nor liveness, and the status names it', async () => {
@@ -373,8 +372,8 @@ test('a dead seed blocks neither the others nor liveness, and the status names i
       return cluster === 'dead' ? dead : api.client;
     },
   });
-  await vi.waitFor(() => expect(watcher.sent.map(({ key }) => key.cluster)).toEqual(['good']));
-  await vi.waitFor(() =>
+  await until(() => expect(watcher.sent.map(({ key }) => key.cluster)).toEqual(['good']));
+  await until(() =>
     expect(watcher.status().selections).toMatchObject([
       { cluster: 'lost', synced: false, problem: 'no kubeconfig' },
       { cluster: 'dead', synced: false, problem: expect.stringContaining('ECONNREFUSED') },
@@ -391,7 +390,7 @@ test('a loop that is stuck is not alive', async () => {
     kube: () => new Promise<never>(() => {}),
     timing: { ...quick, stuckMs: 30 },
   });
-  await vi.waitFor(() => expect(watcher.alive()).toBe(false));
+  await until(() => expect(watcher.alive()).toBe(false));
   await watcher.stop();
 });
 
@@ -403,9 +402,9 @@ test('a queue that never answers is not alive', async () => {
       answer = resolve;
     });
   const watcher = watching(api, [onExtensions()], { send, timing: { ...quick, stuckMs: 300, inactivityMs: [20, 20] } });
-  await vi.waitFor(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(watcher.ready()).toBe(true));
   api.put(extensions, extension('a'));
-  await vi.waitFor(() => expect(watcher.alive()).toBe(false), 5000);
+  await until(() => expect(watcher.alive()).toBe(false));
   answer();
   await watcher.stop();
 });
@@ -416,9 +415,9 @@ test('after stop nothing is asked, and nothing is sent', async () => {
     onExtensions(),
     definition('other', [{ ...onExtensions().subscriptions[0], resource: clusters } as never]),
   ]);
-  await vi.waitFor(() => expect(api.openWatches()).toBe(2));
+  await until(() => expect(api.openWatches()).toBe(2));
   await watcher.stop();
-  await vi.waitFor(() => expect(api.openWatches()).toBe(0));
+  await until(() => expect(api.openWatches()).toBe(0));
   const { length } = api.requests;
   api.put(extensions, extension('a'));
   await settled();
@@ -430,11 +429,11 @@ test('stop does not wait for a server that does not answer, nor for a back-off',
   await using api = await startListWatch();
   api.answerWith(() => true);
   const hanging = watching(api, [onExtensions()]);
-  await vi.waitFor(() => expect(api.requests).toHaveLength(1));
+  await until(() => expect(api.requests).toHaveLength(1));
   await hanging.stop();
   api.answerWith(refuse(500, 'InternalError'));
   const waiting = watching(api, [onExtensions()], { timing: { ...quick, backoffMs: 1e9, backoffCapMs: 1e9 } });
-  await vi.waitFor(() => expect(waiting.status().selections[0]?.problem).toBeDefined());
+  await until(() => expect(waiting.status().selections[0]?.problem).toBeDefined());
   await waiting.stop();
 });
 
@@ -444,6 +443,6 @@ test('resync sends every key of the functions that want it', async () => {
   const never = { ...onExtensions('never'), resync: false };
   await using watcher = watching(api, [onExtensions('always'), never], { resyncSeconds: 0.72 });
   const resyncs = () => watcher.sent.filter(({ cause }) => cause.type === 'resync');
-  await vi.waitFor(() => expect(new Set(resyncs().map(({ key }) => key.namespace)).size).toBe(5), 5000);
+  await until(() => expect(new Set(resyncs().map(({ key }) => key.namespace)).size).toBe(5));
   expect(new Set(resyncs().map((change) => change.function))).toEqual(new Set(['always']));
 });

@@ -61,7 +61,7 @@ test('a port that is taken ends the process: no watcher and no queue goes on', a
   const clusters = ['--garden', file, '--seed', `local=${file}`];
   const command = ['infra/cli/main.ts', 'run', ...clusters, '--flux-distribution', standIn.folder, '--port', `${port}`];
   // A process that goes on is killed, and then it has no exit code.
-  const ended = promisify(execFile)(process.execPath, command, { timeout: 4000, killSignal: 'SIGKILL' });
+  const ended = promisify(execFile)(process.execPath, command, { timeout: 20_000, killSignal: 'SIGKILL' });
   await expect(ended).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(

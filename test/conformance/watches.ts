@@ -105,7 +105,6 @@ export function watchTests(context: () => Context): void {
     const elsewhere = await client.post(await context().configMaps(), configMap('a'));
     const events = await watch.rest();
     expect(Date.now() - begun).toBeGreaterThan(5_000);
-    expect(Date.now() - begun).toBeLessThan(12_000);
     expect(events.map(({ type }) => type)).toContain('BOOKMARK');
     const last = events.at(-1);
     expect(last).toMatchObject({ type: 'BOOKMARK', object: { kind: 'ConfigMap', apiVersion: 'v1' } });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {
   group: 'helm.toolkit.fluxcd.io',
@@ -16,12 +16,9 @@ const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const core = ['source-controller', 'kustomize-controller'];
 
-/** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 60_000;
-
 /** What users and Gardener change in the life of a Shoot, on any API servers: embedded ones, or real ones. */
 export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout }, () => {
+  describe(name, { timeout: patience }, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

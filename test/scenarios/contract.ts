@@ -11,7 +11,7 @@ import { notReady } from '../landscape/gardenlet/readiness.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, SEED, type ShootParts, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardenlet';
 const FOREIGN = 'example.com/somebody-else';
@@ -19,12 +19,9 @@ const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
 
-/** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 60_000;
-
 /** Gardener's contract (docs/gardener-contract.md), on any API servers: embedded ones, or real ones. */
 export function contractSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout }, () => {
+  describe(name, { timeout: patience }, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -2,18 +2,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, type Stage, type StageOptions, startStage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const fieldManager = 'person';
 const url = 'https://git.example.com/a';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
-/** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 90_000;
-
 /** Delivery without the resource-manager, on any API servers: embedded ones, or real ones. */
 export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout }, () => {
+  describe(name, { timeout: patience }, () => {
     let apis: Apis;
     let stage: Stage;
 

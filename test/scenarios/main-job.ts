@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type Stage } from './stage.ts';
 
 const flux = (group: string, plural: string, kind: string): Resource => ({
   group: `${group}.toolkit.fluxcd.io`,
@@ -21,12 +21,9 @@ const publicRepository = {
 const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
-/** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 60_000;
-
 /** The main job on any API servers: embedded ones, or real ones. */
 export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout }, () => {
+  describe(name, { timeout: patience }, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardener';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
@@ -9,9 +9,6 @@ const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
-
-/** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 60_000;
 
 const reference = (name: string, kind: string, apiVersion = 'v1') => ({
   name,
@@ -37,7 +34,7 @@ const shootWith = (entries: (typeof creds)[], named = entries): ShootParts => ({
 
 /** What the Shoot's `spec.resources` names on its way into the shoot, on any API servers. */
 export function referencesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout }, () => {
+  describe(name, { timeout: patience }, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { gitRepositories, kustomizations } from './main-job.ts';
-import { type Apis, eventually, type Stage } from './stage.ts';
+import { type Apis, eventually, patience, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {
   group: 'helm.toolkit.fluxcd.io',
@@ -24,12 +24,9 @@ const inApps = (name: string) => ({ namespace: 'apps', name });
 const finalizers = ['finalizers.fluxcd.io'];
 const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
 
-/** Longer than what `eventually` waits, so that its words are heard. */
-const timeout = 60_000;
-
 /** How the extension leaves a Shoot, on any API servers: embedded ones, or real ones. */
 export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout }, () => {
+  describe(name, { timeout: patience }, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -222,13 +222,16 @@ export async function startStage(
   };
 }
 
+/** For a test that waits with `eventually`: long enough for its words to be heard. */
+export const patience = 150_000;
+
 /** Polls until the answer is as wanted; the error tells what was seen last. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,
   describe: (answer: T) => unknown = (answer) => answer,
-  seconds = 30,
+  seconds = 60,
 ): Promise<T> {
   const end = Date.now() + seconds * 1000;
   for (;;) {
