@@ -2,6 +2,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { Context, Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import { keyText } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
@@ -122,7 +123,7 @@ function contextOf(runner: Runner, group: Group, signal: AbortSignal): Context {
     send: (changes) => sender.send(changes),
     causes: group.changes.map(({ cause }) => cause),
     now,
-    log: runner.log.with({ function: name, cluster: key.cluster, namespace: key.namespace, name: key.name }),
+    log: runner.log.with({ function: name, key: keyText(key) }),
     metrics,
     signal,
   };

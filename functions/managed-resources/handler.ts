@@ -32,7 +32,7 @@ export const handler: Handler = async (key, context) => {
     return done;
   }
   const { operation } = decision;
-  const reporter = createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context.now);
+  const reporter = createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context);
   const run: Run = { context, seed, namespace: key.namespace, extension, cluster, operation, reporter };
   try {
     return await dispatch(run);

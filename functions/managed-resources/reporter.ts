@@ -10,6 +10,7 @@ import {
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import type { Context } from '../../shared/runtime/context.ts';
 import { fieldManager } from './write.ts';
 
 /** What is recorded beside the operation; absent: left as it is. */
@@ -43,7 +44,7 @@ export function createReporter(
   read: Extension,
   operation: OperationType,
   shootResources: readonly ResourceReference[],
-  now: () => Date,
+  { now, log }: Pick<Context, 'now' | 'log'>,
 ): Reporter {
   let extension = read;
   const name = { namespace: read.metadata.namespace, name: read.metadata.name };
@@ -90,6 +91,9 @@ export function createReporter(
       ...(references === undefined ? {} : { resources: references }),
     };
     if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
+    if (status === undefined) return;
+    if (error === undefined) log.info('operation', { type, state, description });
+    else log.warn('operation', { type, state, error: description });
   };
 
   return {

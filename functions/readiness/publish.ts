@@ -23,7 +23,7 @@ export async function publish(
   const health = context.settings.shootHealth ? shootHealth(applied, verdicts, healthOf(live), now) : undefined;
   const told = [...verdicts, ...configurationFollowed(applied), ...(health === undefined ? [] : [health])];
   const next = conditions(live, allOurs, told, now);
-  await write(seed, extension, next, flux);
+  await write(seed, extension, next, context, flux);
   const own = (next ?? live).filter(({ type }) => verdicts.some((verdict) => verdict.type === type));
   const allTrue = verdicts.every(({ status }) => status === 'True');
   if (allTrue && isOpen) return requeueAfter(SOON);
@@ -47,7 +47,12 @@ export async function rest(
 ): Promise<void> {
   const live = extension.status?.conditions ?? [];
   const health = context.settings.shootHealth ? restingHealth(healthOf(live), hibernated) : undefined;
-  await write(seed, extension, conditions(live, [SHOOT_HEALTH], health === undefined ? [] : [health], context.now()));
+  await write(
+    seed,
+    extension,
+    conditions(live, [SHOOT_HEALTH], health === undefined ? [] : [health], context.now()),
+    context,
+  );
 }
 
 function healthOf(live: Condition[]): Condition | undefined {
@@ -59,6 +64,7 @@ async function write(
   seed: KubeClient,
   extension: Extension,
   next: Condition[] | undefined,
+  { log }: Context,
   flux?: FluxStatus,
 ): Promise<void> {
   const fluxPatch = flux === undefined ? undefined : mergeDiff(extension.status?.providerStatus?.flux, flux);
@@ -74,4 +80,18 @@ async function write(
     { metadata: { resourceVersion }, status },
     { fieldManager: 'shoot-flux-readiness', subresource: 'status' },
   );
+  for (const condition of turned(extension.status?.conditions ?? [], next ?? [])) {
+    const { type, status, reason, message, codes } = condition;
+    if (status === 'True') log.info('condition', { type, status, reason });
+    // A code stands where somebody has to mend something, and not where it only takes time.
+    else log[codes === undefined ? 'info' : 'warn']('condition', { type, status, reason, error: message });
+  }
+}
+
+/** What says something else than before, not only of another revision or configuration. */
+function turned(live: Condition[], next: Condition[]): Condition[] {
+  return next.filter(({ type, status, reason }) => {
+    const before = live.find((condition) => condition.type === type);
+    return before?.status !== status || before.reason !== reason;
+  });
 }

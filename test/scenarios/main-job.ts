@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type Stage } from './stage.ts';
 
 const flux = (group: string, plural: string, kind: string): Resource => ({
   group: `${group}.toolkit.fluxcd.io`,
@@ -167,6 +167,26 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(JSON.stringify(events.items)).toContain('repositoryBranchh');
       await stage.setFluxConfig(publicRepository);
       await stage.untilReady();
+    });
+
+    it('its log tells what became of a Shoot, under its key', async () => {
+      await stage.setFluxConfig({ ...publicRepository, repositoryBranchh: 'main' });
+      await stage.reconcileShoot({ status: { lastOperation: creating } });
+      await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+      await stage.setFluxConfig(publicRepository);
+      await stage.untilReady();
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await untilBootstrapped();
+
+      const key = `${SEED}/${CONTROL_PLANE}/shoot-flux`;
+      const lines = stage.logLines.map((line): Record<string, unknown> => JSON.parse(line));
+      const said = lines.filter((line) => line.key === key && line.message !== 'run');
+      const told = (fields: object) => expect(said).toContainEqual(expect.objectContaining(fields));
+      const operation = { message: 'operation', type: 'Create' };
+      told({ ...operation, level: 'warn', state: 'Error', error: expect.stringContaining('repositoryBranchh') });
+      told({ ...operation, level: 'info', state: 'Succeeded', description: expect.stringContaining('are applied') });
+      told({ message: 'condition', level: 'info', type: 'SourceReady', status: 'True', reason: 'Ready' });
+      told({ message: 'first success recorded' });
     });
 
     it('makes a key for a private repository and carries it into the shoot', async () => {
