@@ -5,6 +5,7 @@ import {
   TIMESTAMP_ANNOTATION,
 } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { mergeDiff } from '../../../shared/kube/merge-patch.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 
 /** What of an Extension survives a control-plane migration (facts/gardener.md 1.7). */
@@ -39,8 +40,11 @@ export function createExtensionOperations(seed: KubeClient): ExtensionOperations
   const put = async (namespace: string, providerConfig: unknown, operation: string) => {
     const timestamp = now();
     const annotations = { [OPERATION_ANNOTATION]: operation, [TIMESTAMP_ANNOTATION]: timestamp };
-    const spec = { type: EXTENSION_TYPE, providerConfig: providerConfig ?? null };
-    if ((await find(namespace)) !== undefined) {
+    const live = await find(namespace);
+    if (live !== undefined) {
+      // As gardenlet does it: the patch is the difference, so a key that left the Shoot leaves the Extension.
+      const difference = mergeDiff(live.spec.providerConfig, providerConfig);
+      const spec = { type: EXTENSION_TYPE, ...(difference === undefined ? {} : { providerConfig: difference }) };
       await seed.mergePatch(resource, nameIn(namespace), { metadata: { annotations }, spec }, { fieldManager });
       return timestamp;
     }

@@ -118,6 +118,17 @@ describe('a new Shoot', () => {
     expect(extensions.seen).toEqual(['reconcile {"a":1}']);
   });
 
+  it('has the providerConfig of its Shoot afterwards too, without the keys that left it', async () => {
+    extensions = startExtensions(seed('one'));
+    for (const providerConfig of [{ a: { b: 1, c: 2 } }, { a: { b: 1 } }, undefined]) {
+      const extension = { type: 'shoot-flux', ...(providerConfig && { providerConfig }) };
+      if ((await shoot()) === undefined) await createShoot({ extensions: [extension] });
+      else await changeShoot({ extensions: [extension] });
+      await gardenlet().reconcile(name);
+    }
+    expect(extensions.seen).toEqual(['reconcile {"a":{"b":1,"c":2}}', 'reconcile {"a":{"b":1}}', 'reconcile null']);
+  });
+
   it('gets copies of what it refers to', async () => {
     extensions = startExtensions(seed('one'));
     const metadata = { name: 'git', namespace: name.namespace, labels: { own: 'label' } };
