@@ -550,6 +550,340 @@ const told: [KubeObject, Origin, string, string, ...string[]][] = [
     'PruneFailed',
     'cannot be deleted',
   ],
+  [
+    overSsh,
+    fluxConfig,
+    `${checkout} clone '${ssh}': ssh: handshake failed: ssh: no common algorithm for host key; client offered: [ssh-ed25519], peer offered: [rsa-sha2-512]`,
+    'HostKeyUnknown',
+    'known_hosts has no key of a kind that the SSH server git.example.com has; put its lines into knownHosts',
+  ],
+  [
+    overSsh,
+    fluxConfig,
+    `${checkout} clone '${ssh}': unable to construct auth method with options: knownhosts: /tmp/known_hosts:1: illegal base64 data at input byte 5`,
+    'HostKeysUnusable',
+    'its known_hosts cannot be read; put its lines into knownHosts of ConfigMap flux-config, as ssh-keyscan',
+  ],
+  [
+    flux('source', 'Bucket', 'fleet', { endpoint: 's3.example.com', secretRef: { name: 's3' } }),
+    providerConfig,
+    "invalid 's3' secret data: required fields 'accesskey' and 'secretkey'",
+    'CredentialsIncomplete',
+    "its Secret does not have 'accesskey' and 'secretkey'; put that into the Secret that source.secretResourceName",
+  ],
+  [
+    overHttps,
+    providerConfig,
+    "failed to configure proxy options: secret 'flux-system/proxy': key 'address' not found",
+    'CredentialsIncomplete',
+    'Secret proxy has no address; put that key into the Secret that this one is a copy of',
+  ],
+  [
+    oci,
+    providerConfig,
+    "failed to verify the signature using provider 'notation': 'trustpolicy.json' not found in secret 'flux-system/notation'",
+    'CredentialsIncomplete',
+    'Secret notation has no trustpolicy.json',
+  ],
+  [
+    overHttps,
+    providerConfig,
+    "secretRef 'flux-system/github' has github app data but provider is not set to github",
+    'CredentialsIncomplete',
+    'correct provider in source.template.spec of the providerConfig',
+  ],
+  [
+    overHttps,
+    providerConfig,
+    'to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller',
+    'FeatureDisabled',
+    'run without the feature ObjectLevelWorkloadIdentity; remove serviceAccountName',
+  ],
+  [
+    oci,
+    providerConfig,
+    'failed to verify the signature using provider \'cosign\': secrets "cosign-pub" not found',
+    'CredentialsMissing',
+    'Secret cosign-pub is not in the shoot; bring it there by additionalSecretResources',
+  ],
+  [
+    oci,
+    providerConfig,
+    "serviceaccount 'flux-system/puller' not found",
+    'ServiceAccountMissing',
+    'ServiceAccount flux-system/puller is not in the shoot; create it there, or correct serviceAccountName',
+  ],
+  [
+    overHttps,
+    providerConfig,
+    `${checkout} clone '${https}': Get "${https}/info/refs?service=git-upload-pack": proxyconnect tcp: dial tcp: lookup proxy.local on 10.0.0.1:53: no such host`,
+    'ProxyFailed',
+    'in the Secret that proxySecretRef in source.template.spec of the providerConfig names',
+  ],
+  [
+    oci,
+    providerConfig,
+    "failed to determine the artifact tag for 'oci://ghcr.io/org/fleet': semver '>>9' parse error: improper constraint: >>9",
+    'RevisionInvalid',
+    '>>9 is no range of versions; correct source.template.spec.ref',
+  ],
+  [
+    overHttps,
+    fluxConfig,
+    `${checkout} clone '${https}': object not found`,
+    'CheckoutFailed',
+    'branch main of https://git.example.com/org/fleet cannot be checked out as it is',
+  ],
+  [
+    overHttps,
+    fluxConfig,
+    `${checkout} list remote for '${https}': invalid pkt-len found`,
+    'NoGitServer',
+    'is no Git server, but for example a login page; correct repositoryUrl',
+  ],
+  [
+    overSsh,
+    fluxConfig,
+    `${checkout} clone '${ssh}': unknown error: ERROR: The project you were looking for could not be found or you don't have permission to view it.`,
+    'RepositoryNotFound',
+    'or these credentials may not see it',
+    deployKey,
+  ],
+  [overHttps, providerConfig, "no artifact available for include 'other'", 'IncludeNotReady', 'GitRepository other'],
+  [
+    overHttps,
+    providerConfig,
+    'could not get resource for include \'other\': gitrepositories.source.toolkit.fluxcd.io "other" not found',
+    'IncludeFailed',
+    'it cannot include GitRepository other',
+    'correct include in source.template.spec of the providerConfig',
+  ],
+  [
+    overHttps,
+    providerConfig,
+    'failed to sparse checkout directories : lstat /tmp/gitrepository-1/apps: no such file or directory',
+    'PathNotFound',
+    'correct sparseCheckout',
+  ],
+  [
+    oci,
+    providerConfig,
+    "URL validation failed for 'oci://ghcr.io/org/fleet:v1': URL must not contain a tag; remove ':v1'",
+    'UrlInvalid',
+    'correct source.template.spec.url of the providerConfig',
+  ],
+  [
+    overHttps,
+    fluxConfig,
+    'unable to archive artifact to storage: open /data/gitrepository/x: permission denied',
+    'StorageFailed',
+    'source-controller cannot keep what it has fetched; see its log',
+  ],
+  [
+    overHttps,
+    fluxConfig,
+    `${checkout} clone '${https}': unexpected client error: unexpected requesting "${https}/info/refs?service=git-upload-pack" status code: 503`,
+    'ServerFailed',
+    'git.example.com answers with an error of its own; it is tried again',
+  ],
+  [
+    oci,
+    providerConfig,
+    'failed to determine artifact digest: Get "https://ghcr.io/v2/": http: server gave HTTP response to HTTPS client',
+    'ProtocolMismatch',
+    'correct source.template.spec.url of the providerConfig, or set insecure',
+  ],
+  [
+    oci,
+    providerConfig,
+    "failed to generate transport for 'oci://ghcr.io/org/fleet': failed to parse CA certificate",
+    'CertificateUnusable',
+    'put them in PEM form into ca.crt',
+  ],
+  [
+    oci,
+    providerConfig,
+    'failed to get credential from aws: operation error STS: AssumeRoleWithWebIdentity',
+    'AuthenticationFailed',
+    'aws gives no credentials; correct provider in source.template.spec of the providerConfig',
+  ],
+  [
+    overHttps,
+    providerConfig,
+    "cannot verify signature of commit '9c36b9c4' since it is not signed",
+    'VerificationFailed',
+    'sign the revision',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    'GitRepository.source.toolkit.fluxcd.io "fleet" not found',
+    'SourceMissing',
+    'its source GitRepository fleet is not in the shoot; create it there, or correct sourceRef in kustomization.template.spec of the providerConfig',
+  ],
+  [
+    kustomization,
+    released,
+    'ocirepositories.source.toolkit.fluxcd.io "fleet" not found',
+    'SourceMissing',
+    'its source OCIRepository fleet is not in the shoot; create it there, or correct sourceRef in spec of Kustomization flux-system/main-ks in the shoot',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    "source `fleet` kind 'Repository' not supported",
+    'SourceMissing',
+    'kustomize-controller knows no source of kind Repository',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    'unable to get source \'flux-system/fleet\': Get "https://100.64.0.1:443/apis": dial tcp 100.64.0.1:443: connect: connection refused',
+    'ApiServerNotAvailable',
+    'did not answer kustomize-controller now; it is tried again',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    "can't access 'ExternalArtifact/flux-system/x', ExternalArtifact feature gate is disabled",
+    'FeatureDisabled',
+    'add source-watcher to the components',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    'to use spec.decryption.serviceAccountName for decryption authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller',
+    'FeatureDisabled',
+    'remove serviceAccountName from kustomization.template.spec.decryption',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    "Reconciliation failed terminally due to configuration error: failed to evaluate dependency infra: failed to parse the CEL expression 'x('",
+    'ExpressionInvalid',
+    'correct readyExpr of dependsOn in kustomization.template.spec',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    'unable to read KubeConfig secret \'flux-system/remote\' error: Secret "remote" not found',
+    'KubeConfigUnusable',
+    'the kubeconfig in Secret flux-system/remote cannot be used',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    "failed to verify archive: computed digest doesn't match provided 'sha256:18db1c40' (check whether file size exceeds max download size)",
+    'ArtifactUnusable',
+    'restart source-controller',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'tmp dir error: mkdir /tmp/kustomization-1: no space left on device',
+    'StorageFull',
+    '.sourceignore',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    'Secret "sops-age" not found',
+    'DecryptionKeyMissing',
+    'Secret sops-age with the keys for decryption is not in the shoot',
+    additional,
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    "kustomize build failed: accumulating resources: accumulation err='merging resources from 'b.yaml': may not add resource with an already registered id: Namespace.v1.[noGrp]/apps.[noNs]'",
+    'BuildFailed',
+    'Namespace.v1.[noGrp]/apps.[noNs] is there twice',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'kustomize build failed: no matches for Id Deployment.v1.apps/a.[noNs]; failed to find unique target for patch Deployment.v1.apps/a.[noNs]',
+    'BuildFailed',
+    'a patch or replacement is for Deployment.v1.apps/a.[noNs], which is not there',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    "kustomize build failed: accumulating resources: accumulation err='accumulating resources from 'apps/a.yaml': MalformedYAMLError: yaml: line 3: mapping values are not allowed in this context in File: apps/a.yaml': evalsymlink failure",
+    'BuildFailed',
+    'apps/a.yaml is no YAML at line 3',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'failed to decode Kubernetes apiVersion, kind and name from: apiVersion: v1\ndata:\n  pin: MTIz\nkind: Secret\n',
+    'BuildFailed',
+    'one of its manifests has no apiVersion, kind or name',
+    'the message is withheld',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    "component path '../shared' must be local and relative",
+    'BuildFailed',
+    'the component ../shared is not below its path',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    'New reconciliation triggered by GitRepository/flux-system/fleet',
+    'HealthCheckCanceled',
+    'a newer revision came',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'HelmRelease/apps/a dry-run failed: request to convert CR to an invalid group/version: helm.toolkit.fluxcd.io/v2beta1',
+    'MigrationNeeded',
+    'run "flux migrate" against the Shoot',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'Job/apps/a immutable field detected, failed to delete object: jobs.batch "a" not found',
+    'ApplyFailed',
+    'Job/apps/a is to be made anew, and does not go',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'Deployment/apps/a dry-run failed: failed to create typed patch object (apps/a; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema',
+    'ApplyFailed',
+    'the API server does not accept .spec.replica of Deployment/apps/a',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'PersistentVolumeClaim/apps/a dry-run failed (Invalid): PersistentVolumeClaim "a" is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
+    'ApplyFailed',
+    'field spec of PersistentVolumeClaim/apps/a cannot be changed',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'ClusterRole/a dry-run failed (Forbidden): clusterroles.rbac.authorization.k8s.io "a" is forbidden: user "system:serviceaccount:apps:deployer" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}',
+    'ApplyFailed',
+    '"system:serviceaccount:apps:deployer" may not write ClusterRole/a',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'Deployment/apps/a dry-run failed (Timeout): the server was unable to return a response in the time allotted, but may still be processing requests',
+    'ApiServerNotAvailable',
+    'it is tried again',
+  ],
+  [
+    kustomization,
+    providerConfig,
+    "health check failed after 30.1s: timeout waiting for: [can't determine status for Deployment/apps/a]",
+    'HealthCheckFailed',
+    ': Deployment/apps/a does not get ready',
+  ],
 ];
 
 describe('explain', () => {
@@ -558,7 +892,7 @@ describe('explain', () => {
     expect(explanation.reason).toBe(reason);
     for (const text of named) expect(explanation.message).toContain(text);
     expect(explanation.message).toMatch(
-      new RegExp(`^${object.kind} flux-system/${object.metadata.name}: [^;]+; .+\\. Flux says: `),
+      new RegExp(`^${object.kind} flux-system/${object.metadata.name}: [^;]+; .+\\. Flux says: `, 's'),
     );
   });
 
@@ -573,8 +907,11 @@ describe('explain', () => {
   });
 
   it('trap 21: a code that is tried again for whatever a user can mend, none for what only takes time', () => {
+    const transient = [
+      ...['SourceNotReady', 'DependencyNotReady', 'HealthCheckCanceled', 'ApiServerNotAvailable'],
+      ...['ServerFailed', 'IncludeNotReady'],
+    ];
     for (const [object, origin, message, reason] of told) {
-      const transient = ['SourceNotReady', 'DependencyNotReady', 'HealthCheckCanceled', 'ApiServerNotAvailable'];
       const isTransient = transient.includes(reason);
       const codes = isTransient ? [] : ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
       expect(explain(object, message, origin).codes, message).toEqual(codes);
@@ -582,8 +919,35 @@ describe('explain', () => {
   });
 
   it('what Flux says is quoted whole, when it is short and holds no secret', () => {
-    for (const [object, origin, message] of told.filter(([, , { length }]) => length <= LONGEST_QUOTE)) {
-      expect(explain(object, message, origin).message.endsWith(message.replace(/\s+/g, ' '))).toBe(true);
+    const short = told.filter(([, , { length }]) => length <= LONGEST_QUOTE);
+    for (const [object, origin, message] of short.filter(
+      ([, , message]) => !/kind: Secret|Invalid value/.test(message),
+    )) {
+      expect(explain(object, message, origin).message.endsWith(message.replace(/\s+/g, ' ').trim()), message).toBe(
+        true,
+      );
+    }
+  });
+
+  it('no value that was filled in from a Secret', () => {
+    const { decryption: _, ...spec } = kustomization.spec as Record<string, unknown>;
+    const plain = { ...kustomization, spec };
+    const filled = { ...plain, spec: { ...spec, postBuild: { substituteFrom: [{ kind: 'Secret', name: 'vars' }] } } };
+    for (const value of ['"s3cr3t, \\"quoted\\" and long"', '{"a":"s3cr3t"}', 's3cr3t']) {
+      const refused = `ConfigMap/apps/a dry-run failed (Invalid): ConfigMap "a" is invalid: metadata.labels: Invalid value: ${value}: a valid label must be`;
+      expect(explain(plain, refused, fluxConfig).message).toContain(value);
+      expect(explain(filled, refused, fluxConfig).message).toContain('Invalid value: "***": a valid label must be');
+      expect(explain(kustomization, refused, fluxConfig).message).not.toContain('s3cr3t');
+    }
+  });
+
+  it('a webhook denies, whatever it says', () => {
+    for (const [, , message] of told) {
+      const denied = `Deployment/apps/a dry-run failed (Forbidden): admission webhook "w" denied the request: ${message}`;
+      expect(explain(kustomization, denied, fluxConfig)).toMatchObject({
+        ...{ reason: 'ApplyFailed', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
+        message: expect.stringContaining(': the admission webhook "w" denies Deployment/apps/a; correct it'),
+      });
     }
   });
 
@@ -603,6 +967,10 @@ describe('explain', () => {
     const denied = 'Secret/apps/a dry-run failed (Forbidden): admission webhook "w" denied the request: value s3cr3t';
     expect(explain(kustomization, denied, fluxConfig).message).not.toContain('s3cr3t');
     expect(explain(kustomization, denied, fluxConfig).message).toContain('the admission webhook "w" denies Secret/');
+    const mistyped = 'Secret/apps/a dry-run failed: failed to create typed patch object (apps/a; /v1, Kind=Secret): ';
+    const pin = `${mistyped}.stringData.pin: expected string, got &value.valueUnstructured{Value:123456}`;
+    expect(explain(kustomization, pin, fluxConfig).message).toContain('does not accept .stringData.pin of Secret/');
+    expect(explain(kustomization, pin, fluxConfig).message).not.toContain('123456');
     const long = `kustomize build failed: ${'accumulating resources '.repeat(900)}`;
     expect(explain(kustomization, long, fluxConfig).message.length).toBeLessThan(LONGEST_QUOTE + 300);
   });

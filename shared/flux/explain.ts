@@ -21,7 +21,9 @@ export interface Explanation {
  * @param message of its condition Ready or Stalled
  */
 export function explain(object: KubeObject, message: string, origin: Origin): Explanation {
-  const told = mayQuoteSecret(message) ? 'the message is withheld, it may quote a Secret' : safeText(message);
+  const told = mayQuoteSecret(message)
+    ? 'the message is withheld, it may quote a Secret'
+    : safeText(withoutValues(object, message));
   const failures = object.kind === 'Kustomization' ? kustomizationFailures : sourceFailures;
   for (const failure of failures) {
     const found = appliesTo(failure, object.kind) ? failure.matches.exec(message) : null;
@@ -39,7 +41,29 @@ function appliesTo({ kinds }: Failure, kind: string): boolean {
   return kinds === undefined || kinds.includes(kind);
 }
 
-/** A webhook that refuses a Secret of the repository chooses its words itself. */
+/**
+ * Webhooks choose their words themselves, and API servers quote what they cannot read of a Secret. Of a manifest
+ * without a name kustomize-controller quotes all, whatever it is.
+ */
 function mayQuoteSecret(message: string): boolean {
-  return /^Secret\/\S+ .*denied/s.test(message);
+  return (
+    /^Secret\/\S+ .*(?:denied|Invalid value|typed patch object|unmarshal|decod)/s.test(message) ||
+    message.includes('failed to decode Kubernetes apiVersion, kind and name from')
+  );
+}
+
+/** API servers quote the values that they do not accept; what is filled in or decrypted is for nobody's eyes. */
+function withoutValues({ spec }: KubeObject, message: string): string {
+  const { decryption, postBuild } = (spec ?? {}) as KustomizationSpec;
+  const isSecret = decryption !== undefined || postBuild?.substituteFrom?.some(({ kind }) => kind === 'Secret');
+  if (!isSecret) return message;
+  return message
+    .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')
+    .replace(/(valueUnstructured\{Value:)[^}]*/g, '$1***')
+    .replace(/(unknown anchor )'[^']*'|(cannot unmarshal \S+ )`[^`]*`/g, '$1$2***');
+}
+
+interface KustomizationSpec {
+  decryption?: unknown;
+  postBuild?: { substituteFrom?: { kind?: string }[] };
 }

@@ -31,13 +31,85 @@ function refused(object: string, message: string): [what: string, remedy: string
   return sentence ?? [`the API server does not take ${object}`, 'correct it in the repository'];
 }
 
+/** API servers name a kind, or its plural. */
+const sourceKinds: Record<string, string> = {
+  gitrepositories: 'GitRepository',
+  ocirepositories: 'OCIRepository',
+  buckets: 'Bucket',
+  externalartifacts: 'ExternalArtifact',
+};
+
 /** What kustomize-controller cannot do, in its own words and those of kustomize, SOPS and API servers. */
 export const kustomizationFailures: Failure[] = [
   {
+    reason: 'ApplyFailed',
+    // Webhooks and policies say what they like, also what is below.
+    matches:
+      /^(\S+) (?:dry-run failed|apply failed).*?(?:admission webhook "[^"]+" denied|failed calling webhook|ValidatingAdmissionPolicy '[^']+' with)/s,
+    says: (found) => refused(found[1] ?? 'an object', found.input),
+  },
+  {
     reason: 'SourceNotReady',
-    matches: /Source artifact not found|Source is not ready|Source '([^']+)' not found|unable to get source '([^']+)'/,
+    matches: /Source artifact not found|Source is not ready/,
     says: () => ['its source has no artifact yet', 'see condition SourceReady'],
     isTransient: true,
+  },
+  {
+    reason: 'SourceMissing',
+    matches: /^(\w+)\.source(?:\.toolkit|\.extensions)?\.fluxcd\.io "([^"]+)" not found/,
+    says: ([, kind = '', name], { places }) => [
+      `its source ${sourceKinds[kind] ?? kind} ${name} is not in the shoot`,
+      `create it there, or correct sourceRef in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'ApiServerNotAvailable',
+    matches: /^(?:unable to get source '|failed to update status: |unable to update the healthy status)/,
+    says: () => ['the API server of the shoot did not answer kustomize-controller now', 'it is tried again'],
+    isTransient: true,
+  },
+  {
+    reason: 'SourceMissing',
+    matches: /^source `([^`]+)` kind '([^']+)' not supported/,
+    says: ([, , kind], { places }) => [
+      `kustomize-controller knows no source of kind ${kind}`,
+      `correct sourceRef in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'FeatureDisabled',
+    matches: /ExternalArtifact feature gate is disabled/,
+    says: () => [
+      'kustomize-controller of this Shoot runs without the feature ExternalArtifact',
+      'add source-watcher to the components in the configuration',
+    ],
+  },
+  {
+    reason: 'FeatureDisabled',
+    matches: /^to use spec\S+ .*please enable the (\w+) feature gate/,
+    says: ([, gate], { places }) => [
+      `kustomize-controller of this Shoot runs without the feature ${gate}`,
+      `remove serviceAccountName from ${places.decryption}, and use a secretRef instead`,
+    ],
+  },
+  {
+    reason: 'ExpressionInvalid',
+    matches: /^Reconciliation failed terminally due to configuration error: (failed to evaluate dependency)?/,
+    says: ([, dependency], { places }) => [
+      'one of its CEL expressions cannot be used',
+      `correct ${dependency === undefined ? 'healthCheckExprs' : 'readyExpr of dependsOn'} in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'KubeConfigUnusable',
+    matches:
+      /^(?:unable to read |invalid )?KubeConfig (?:in )?secret '([^']+)'|^(?:cluster|user) '[^']+' (?:is nil|references a)/,
+    says: ([, name], { places }) => [
+      name === undefined
+        ? 'no client for the cluster that it deploys to comes about'
+        : `the kubeconfig in Secret ${name} cannot be used`,
+      `put a kubeconfig with everything in it into key value of that Secret, or correct kubeConfig in ${places.template}`,
+    ],
   },
   {
     reason: 'DependencyNotReady',
@@ -66,6 +138,22 @@ export const kustomizationFailures: Failure[] = [
     ],
   },
   {
+    reason: 'ArtifactUnusable',
+    matches: /failed to verify archive|greater than the max download size/,
+    says: () => [
+      'what kustomize-controller has fetched is not the artifact that source-controller has announced',
+      'restart source-controller, should this last',
+    ],
+  },
+  {
+    reason: 'StorageFull',
+    matches: /^(?:tmp dir error|failed to ).*no space left on device/,
+    says: () => [
+      'kustomize-controller has no space left for the artifact',
+      'exclude files with .sourceignore in the repository, or enlarge its volume',
+    ],
+  },
+  {
     reason: 'PathNotFound',
     matches: /kustomization path not found: (?:l?stat )?(?:\/tmp\/[^/\s]+\/?)?(\S*?):? no such file or directory/,
     says: ([, folder], { path, places }) => [
@@ -76,7 +164,7 @@ export const kustomizationFailures: Failure[] = [
   {
     reason: 'DecryptionKeyMissing',
     matches:
-      /cannot get \S+ (?:SOPS age )?decryption Secret '([^']+)'|decryption secret error: Secret "([^"]+)" not found/,
+      /cannot get \S+ (?:SOPS age )?decryption Secret '([^']+)'|^(?:decryption secret error: )?secrets? "([^"]+)" not found/i,
     says: ([, name, other], { decryption, places }) => [
       `Secret ${name ?? other} with the keys for decryption is not in the shoot`,
       `create ${decryption}, or correct ${places.decryption}`,
@@ -132,6 +220,24 @@ export const kustomizationFailures: Failure[] = [
   },
   {
     reason: 'BuildFailed',
+    matches: /may not add resource with an already registered id: ([^']+)/,
+    says: ([, id]) => [`${id} is there twice`, 'remove one of the two, or exclude its file'],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /no matches for Id ([^;\s]+)|unable to find patch target "([^"]+)"/,
+    says: ([, id, name]) => [
+      `a patch or replacement is for ${id ?? name}, which is not there`,
+      'correct its target, or add that object',
+    ],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /MalformedYAMLError: (?:yaml: )?(line \d+)?.* in File: (\S+?)'?(?:[:\s]|$)/s,
+    says: ([, line, file]) => [`${file} is no YAML${line === undefined ? '' : ` at ${line}`}`, 'correct it'],
+  },
+  {
+    reason: 'BuildFailed',
     matches: /accumulating resources from '(?![^']*': read )([^']+)': (?:open \S+: )?(?:no such file|evalsymlink|Get )/,
     says: ([, name]) => [
       `kustomization.yaml names ${name}, which cannot be read`,
@@ -140,7 +246,8 @@ export const kustomizationFailures: Failure[] = [
   },
   {
     reason: 'BuildFailed',
-    matches: /failed to decode Kubernetes YAML from (?:\/tmp\/[^/\s]+\/)?([^\s:]+)|got file '([^']+)', but/,
+    matches:
+      /(?:failed to decode Kubernetes YAML from|while parsing YAML file) (?:\/tmp\/[^/\s]+\/)?([^\s:]+)|got file '([^']+)', but/,
     says: ([, file, other]) => [
       `${file ?? other} is no YAML of Kubernetes objects`,
       'correct it, or keep it out with .sourceignore or a kustomization.yaml',
@@ -148,7 +255,23 @@ export const kustomizationFailures: Failure[] = [
   },
   {
     reason: 'BuildFailed',
-    matches: /kustomize build failed|failed to decode Kubernetes apiVersion, kind and name/,
+    matches: /failed to decode Kubernetes apiVersion, kind and name/,
+    says: () => [
+      'one of its manifests has no apiVersion, kind or name',
+      'correct it, or keep it out with .sourceignore or a kustomization.yaml',
+    ],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /component path '([^']+)' must be local and relative/,
+    says: ([, folder], { places }) => [
+      `the component ${folder} is not below its path`,
+      `move it there, or correct components in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /kustomize build failed/,
     says: (_, { path }) => [
       `kustomize cannot build ${path}`,
       `correct what it names; "kustomize build ${path}" in the repository shows the same`,
@@ -157,7 +280,7 @@ export const kustomizationFailures: Failure[] = [
   {
     reason: 'HealthCheckFailed',
     matches:
-      /health check failed after \S+ (?:timeout waiting for|failed early due to stalled resources): \[(.*?)(?: status: '|\]|, |$)/i,
+      /health check failed after \S+ (?:timeout waiting for|failed early due to stalled resources): \[(?:can't determine status for )?(.*?)(?: status: '|\]|, |$)/i,
     says: ([, first], { places }) => [
       `${first} does not get ready`,
       `see its status and events in the shoot, or raise ${places.timeout}`,
@@ -173,7 +296,7 @@ export const kustomizationFailures: Failure[] = [
   },
   {
     reason: 'HealthCheckCanceled',
-    matches: /Health checks canceled/,
+    matches: /Health checks canceled|New reconciliation triggered by/,
     says: () => ['a newer revision came while it waited', 'that one is applied next'],
     isTransient: true,
   },
@@ -211,20 +334,36 @@ export const kustomizationFailures: Failure[] = [
   },
   {
     reason: 'ApiServerNotAvailable',
-    // A webhook that does not answer is told by the refusal.
     matches:
-      /^(\S+) (?:dry-run failed|apply failed)(?!.*failed calling webhook).*(?:connection refused|i\/o timeout|deadline exceeded|etcdserver|currently unable to handle|too many requests|object has been modified|TLS handshake)/is,
+      /^(\S+) (?:dry-run failed|apply failed).*(?:connection refused|i\/o timeout|deadline exceeded|etcdserver|currently unable to handle|too many requests|object has been modified|TLS handshake|in the time allotted|client connection lost|unexpected EOF|reset by peer)/is,
     says: ([, object]) => [`the API server of the shoot did not take ${object} now`, 'it is tried again'],
     isTransient: true,
   },
   {
+    reason: 'MigrationNeeded',
+    matches: /^(\S+) .*request to convert CR to an invalid group\/version: (\S+)/,
+    says: ([, object, version]) => [
+      `${object} was last written in ${version}, which the shoot no longer has`,
+      'run "flux migrate" against the Shoot',
+    ],
+  },
+  {
     reason: 'ApplyFailed',
-    matches: /^(\S+) (?:dry-run failed|apply failed|immutable field detected|not found)/,
+    matches: /^(\S+) immutable field detected, failed to /,
+    says: ([, object]) => [
+      `${object} is to be made anew, and does not go`,
+      'see in the shoot what keeps it, for example a finalizer or a webhook',
+    ],
+  },
+  {
+    reason: 'ApplyFailed',
+    matches:
+      /^(\S+) (?:dry-run failed|apply failed|not found|metadata\.managedFields cleanup failed|failed to migrate API version|normalization error)/,
     says: (found) => refused(found[1] ?? 'an object', found.input),
   },
   {
     reason: 'PruneFailed',
-    matches: /(?:(\S+) )?(?:delete failed|prune failed|failed to wait for resources termination)/i,
+    matches: /(?:(\S+) )?(?:delete failed|prune failed|termination timeout|failed to wait for resources termination)/i,
     says: ([, object]) => [
       `${object ?? 'an object'} that left the repository cannot be deleted`,
       'see in the shoot what keeps it, for example a finalizer or a webhook',

@@ -42,8 +42,13 @@ const refusals: [RefusalKind, RegExp][] = [
   ['terminating', /unable to create new content in namespace (\S+) because it is being terminated/],
   ['noNamespace', /namespaces "([^"]+)" not found/],
   ['notAllowed', /is forbidden: User "([^"]+)" cannot /],
+  ['notAllowed', /is forbidden: user "([^"]+)" .*is attempting to grant RBAC permissions not currently held/s],
   ['immutable', /(?:([\w.[\]]+): )?(?:Invalid value: .*: |Forbidden: )?field is immutable/],
-  ['immutable', /([\w.[\]]+): Forbidden: (?:updates to .* are forbidden|may not change once set|field is immutable)/],
+  [
+    'immutable',
+    /([\w.[\]]+): Forbidden: (?:updates to .* are forbidden|may not change once set|field is immutable|\w+ is immutable after creation)/,
+  ],
+  ['immutable', /([\w.[\]]+): Invalid value: .*: [^:]*\bis immutable\b/i],
   ['managedByOthers', /Apply failed with \d+ conflicts?: conflicts? with "([^"]+)"/],
   ['changedMeanwhile', /the object has been modified; please apply your changes to the latest version/],
   ['noKind', /no matches for kind "([^"]+)" in version/],
@@ -53,6 +58,7 @@ const refusals: [RefusalKind, RegExp][] = [
   ],
   ['invalid', /\bis invalid: ([^\s:]+): /],
   ['invalid', /strict decoding error: ((?:unknown|duplicate) field "[^"]+")/],
+  ['invalid', /failed to create typed patch object \([^)]*\): (?:errors:\s*)?(\.[^\s:]+): /],
   [
     'unreachable',
     /connection refused|no such host|i\/o timeout|context deadline exceeded|TLS handshake timeout|no route to host/,

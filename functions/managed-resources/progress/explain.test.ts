@@ -141,6 +141,20 @@ describe('explain', () => {
     );
   });
 
+  it('tells a former object that cannot be deleted from one that cannot be applied', () => {
+    const message =
+      'Could not clean all old resources: error during deletion of old resource "v1/ConfigMap/a/b": admission webhook "w" denied the request: no';
+    expect(explain('shoot-flux-sync', 'DeletionFailed', message)).toMatch(
+      /^ManagedResource shoot-flux-sync: a former object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the Shoot denies it; let that webhook make an exception/,
+    );
+    expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain('see in the Shoot what refuses that');
+  });
+
+  it('says that a Secret of ours that somebody has deleted comes back', () => {
+    const message = 'secrets "managedresource-shoot-flux-sync-0a1b2c3d" not found';
+    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('it is written again');
+  });
+
   it('quotes no Secret that a webhook quotes', () => {
     const message = of('v1/Secret/flux-system/flux-source', 'admission webhook "w" denied the request: value s3cr3t');
     const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);

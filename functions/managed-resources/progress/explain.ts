@@ -75,7 +75,14 @@ export function explain(name: string, reason: string, message: string): string {
   if (reason === 'DeletionPending') {
     return `ManagedResource ${name}: a former object does not go, and nothing new is applied before that; see in the Shoot which of its finalizers nobody takes away. The resource-manager says: ${told}`;
   }
+  if (reason === 'CannotReadSecret') {
+    return `ManagedResource ${name}: the resource-manager has not found the Secret with its objects; it is written again, and read with the next try. The resource-manager says: ${told}`;
+  }
   const sentence = sentenceOf(refusalIn(message), message);
+  if (reason === 'DeletionFailed') {
+    const why = sentence ?? 'see in the Shoot what refuses that.';
+    return `ManagedResource ${name}: a former object cannot be deleted, and nothing new is applied before that; ${why} The resource-manager says: ${told}`;
+  }
   return sentence === undefined
     ? `ManagedResource ${name} cannot be applied to the shoot: ${told}`
     : `ManagedResource ${name}: ${sentence} The resource-manager says: ${told}`;
