@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { expect, it, test } from 'vitest';
+import { quote, withoutCredentials } from './quote.ts';
+
+it.each([
+  ['https://user:pass@git.example/x', 'https://...@git.example/x'],
+  ['git@git.example:x', 'git@git.example:x'],
+  ['ssh://git@git.example/x', 'ssh://git@git.example/x'],
+  ['//token@git.example', '//...@git.example'],
+  ['p@ss@git.example and a@b', '...@git.example and ...@b'],
+  ['(https://user:pass@git.example)', '...@git.example)'],
+  ['@', '...@'],
+  ['nothing', 'nothing'],
+])('%s is shown as %s', (text, shown) => {
+  expect(withoutCredentials(text)).toBe(shown);
+});
+
+test('nothing before an @ is shown, whatever the text', () => {
+  const word = fc.stringMatching(/^[\w:/@. +-]{0,20}$/);
+  fc.assert(
+    fc.property(word, (text) => {
+      for (const shown of withoutCredentials(text).split(/\s/)) {
+        expect(shown).toMatch(/^([^@]|((?:[\w+.-]+:)?\/\/)?(\.\.\.|git)@[^@]*)*$/);
+      }
+    }),
+  );
+});
+
+it('takes no longer than reading', () => {
+  const begin = performance.now();
+  for (const part of ['x', '1.', '@', 'https://', ' @']) quote(part.repeat(200_000));
+  expect(performance.now() - begin).toBeLessThan(2000);
+});
