@@ -104,11 +104,16 @@ describe('the Lambda of a function', () => {
     );
   });
 
-  it('lets a conflict come again at once', async () => {
-    const { run, hidden } = setup(() => Promise.reject(new ConflictError('changed meanwhile', 409, 'Conflict')));
+  it('lets a conflict come again at once, and warns only where that happens again and again', async () => {
+    const { run, hidden, lines } = setup(() => Promise.reject(new ConflictError('changed meanwhile', 409, 'Conflict')));
     const record = recordOf(extensionChange('1'));
     expect(await run(record)).toEqual([record.messageId]);
     expect(hidden.get(record.receiptHandle)).toBe(0);
+    await run(recordOf(extensionChange('1'), { receiveCount: 3 }));
+    expect(lines.map(({ level, outcome }) => [level, outcome])).toEqual([
+      ['info', 'retry'],
+      ['warn', 'retry'],
+    ]);
   });
 
   it('goes on retrying when even the visibility cannot be changed', async () => {

@@ -42,7 +42,8 @@ export function report(runner: Runner, group: Group, ending: Ending, seconds: nu
     ...('error' in ending ? { error: describeError(ending.error) } : {}),
   };
   if (result === 'dead_letter') runner.log.error('run', fields);
-  else if (result === 'retry') runner.log.warn('run', fields);
+  // Somebody else was faster, which the guarded writes are made for, and it is read again at once.
+  else if (ending.result === 'retry' && ending.seconds > 0) runner.log.warn('run', fields);
   else runner.log.info('run', fields);
 }
 

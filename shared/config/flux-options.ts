@@ -92,7 +92,8 @@ export const optionDocs = {
     example: 'Orphan',
   },
   suspend: {
-    description: 'Suspends the source and the Kustomization, for incidents: nothing new arrives, nothing is removed.',
+    description:
+      'Suspends the source and the Kustomization, for incidents: nothing new arrives, nothing is removed. Where `syncMode` `Once` has made them yours, use `flux suspend` in the Shoot instead.',
     default: '`false`',
     example: 'true',
   },
