@@ -10,12 +10,15 @@ const REPOSITORY = 'https://example.com/fleet';
  * could mend something counts; the rest is told by the Extension.
  */
 export function issuesWithAnyFluxConfig(inputs: Omit<ConfigInputs, 'fluxConfig'>): ConfigIssue[] {
-  const [first = [], ...others] = fluxConfigs(inputs.providerConfig).map((fluxConfig) =>
-    issuesOf({ ...inputs, fluxConfig }),
-  );
-  if ([first, ...others].some(({ length }) => length === 0)) return [];
-  const always = others.reduce((kept, found) => {
-    const sentences = new Set(found.map(issueText));
+  const found: ConfigIssue[][] = [];
+  for (const fluxConfig of fluxConfigs(inputs.providerConfig)) {
+    const issues = issuesOf({ ...inputs, fluxConfig });
+    if (issues.length === 0) return [];
+    found.push(issues);
+  }
+  const [first = [], ...others] = found;
+  const always = others.reduce((kept, other) => {
+    const sentences = new Set(other.map(issueText));
     return kept.filter((issue) => sentences.has(issueText(issue)));
   }, first);
   // Beside each ConfigMap it is wrong in another way; that it is wrong is sure.

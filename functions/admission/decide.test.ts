@@ -187,6 +187,10 @@ describe('a Shoot is allowed without a look', () => {
     expect(answer).toEqual({ allowed: true });
   });
 
+  it('but not when its deletionTimestamp is null', () => {
+    expect(created({ providerConfig: wrong, metadata: { deletionTimestamp: null } }).allowed).toBe(false);
+  });
+
   it.each<[string, AdmissionAnswer]>([
     ['its providerConfig', updated({}, { providerConfig: wrong })],
     [
@@ -196,6 +200,60 @@ describe('a Shoot is allowed without a look', () => {
     ['disabled', updated({ providerConfig: wrong, extension: { disabled: true } }, { providerConfig: wrong })],
   ])('but not when %s changes', (_, answer) => {
     expect(answer.allowed).toBe(false);
+  });
+});
+
+describe('whoever writes a megabyte', () => {
+  const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
+  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+  const parts: [string, Parts, string][] = [
+    [
+      'of keys',
+      { providerConfig: Object.fromEntries(times(60_000, (i) => [`key-${i}`, 1])) },
+      'is longer than 128 KiB; keep in the repository what is long',
+    ],
+    [
+      'of text',
+      { providerConfig: { flux: { version: 'v'.repeat(1_000_000) } } },
+      'is longer than 128 KiB; keep in the repository what is long',
+    ],
+    [
+      'of brackets',
+      { providerConfig: { source: { template: nested(9000) } } },
+      'is nested more than 64 levels deep; write it flatter',
+    ],
+    [
+      'of names that are not there, beside others',
+      {
+        providerConfig: { additionalSecretResources: times(6000, (i) => ({ name: `n${i}` })) },
+        resources: times(15_000, (i) => secret(`other-${i}`)),
+      },
+      '(it has other-0, other-1, other-2, other-3, other-4, other-5, other-6, other-7, other-8, other-9 and 14990 more)',
+    ],
+    [
+      'of what is nearly that',
+      { providerConfig: { flux: { components: times(5000, (i) => `source-controlle${i}`) } } },
+      'is not a component of Flux; did you mean source-controller?',
+    ],
+  ];
+
+  it.each(parts)('%s is told so in a short answer, at once', (_, given, sentence) => {
+    const begin = performance.now();
+    const answer = created(given);
+    expect(performance.now() - begin).toBeLessThan(4000);
+    expect(JSON.stringify(answer).length).toBeLessThan(30_000);
+    expect(answer).toMatchObject({ allowed: false, code: 422, message: expect.stringContaining(sentence) });
+  });
+
+  it.each(parts)('%s is not refused afterwards', (_, given) => {
+    const begin = performance.now();
+    expect(updated(given, { ...given, metadata: { labels: { a: 'b' } } })).toEqual({ allowed: true });
+    expect(performance.now() - begin).toBeLessThan(4000);
+  });
+
+  test('is told how many more there are', () => {
+    const answer = created({ providerConfig: { additionalSecretResources: times(25, (i) => ({ name: `n${i}` })) } });
+    expect(answer.allowed ? '' : answer.message).toMatch(/; and 5 more$/);
   });
 });
 

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { excess } from '../../shared/config/extent.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { given, textOf } from '../../shared/config/values.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { type ConfigIssue, issueText } from '../../shared/runtime/errors.ts';
+import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/runtime/errors.ts';
 import { issuesWithAnyFluxConfig } from './any-flux-config.ts';
 
 const allowed: AdmissionAnswer = { allowed: true };
@@ -16,7 +17,7 @@ export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer
   if (object === undefined) return allowed;
   const shoot = given(object);
   if (shoot?.kind !== 'Shoot' || given(shoot.metadata) === undefined) return noShoot;
-  if (given(shoot.metadata)?.deletionTimestamp !== undefined) return allowed;
+  if (textOf(given(shoot.metadata)?.deletionTimestamp) !== undefined) return allowed;
   const part = partOf(shoot);
   if (part === undefined || isSame(part, partOf(oldObject))) return allowed;
   const issues = issuesWithAnyFluxConfig({
@@ -54,16 +55,20 @@ function partOf(shoot: unknown): Part | undefined {
 /** True when nothing was changed that is judged here: the providerConfig, and the resources that it names. */
 function isSame(now: Part, before: Part | undefined): boolean {
   if (before === undefined) return false;
-  const judged = ({ extension: { providerConfig }, resources }: Part) => [
-    providerConfig,
-    shootResourcesOf(resources)?.filter(({ name }) => isNamedIn(providerConfig, name)),
-  ];
+  const isTooMuch = ({ extension }: Part) => excess(extension.providerConfig) !== undefined;
+  // What is too much to be judged is too much to be compared.
+  if (isTooMuch(now) || isTooMuch(before)) return isTooMuch(now) && isTooMuch(before);
   return isDeepStrictEqual(judged(now), judged(before));
 }
 
-function isNamedIn(value: unknown, name: string): boolean {
-  if (typeof value === 'string') return value === name;
-  return typeof value === 'object' && value !== null && Object.values(value).some((inner) => isNamedIn(inner, name));
+function judged({ extension: { providerConfig }, resources }: Part): unknown[] {
+  const named = new Set(textsIn(providerConfig));
+  return [providerConfig, shootResourcesOf(resources).filter(({ name }) => named.has(name))];
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {
@@ -72,12 +77,14 @@ function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIs
     allowed: false,
     code: 422,
     reason: 'Invalid',
-    message: issues.map(issueText).join('; '),
+    message: issuesText(issues),
     details: {
       group: 'core.gardener.cloud',
       kind: 'Shoot',
       name: textOf(given(shoot.metadata)?.name) ?? '',
-      causes: issues.map(({ path, message }) => ({ field: path === '' ? place : `${place}.${path}`, message })),
+      causes: issues
+        .slice(0, MOST_ISSUES)
+        .map(({ path, message }) => ({ field: path === '' ? place : `${place}.${path}`, message })),
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ConfigInputs, CopiedSecret } from './effective.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { quote } from './quote.ts';
 import { type CopyKind, referencedNames } from './references.ts';
-import { resourceProblem, type ShootResource } from './shoot-resources.ts';
+import { entryProblem, type ShootResource } from './shoot-resources.ts';
 
 /** What the copies meet in the Shoot. */
 export interface Surroundings {
@@ -29,6 +29,8 @@ export function additionalSecrets(
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
   const { sourceSecret, shootResources, fluxNamespace } = surroundings;
+  // The first of a name counts. Both lists may have thousands of entries.
+  const byName = new Map(shootResources?.toReversed().map((resource) => [resource.name, resource]));
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, 'the ConfigMap with facts of the Shoot']),
   );
@@ -40,10 +42,10 @@ export function additionalSecrets(
     const path = `additionalSecretResources[${index}]`;
     const issue = (field: string, message: string) =>
       issues.push({ object: 'providerConfig', path: `${path}.${field}`, message });
+    const entry = byName.get(name);
     // A missing name is the schema's finding.
-    const problem = name === '' ? undefined : resourceProblem(name, 'copy', shootResources);
+    const problem = name === '' ? undefined : shootResources && entryProblem(name, 'copy', entry, shootResources);
     if (problem !== undefined) issue('name', problem);
-    const entry = shootResources?.find((resource) => resource.name === name);
     const kind = kindInShoot(entry);
     const target = targetName ?? ownName(entry);
     // Without the Shoot the object's own name is not known, but an entry named twice is still a collision.

@@ -16,15 +16,18 @@ export function pathText(path: Path): string {
   }, '');
 }
 
+/** Who has so much wrong mends this first. */
+const MOST = 20;
+
 /**
- * Everything that a schema finds wrong with a value, each with its own sentence.
+ * What a schema finds wrong with a value, each with its own sentence: everything, where it is not very much.
  * @param object how the user knows the object, for example `providerConfig`
  * @param prefix where in the object the value is
  */
 export function schemaIssues(object: string, schema: z.ZodMiniType, value: unknown, prefix: Path = []): ConfigIssue[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues.flatMap((issue) =>
+  return result.error.issues.slice(0, MOST).flatMap((issue) =>
     sentences(issue, schema, value).map(({ path, message }) => ({
       object,
       path: pathText([...prefix, ...issue.path, ...path]),
@@ -43,7 +46,7 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys(schema, issue.path);
-      return issue.keys.map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
+      return issue.keys.slice(0, MOST).map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
     }
     case 'invalid_type':
       return [{ path: [], message: at === undefined ? missing(schema, issue.path) : wrongType(issue.expected, at) }];

@@ -12,7 +12,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 /** A known word that is at most two edits away without being equal: a typo rather than another word. */
 export function misspelt(word: string, known: readonly string[]): string | undefined {
   if (known.includes(word)) return undefined;
-  return known.find((candidate) => distance(word, candidate) <= 2);
+  // No fewer edits than the lengths differ by.
+  const near = known.filter(({ length }) => Math.abs(length - word.length) <= 2);
+  return near.find((candidate) => distance(word, candidate) <= 2);
 }
 
 /** Edit distance with swaps of neighbours as one edit, ignoring case. */

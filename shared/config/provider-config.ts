@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ConfigIssue } from '../runtime/errors.ts';
 import { normalVersion, objectName } from './checks.ts';
 import type { SecretOrigin } from './effective.ts';
+import { excess } from './extent.ts';
 import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import {
@@ -95,6 +96,21 @@ export const providerConfigSchema = z.strictObject({
 
 /** Reads the providerConfig of an Extension. */
 export function readProviderConfig(value: unknown): ReadLayer {
+  const tooMuch = excess(value);
+  return tooMuch === undefined ? readParts(value) : unread(tooMuch);
+}
+
+function unread(message: string): ReadLayer {
+  return {
+    object: PROVIDER_CONFIG,
+    layer: nothing,
+    names: { source: false, kustomization: false },
+    componentsPath: 'flux.components',
+    issues: [{ object: PROVIDER_CONFIG, path: '', message }],
+  };
+}
+
+function readParts(value: unknown): ReadLayer {
   const config = withoutEmpty(value);
   const object = given(config) ?? {};
   const top = providerConfigSchema.safeParse(config);

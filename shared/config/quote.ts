@@ -7,7 +7,12 @@ const LONGEST = 80;
 export function quote(value: string): string {
   if (value.includes('PRIVATE KEY')) return 'the given private key';
   const safe = withoutCredentials(value);
-  return JSON.stringify(safe.length > LONGEST ? `${safe.slice(0, LONGEST)}...` : safe);
+  return JSON.stringify(cut(safe));
+}
+
+/** As much of a text as errors show. */
+export function cut(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
 }
 
 /** Whatever stands before an `@`, which may be a password with any character, is left out; `git` alone is no secret. */

@@ -1,4 +1,4 @@
-import { quote } from './quote.ts';
+import { cut, quote } from './quote.ts';
 import { given, textOf } from './values.ts';
 
 /** An entry of the Shoot's `spec.resources`; a text is empty where the entry does not say it. */
@@ -40,12 +40,26 @@ export function resourceProblem(
   resources: readonly ShootResource[] | undefined,
 ): string | undefined {
   if (resources === undefined) return undefined;
-  const entry = resources.find((resource) => resource.name === name);
+  return entryProblem(
+    name,
+    use,
+    resources.find((resource) => resource.name === name),
+    resources,
+  );
+}
+
+/** The same for whoever has found the entry. */
+export function entryProblem(
+  name: string,
+  use: ResourceUse,
+  entry: ShootResource | undefined,
+  resources: readonly ShootResource[],
+): string | undefined {
   if (entry === undefined) {
-    const known = resources.length === 0 ? 'it has no entries' : `it has ${resources.map((r) => r.name).join(', ')}`;
-    return `${quote(name)} is not the name of an entry in the Shoot's spec.resources (${known}); add the entry or write the name of another`;
+    return `${quote(name)} is not the name of an entry in the Shoot's spec.resources (${known(resources)}); add the entry or write the name of another`;
   }
-  const { apiVersion, kind, resourceName } = entry;
+  const { resourceName } = entry;
+  const [apiVersion, kind] = [cut(entry.apiVersion), cut(entry.kind)];
   if (apiVersion === '' || kind === '' || resourceName === '') {
     return `${quote(name)} does not say in the Shoot's spec.resources which object it is; write its resourceRef with apiVersion, kind and name`;
   }
@@ -62,4 +76,14 @@ export function resourceProblem(
   return apiVersion === needed
     ? undefined
     : `${quote(name)} is a ${kind} of ${apiVersion} in the Shoot's spec.resources, which Gardener does not copy; write apiVersion ${needed} there`;
+}
+
+/** How many names an error shows. */
+const MOST = 10;
+
+function known(resources: readonly ShootResource[]): string {
+  if (resources.length === 0) return 'it has no entries';
+  const names = resources.slice(0, MOST).map(({ name }) => cut(name));
+  const more = resources.length > MOST ? ` and ${resources.length - MOST} more` : '';
+  return `it has ${names.join(', ')}${more}`;
 }

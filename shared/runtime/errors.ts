@@ -32,7 +32,7 @@ export class ConfigError extends ShootFluxError {
   readonly issues: ConfigIssue[];
 
   constructor(issues: ConfigIssue[]) {
-    super(issues.map(issueText).join('; '));
+    super(issuesText(issues));
     this.issues = issues;
   }
 }
@@ -40,6 +40,15 @@ export class ConfigError extends ShootFluxError {
 /** The sentence of an issue, for example `providerConfig: source.template.kind: …`. */
 export function issueText(issue: ConfigIssue): string {
   return issue.path === '' ? `${issue.object}: ${issue.message}` : `${issue.object}: ${issue.path}: ${issue.message}`;
+}
+
+/** How many sentences anybody reads at once; an object's status has no room for thousands of them either. */
+export const MOST_ISSUES = 20;
+
+/** The sentences of several issues in one. */
+export function issuesText(issues: readonly ConfigIssue[]): string {
+  const more = issues.length > MOST_ISSUES ? `; and ${issues.length - MOST_ISSUES} more` : '';
+  return `${issues.slice(0, MOST_ISSUES).map(issueText).join('; ')}${more}`;
 }
 
 /** The message of anything thrown. */
