@@ -133,7 +133,7 @@ Defaults < \`flux-config\` < \`providerConfig\`:
 
 A ConfigMap that is deleted after Flux has come up changes nothing: what was applied last stays, and the Shoot's conditions say so. A ConfigMap that cannot be read is not taken for absent: nothing changes until it can.
 
-Whatever is wrong is told in one sentence with the object, the path and the remedy: as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap. Where the [webhooks](running.md#webhooks) are served, a Shoot whose \`providerConfig\` is wrong is refused at once with the same sentences. Keys that are not known are errors. So is a `providerConfig` that is longer than 128 KiB or nested more than 64 levels deep.
+Whatever is wrong is told in one sentence with the object, the path and the remedy: as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap. Where the [webhooks](running.md#webhooks) are served, a Shoot whose \`providerConfig\` is wrong is refused at once with the same sentences. Keys that are not known are errors. So is a \`providerConfig\` that is longer than 128 KiB or nested more than 64 levels deep.
 
 ## ConfigMap \`flux-config\`
 
