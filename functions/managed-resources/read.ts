@@ -1,6 +1,7 @@
 import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
+import { isOwn, managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Cluster, Extension, ManagedResource } from '../../shared/gardener/types.ts';
 import { ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -32,6 +33,22 @@ export async function readConfigInputs(
 export async function readManagedResources(seed: KubeClient, namespace: string): Promise<Map<string, ManagedResource>> {
   const list = await seed.list<ManagedResource>(resources.managedResources, { namespace, labelSelector: selector });
   return new Map(list.items.map((item) => [item.metadata.name, item]));
+}
+
+const names: string[] = [...Object.values(managedResourceNames), ...legacyNames];
+
+/**
+ * What has to be let go when the extension leaves, or it blocks the Shoot for ever (facts/gardener.md 8): also ours that
+ * somebody has taken the label off, and the Go extension's where none of our reconciliations came in between.
+ */
+export async function readLeaving(seed: KubeClient, namespace: string): Promise<ManagedResource[]> {
+  const { items } = await seed.list(resources.managedResources, { namespace, metadataOnly: true });
+  const found: ManagedResource[] = [];
+  for (const { metadata } of items.filter((item) => names.includes(item.metadata.name))) {
+    const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
+    if (live !== undefined && (legacyNames.includes(metadata.name) || isOwn(live))) found.push(live);
+  }
+  return found;
 }
 
 /** Names of our content Secrets in a control plane; contents stay where they are. */

@@ -1,9 +1,10 @@
-import { managedResourceManifest, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
+import { isOwn, managedResourceManifest, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../shared/gardener/managed-resource-content.ts';
-import type { ManagedResource } from '../../shared/gardener/types.ts';
+import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { RetryableError } from '../../shared/runtime/errors.ts';
 
 export const fieldManager = 'shoot-flux-managed-resources';
 
@@ -23,17 +24,28 @@ export async function writeManagedResource(
   secretName: string,
   live: ManagedResource | undefined,
 ): Promise<void> {
-  if (live === undefined) return createManagedResource(seed, managedResourceManifest(namespace, name, secretName));
-  const patch = managedResourcePatch(live, secretName);
+  const known = live ?? (await createManagedResource(seed, managedResourceManifest(namespace, name, secretName)));
+  if (known === undefined) return;
+  const patch = managedResourcePatch(known, secretName);
   await seed.mergePatch(resources.managedResources, { namespace, name }, patch, { fieldManager });
 }
 
-async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<void> {
+/** @returns the one of ours that is there although it was not read: somebody has taken its label off */
+async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<ManagedResource | undefined> {
   try {
     await seed.create(resources.managedResources, manifest, { fieldManager });
+    return undefined;
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
-    throw new ConflictError(error.message, error.status, error.reason, { cause: error });
+    const live = await seed.find<ManagedResource>(resources.managedResources, manifest.metadata);
+    if (live === undefined || live.metadata.labels?.[ORIGIN_LABEL] === ORIGIN) {
+      throw new ConflictError(error.message, error.status, error.reason, { cause: error });
+    }
+    if (isOwn(live)) return live;
+    const { namespace, name } = live.metadata;
+    throw new RetryableError(
+      `ManagedResource ${namespace}/${name} is somebody else's, and what it holds must not be replaced; remove it, or give it another name.`,
+    );
   }
 }
 

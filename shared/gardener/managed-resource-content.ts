@@ -94,6 +94,11 @@ function secretName(managedResource: string, { hash }: Package): string {
   return `managedresource-${managedResource}-${hash}`;
 }
 
+/** True for what `contentSecretName` makes for a ManagedResource of this name. */
+export function isContentSecretName(managedResource: string, name: string): boolean {
+  return name.startsWith(`managedresource-${managedResource}-`);
+}
+
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

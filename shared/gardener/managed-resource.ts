@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
-import { isSecretReference, secretReference } from './managed-resource-content.ts';
+import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
 import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
 
 /** The four ManagedResources of a Shoot (design 5), in the order in which they are written. */
@@ -71,6 +71,12 @@ export function managedResourcePatch(live: ManagedResource, secretName: string):
     metadata: { resourceVersion, labels: metadata.labels, annotations: { ...gone, ...metadata.annotations } },
     spec,
   };
+}
+
+/** True for ours, also where somebody has taken the label off; others may use our names. */
+export function isOwn({ metadata, spec }: ManagedResource): boolean {
+  if (metadata.labels?.[ORIGIN_LABEL] === ORIGIN) return true;
+  return spec.secretRefs.length > 0 && spec.secretRefs.every(({ name }) => isContentSecretName(metadata.name, name));
 }
 
 /** True when the live object already is what `managedResourceManifest` would make of it. */

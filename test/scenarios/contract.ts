@@ -106,13 +106,14 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       stage.logLines
         .map((line) => JSON.parse(line) as Record<string, string>)
         .filter(({ message, function: fn }) => message === 'run' && fn === 'managed-resources');
-    /** What happens makes `managed-resources` run, and then nobody has anything to do any more. */
+    /** What happens makes `managed-resources` run, not some look that was due, and then nobody has anything to do. */
     const noticed = async (happening: () => Promise<unknown>) => {
-      const before = runs().length;
+      const woken = () => runs().filter(({ causes }) => !causes?.startsWith('notBefore')).length;
+      const before = woken();
       await happening();
       await eventually(
         'managed-resources has looked',
-        async () => runs().length,
+        async () => woken(),
         (count) => count > before,
       );
       await quiet(stage);
@@ -247,9 +248,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       });
 
       it('trap 8: migrate beats a deletion, and ends without a failure', async () => {
-        await live();
+        // A deletion would remove Flux.
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await stage.stopProduct();
         await ask('migrate');
         await stage.deleteExtension();
+        await stage.startProduct();
         await untilGone();
         await quiet(stage);
         expect(await stage.managedResources()).toEqual({});
@@ -278,7 +283,8 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(left.status?.lastOperation).toMatchObject({ type: 'Delete', state: 'Succeeded', progress: 100 });
         expect(await stage.managedResources()).toEqual({});
         await leftAlone(async () => {
-          const repeated = await annotate({ 'gardener.cloud/timestamp': now() });
+          // In another second: what was said before does not answer it.
+          const repeated = await annotate({ 'gardener.cloud/timestamp': new Date(Date.now() + 2000).toISOString() });
           await stage.deleteExtension();
           return repeated;
         });
@@ -344,6 +350,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         for (const other of others) {
           expect(await stage.seed.find(resources.extensions, other.metadata)).toEqual(other);
         }
+        expect(runs().filter(({ key }) => !key?.endsWith(`/${CONTROL_PLANE}/shoot-flux`))).toEqual([]);
       });
 
       it('trap 12: class shoot, written out, is ours', async () => {
@@ -446,8 +453,9 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
 
       it('rule 1.4: a plain edit of the Extension is followed, and is a Reconcile that nobody waits for', async () => {
         await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
         const { metadata } = await stage.extension();
-        await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
+        await noticed(() => setConfig(config({ syncMode: 'Reconcile' }, 'other')));
         await untilBranch('other');
         const { status } = await until('the end', (live) => live.observedGeneration !== metadata.generation);
         expect(status?.lastOperation).toMatchObject({ type: 'Reconcile' });
@@ -665,6 +673,82 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.deleteExtension();
         await untilGone();
         expect(await stage.managedResources()).toEqual({});
+      });
+
+      const relabel = (name: string, origin: string | null) =>
+        stage.seed.mergePatch(
+          resources.managedResources,
+          inControlPlane(name),
+          { metadata: { labels: { origin } } },
+          { fieldManager },
+        );
+      const foreign = async (name: string) => {
+        const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'theirs' } };
+        await stage.seed.create(
+          resources.secrets,
+          secret(inControlPlane('theirs'), { 'a.yaml': JSON.stringify(content) }),
+          { fieldManager },
+        );
+        const managedResource = {
+          apiVersion: 'resources.gardener.cloud/v1alpha1',
+          kind: 'ManagedResource',
+          metadata: inControlPlane(name),
+          spec: { secretRefs: [{ name: 'theirs' }] },
+        };
+        await stage.seed.create(resources.managedResources, managedResource, { fieldManager });
+        await eventually(
+          'it is applied',
+          () => stage.shoot.find(resources.configMaps, content.metadata),
+          (found) => found !== undefined,
+        );
+        return content.metadata;
+      };
+
+      it('trap 26: one that has lost its label is ours again, or leaves with the extension', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await relabel('shoot-flux-sync', null);
+        await eventually(
+          'it has its label',
+          stage.managedResources,
+          (all) => all['shoot-flux-sync']?.metadata.labels?.origin === 'shoot-flux',
+        );
+        await until('the end', ({ lastOperation }) => lastOperation?.state === 'Succeeded');
+        await stage.stopProduct();
+        await relabel('shoot-flux-sync', null);
+        await stage.deleteExtension();
+        await stage.startProduct();
+        await untilGone();
+        expect(await stage.managedResources()).toEqual({});
+      });
+
+      it("trap 26: the Go extension's leave too, where none of our reconciliations came in between", async () => {
+        await stage.stopProduct();
+        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
+        const name = 'extension-shoot-flux-flux-install';
+        const theirs = await foreign(name);
+        await stage.stopResourceManager();
+        await stage.startProduct();
+        await stage.reconcileShoot({ ...asleep, providerConfig: config() });
+        await stage.untilReady();
+        expect(Object.keys(await stage.managedResources())).toEqual([name]);
+        await stage.deleteExtension();
+        await untilGone();
+        expect(await stage.managedResources()).toEqual({});
+        expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
+      });
+
+      it("a ManagedResource of somebody else's that has our name is told, and stays as it is", async () => {
+        const theirs = await foreign('shoot-flux-sync');
+        await stage.reconcileShoot({ providerConfig: config() });
+        const { status } = await until('the error', ({ lastError }) => lastError != null);
+        expect(status?.lastError?.description).toBe(
+          `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync is somebody else's, and what it holds must not be replaced; remove it, or give it another name.`,
+        );
+        await stage.deleteExtension();
+        await untilGone();
+        expect(Object.keys(await stage.managedResources())).toEqual(['shoot-flux-sync']);
+        expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
       });
 
       it('trap 25: what a first pass that failed has brought is removed with the extension', async () => {

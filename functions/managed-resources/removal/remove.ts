@@ -5,7 +5,7 @@ import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { readManagedResources, readSecretNames } from '../read.ts';
+import { readLeaving, readSecretNames } from '../read.ts';
 import type { Run } from '../run.ts';
 import { servedKinds } from '../served.ts';
 import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from '../write.ts';
@@ -85,12 +85,12 @@ async function begin({ reporter, operation }: Run, description: string): Promise
 /** Releases our ManagedResources and deletes their Secrets; true when nothing is left. */
 async function releaseAll(run: Run, { stripFinalizers }: Removal): Promise<boolean> {
   const { seed, namespace } = run;
-  const live = await readManagedResources(seed, namespace);
-  for (const resource of live.values()) {
+  const live = await readLeaving(seed, namespace);
+  for (const resource of live) {
     await release(seed, resource);
     if (stripFinalizers) await stripFinalizer(seed, resource);
   }
-  if (live.size > 0) return false;
+  if (live.length > 0) return false;
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
   return true;
 }
