@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { openDistribution } from '../../shared/flux/distribution.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { ShootFluxError } from '../../shared/runtime/errors.ts';
 
@@ -9,6 +11,15 @@ export async function releasesOf(distribution: Distribution, dir: string): Promi
   const releases = await distribution.versions();
   if (releases.length > 0) return releases;
   throw new ShootFluxError(`${dir} holds no Flux release: it needs folders such as v2.9.4, see distribution make.`);
+}
+
+/**
+ * Reads every release once, some 50 ms each: what would fail at the first Shoot that gets it is a mistake of now.
+ * @throws ShootFluxError naming what is wrong with one of them
+ */
+export async function checkReleases(dir: string, versions: string[]): Promise<void> {
+  const distribution = openDistribution(dir);
+  for (const version of versions) checkComplete(await distribution.release(version), join(dir, version));
 }
 
 /**

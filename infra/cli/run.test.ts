@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
@@ -41,6 +43,22 @@ test.each([
   expect(code).toBe(1);
   expect(err).toMatch(/^shoot-flux run: kubeconfig \S+seed/);
   expect(err).toContain(message);
+});
+
+test.each([
+  [{ SHA256SUMS: `${'0'.repeat(64)}  rbac.yaml\n` }, 'rbac.yaml differs from SHA256SUMS'],
+  [{ 'rbac.yaml': undefined }, 'without rbac.yaml'],
+])('a release that no Shoot could get ends the start: %j', async (changes, message) => {
+  await using input = await files({ garden: kubeconfig, seed: kubeconfig });
+  const dir = join(input.dir, 'distribution');
+  await cp(standIn.folder, dir, { recursive: true });
+  for (const [name, text] of Object.entries(changes)) {
+    const path = join(dir, 'v2.9.99', name);
+    await (text === undefined ? rm(path) : writeFile(path, text));
+  }
+  const { code, err } = await run(input.paths, '--flux-distribution', dir, '--port', 'http');
+  expect(err).toMatch(new RegExp(`^shoot-flux run: .*${message}`));
+  expect(code).toBe(1);
 });
 
 test('an SQS that does not answer ends the start with one sentence', async () => {

@@ -9,7 +9,7 @@ import { command, exitCodes, UsageError } from './command.ts';
 import { healthOptions, heartbeatOf } from './health-options.ts';
 import { logLevel } from './log-level.ts';
 import { portOf } from './port.ts';
-import { releasesOf } from './releases.ts';
+import { checkReleases, releasesOf } from './releases.ts';
 import { webhookOptions, webhooksOf } from './webhook-options.ts';
 
 export default command({
@@ -50,6 +50,7 @@ export default command({
     const { files, seeds } = await clustersOf(values);
     const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
     const releases = await releasesOf(distributionAt(fluxDistribution), fluxDistribution);
+    await checkReleases(fluxDistribution, releases);
     const settings: Settings = {
       landscape: values.landscape ?? 'gardener',
       gardenIdentity: values['garden-identity'],
