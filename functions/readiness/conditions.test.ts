@@ -80,7 +80,8 @@ describe('nextLook', () => {
 
   it.each([
     [0, false, 120],
-    [600, true, 120],
+    [600, false, 120],
+    [0, true, undefined],
     [901, false, 600],
     [901, true, undefined],
   ])(

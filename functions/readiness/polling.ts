@@ -10,8 +10,8 @@ const SETTLING = { for: 900, every: 120 };
 
 /**
  * When to ask the shoot again, in seconds: quick while something is moving, rarer the longer it takes, rare when all
- * is well, never for a shoot that is Ready and where all that is judged is the user's own. Not at once, though: Flux
- * takes no notice of another key or password before its next interval, and is Ready until then.
+ * is well, never for a shoot that is Ready and where all that is judged is the user's own. Not rare at once, though:
+ * Flux takes no notice of another key or password before its next interval, and is Ready until then.
  */
 export function nextLook(
   conditions: Condition[],
@@ -22,8 +22,8 @@ export function nextLook(
   endedAt = 0,
 ): number | undefined {
   const applied = (now.getTime() - endedAt) / 1000;
-  if (allTrue && applied < SETTLING.for) return SETTLING.every;
-  if (allTrue) return isReleased ? undefined : RARELY;
+  if (allTrue && isReleased) return undefined;
+  if (allTrue) return applied < SETTLING.for ? SETTLING.every : RARELY;
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime));
   const quiet = (now.getTime() - Math.max(endedAt, ...changes)) / 1000;
   if (quiet < 120) return 5;
