@@ -167,6 +167,17 @@ it('a Shoot is deleted although Flux is in it', async () => {
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
 });
 
+it('a Shoot that sleeps is deleted, although nobody serves the finalizers of Flux any more', async () => {
+  await configure({ syncMode: 'Reconcile' });
+  await landscape.seed.gardenlet.reconcile(shoot);
+  await untilFleet('first');
+  await change({ hibernation: { enabled: true } });
+  await landscape.seed.gardenlet.reconcile(shoot);
+  await landscape.seed.gardenlet.delete(shoot);
+  expect(await landscape.garden.client.find(resources.shoots, shoot)).toBeUndefined();
+  expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
+});
+
 it('a rotated key reaches every Shoot when it is completed, and the former one can go', {
   timeout: 60_000,
 }, async () => {

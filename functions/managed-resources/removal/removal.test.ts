@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, clusterFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
-import { removal } from './removal.ts';
+import { cleanUpLookSeconds, removal } from './removal.ts';
 
 const deletionTimestamp = '2026-01-02T03:04:05Z';
 const later = (seconds: number) => new Date(Date.parse(deletionTimestamp) + seconds * 1000);
@@ -93,5 +93,15 @@ describe("the resource-manager's finalizer", () => {
     const extension = extensionFactory({ metadata: { annotations } });
     expect(removal(extension, clusterFactory(), later(59)).stripFinalizers).toBe(false);
     expect(removal(extension, clusterFactory(), later(61)).stripFinalizers).toBe(true);
+  });
+});
+
+describe('looks at a Shoot that is being deleted', () => {
+  it.each([
+    [0, 10],
+    [600, 100],
+    [7200, 300],
+  ])('after %i s: again in %i s', (seconds, expected) => {
+    expect(cleanUpLookSeconds(clusterFactory({ metadata: { deletionTimestamp } }), later(seconds))).toBe(expected);
   });
 });

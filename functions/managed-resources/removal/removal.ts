@@ -58,6 +58,15 @@ function secondsSinceAsked({ metadata }: Extension, now: Date): number {
   return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
 }
 
+/**
+ * Pure: when to look again at a Shoot that is being deleted. A shoot that slept takes minutes to wake up, and gardenlet
+ * then cleans it for ten before it tries again.
+ */
+export function cleanUpLookSeconds({ spec: { shoot } }: Cluster, now: Date): number {
+  const seconds = (now.getTime() - Date.parse(shoot.metadata.deletionTimestamp ?? '')) / 1000;
+  return Math.min(300, Math.max(10, Math.ceil(seconds / 6)));
+}
+
 /** Gardener reads its confirmations as Go reads booleans. */
 function isTrue(value: string | undefined): boolean {
   return value !== undefined && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value);

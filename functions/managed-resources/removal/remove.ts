@@ -9,7 +9,8 @@ import { readLeaving, readSecretNames } from '../read.ts';
 import type { Run } from '../run.ts';
 import { servedKinds } from '../served.ts';
 import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from '../write.ts';
-import { type Removal, removal } from './removal.ts';
+import { finalizeDeleted } from './finalizers.ts';
+import { cleanUpLookSeconds, type Removal, removal } from './removal.ts';
 import { resumeAll, suspendAll } from './suspend.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -30,7 +31,9 @@ export async function remove(run: Run): Promise<Outcome> {
   if (awaited !== undefined) await run.reporter.processing(awaited);
   // What a last pass of the resource-manager has brought back is found by a last look of ours.
   if (awaited !== undefined || !isReleased) return requeueAfter(LOOK_AGAIN_SECONDS);
-  if (plan.resumes === true) await inShoot(run, 'not resumed', resumeAll);
+  if (plan.resumes === true) {
+    await inShoot(run, NOT_RESUMED, async (shoot) => resumeAll(shoot, await servedKinds(shoot, pruningCrds)));
+  }
   if (plan.stays !== undefined) run.context.log.warn('Flux stays in the shoot', { reason: plan.stays });
   await run.reporter.succeeded(plan.uninstall === undefined ? (plan.stays ?? 'Flux is released.') : 'Flux is removed.');
   await run.reporter.letGo('own');
@@ -66,15 +69,20 @@ export async function migrate(run: Run): Promise<Outcome> {
 /**
  * The Shoot is being deleted: everything is released at once, or the resource-manager would re-create CRDs against
  * gardenlet's clean-up; Kustomizations and HelmReleases are suspended, or Flux would re-create what is being cleaned.
+ * Until Flux's CRDs are gone nothing else wakes us when they hang.
  */
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await run.reporter.accept();
   const gone = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
-  await inShoot(run, 'not suspended', suspendAll);
+  const isCleaned = await inShoot(run, NOT_SUSPENDED, async (shoot) => {
+    const cleaned = await finalizeDeleted(shoot);
+    await suspendAll(shoot, await servedKinds(shoot, pruningCrds));
+    return cleaned;
+  });
   if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('The Shoot is being deleted; Flux is released.');
   await run.reporter.finish();
-  return done;
+  return isCleaned === true ? done : requeueAfter(cleanUpLookSeconds(run.cluster, run.context.now()));
 }
 
 /** Reports that the operation has begun, once: who comes again goes back neither from a success nor from an error. */
@@ -111,19 +119,23 @@ async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Prom
 
 const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
 
-/** Best effort for all Kustomizations and HelmReleases: a shoot API that cannot be asked must not hold anything up. */
-async function inShoot(run: Run, failure: string, act: typeof suspendAll): Promise<void> {
+const NOT_RESUMED = 'Kustomizations and HelmReleases not resumed';
+const NOT_SUSPENDED = 'Kustomizations and HelmReleases not suspended';
+
+/** Best effort: a shoot API that cannot be asked must not hold anything up. Then the answer is undefined. */
+async function inShoot<T>(run: Run, failure: string, act: (shoot: KubeClient) => Promise<T>): Promise<T | undefined> {
   try {
     const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess, {
       timeoutMs: BEST_EFFORT_MS,
     });
-    if (shoot === undefined) return;
+    if (shoot === undefined) return undefined;
     try {
-      await act(shoot, await servedKinds(shoot, pruningCrds));
+      return await act(shoot);
     } finally {
       shoot.close();
     }
   } catch (error) {
-    run.context.log.warn(`Kustomizations and HelmReleases ${failure}`, { error: describeError(error) });
+    run.context.log.warn(failure, { error: describeError(error) });
+    return undefined;
   }
 }

@@ -1,16 +1,13 @@
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type Resource, resources } from '../../../shared/kube/resource.ts';
+import { resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
-import { pages, unlessGone } from '../pages.ts';
 import { servedKinds } from '../served.ts';
-import { fieldManager } from '../write.ts';
+import { stripFinalizers } from './finalizers.ts';
 import { isVacant } from './namespace.ts';
 import { anyAtWork } from './pods.ts';
 import { suspendAll } from './suspend.ts';
 import { type Target, targetsOf } from './targets.ts';
-
-const fluxFinalizers = new Set(['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer']);
 
 /**
  * Removes Flux from a shoot, and nothing that it has deployed: suspend, controllers, what they needed, finalizers, CRDs,
@@ -35,19 +32,6 @@ export async function uninstall(shoot: KubeClient, applied: Applied, now: Date):
     await removeTarget(shoot, { resource: resources.namespaces, name: applied.namespace });
   }
   return undefined;
-}
-
-async function stripFinalizers(shoot: KubeClient, kind: Resource): Promise<void> {
-  for await (const items of pages(shoot, kind, { metadataOnly: true })) {
-    const held = items.filter(({ metadata }) =>
-      metadata.finalizers?.some((finalizer) => fluxFinalizers.has(finalizer)),
-    );
-    await inParallel(held, async ({ metadata }) => {
-      const finalizers = metadata.finalizers?.filter((finalizer) => !fluxFinalizers.has(finalizer));
-      const patch = { metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
-      await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));
-    });
-  }
 }
 
 /** True while it is still there. */
