@@ -7,6 +7,8 @@ import type { Verdict } from './verdict.ts';
 
 interface DeploymentStatus {
   observedGeneration?: number;
+  replicas?: number;
+  updatedReplicas?: number;
   availableReplicas?: number;
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
 }
@@ -32,7 +34,8 @@ export function controllersVerdict(applied: Applied, deployments: KubeObject[]):
   const told = waiting.map(({ name }) => name).join(', ');
   const [refused] = waiting.flatMap(({ deployment }) => refusedPods(deployment));
   const isLate = waiting.some(({ deployment }) => deployment !== undefined && isOverdue(deployment));
-  const why = refused ?? (isLate ? LATE : undefined);
+  const isOff = waiting.some(({ deployment }) => deployment !== undefined && wantedReplicas(deployment) === 0);
+  const why = refused ?? (isOff ? OFF : isLate ? LATE : undefined);
   return {
     type: 'FluxReady',
     status: 'False',
@@ -42,13 +45,20 @@ export function controllersVerdict(applied: Applied, deployments: KubeObject[]):
   };
 }
 
+const OFF = 'some are scaled to 0 replicas; scale them to 1.';
 const LATE =
   'see their pods in the shoot: nodes may be missing, or images that cannot be pulled (registry, imagePullSecret).';
 
+/** As `kubectl rollout status` has it: pods of the former release do not count. */
 function isAvailable(deployment: KubeObject): boolean {
-  const { observedGeneration, availableReplicas = 0 } = statusOf(deployment);
-  const replicas = (deployment.spec as { replicas?: number } | undefined)?.replicas ?? 1;
-  return observedGeneration === deployment.metadata.generation && availableReplicas >= replicas;
+  const { observedGeneration, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = statusOf(deployment);
+  const wanted = wantedReplicas(deployment);
+  if (wanted === 0 || observedGeneration !== deployment.metadata.generation) return false;
+  return updatedReplicas >= wanted && replicas <= updatedReplicas && availableReplicas >= wanted;
+}
+
+function wantedReplicas({ spec }: KubeObject): number {
+  return (spec as { replicas?: number } | undefined)?.replicas ?? 1;
 }
 
 function refusedPods(deployment: KubeObject | undefined): string[] {

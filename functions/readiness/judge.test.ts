@@ -25,12 +25,12 @@ const live = (wanted: ShootObject, ready: 'True' | 'False', message = ''): KubeO
     conditions: [{ type: 'Ready', status: ready, reason: 'Any', message }],
   },
 });
-const deployment = (name: string, availableReplicas: number): KubeObject => ({
+const deployment = (name: string, available: number, status = {}): KubeObject => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name, generation: 1 },
   spec: { replicas: 1 },
-  status: { observedGeneration: 1, availableReplicas },
+  status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: available, ...status },
 });
 const deployments = applied.components.map((component) => deployment(component, 1));
 const source = live(object('GitRepository', 'repo'), 'True');
@@ -137,6 +137,24 @@ describe('judge', () => {
     expect(flux).toMatchObject({ status: 'False', message: expect.stringContaining(remedy) });
     expect(flux?.message).toMatch(/^Not available: source-controller; /);
     expect(flux?.codes).toEqual(codes);
+  });
+
+  it.each([
+    ['the pod of the former release still runs', deployment('source-controller', 1, { replicas: 2 })],
+    ['the new pod is not there yet', deployment('source-controller', 1, { updatedReplicas: 0 })],
+    ['what is there is of a former generation', deployment('source-controller', 1, { observedGeneration: 0 })],
+  ])('a release that does not come up does not run: %s', (_, waiting) => {
+    const [flux] = judge(applied, { deployments: [waiting, ...deployments.slice(1)], source, kustomization }).verdicts;
+    expect(flux).toMatchObject({ status: 'False', message: expect.stringMatching(/^Not available yet: source-c/) });
+  });
+
+  it('controllers that somebody has switched off do not run', () => {
+    const off = { ...deployment('source-controller', 0, { replicas: 0, updatedReplicas: 0 }), spec: { replicas: 0 } };
+    const [flux] = judge(applied, { deployments: [off, ...deployments.slice(1)], source, kustomization }).verdicts;
+    expect(flux).toMatchObject({
+      status: 'False',
+      message: expect.stringContaining('Not available: source-controller; some are scaled to 0 replicas; scale them'),
+    });
   });
 
   it('an object that is missing is told', () => {

@@ -144,23 +144,14 @@ describe('what is no secret stays as it is', () => {
     );
   });
 
-  it('and takes no time for it, however long it is', () => {
-    const before = performance.now();
-    for (const part of [
-      'a',
-      'password',
-      '"',
-      '\\"',
-      'https://',
-      '@',
-      'a.',
-      '-----BEGIN ',
-      'eyJ',
-      'token: ',
-      '/@a.bc',
-    ]) {
-      withoutSecrets(part.repeat(20_000));
-    }
-    expect(performance.now() - before).toBeLessThan(5000);
-  });
+  it.each(['a', 'a.', '/@a.bc', 'https://', '"', '\\"', 'password', 'token: ', 'x-token', 'ghp_-', 'eyJ', '-----BEGIN '])(
+    'a long text of %j takes no longer than its length',
+    (part) => {
+      const length = 200_000;
+      const before = performance.now();
+      withoutSecrets(part.repeat(length / part.length));
+      // What grows with the square of the length takes half a minute.
+      expect(performance.now() - before).toBeLessThan(10_000);
+    },
+  );
 });

@@ -19,7 +19,7 @@ const forms: [RegExp, string | ((...found: string[]) => string)][] = [
   [/\b(?:LS0tLS1CRUdJTi|eyJ[\w-]{8})[\w+/=.-]*/g, '***'],
   [/AGE-SECRET-KEY-[\w-]+/gi, '***'],
   [
-    /\b(gh[opsur]_|github_pat_|gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|oas|wt)-|hv[sbr]\.|xox[abeprs]-|npm_|dckr_[a-z]+_|AT(?:ATT|BB|CTT)|ya29\.|AIza)(?=[\w-]*\d)[\w-]{16,}(?:\.[\w-]+)*/g,
+    /\b(gh[opsur]_|github_pat_|gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|oas|wt)-|hv[sbr]\.|xox[abeprs]-|npm_|dckr_[a-z]+_|AT(?:ATT|BB|CTT)|ya29\.|AIza)(?=[\w-]{0,99}\d)[\w-]{16,}(?:\.[\w-]+)*/g,
     '$1***',
   ],
   [/\b(AKIA|ASIA)[A-Z0-9]{16}\b/g, '$1***'],
@@ -40,7 +40,7 @@ const forms: [RegExp, string | ((...found: string[]) => string)][] = [
     /\b((?:proxy-)?authorization["']?\s*[:=]\s*\[?["']?(?:basic|bearer|token|digest|negotiate|aws4-hmac-sha256)\s+)[^\s"'\],]+/gi,
     '$1***',
   ],
-  [/\b((?:private|deploy|job|x-[\w-]*)-token["']?\s*:\s*\[?["']?)[^\s"'\]]+/gi, '$1***'],
+  [/\b((?:private|deploy|job|x-[\w-]{1,40})-token["']?\s*:\s*\[?["']?)[^\s"'\]]+/gi, '$1***'],
   [/\b(bearer )([\w+/=.~-]{6,})/gi, (_, scheme, value) => `${scheme}${isRandom(value) ? '***' : value}`],
   [/\b(basic )([\w+/-]{4,}={0,2})/gi, (_, scheme, value) => `${scheme}${isBasic(value) ? '***' : value}`],
   // A query, an argument, a connection string; then YAML and prose, where a word may follow.

@@ -1,5 +1,5 @@
 /** What follows `scheme://`, up to a space or a quote; a password may hold a quote that nobody has escaped. */
-const urls = /\b([a-z][\w+.-]*:\/\/)([^\s'"`<>]*)(['"`<>]\S*)?/gi;
+const urls = /\b([a-z][\w+.-]{0,30}:\/\/)([^\s'"`<>]*)(['"`<>]\S*)?/gi;
 
 /** `git.example.com`, perhaps with a port, at the begin of a path or at the end; a version like v1.2 is none. */
 const fullHost = /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?=[/?#:]|$)/i;

@@ -76,7 +76,7 @@ beforeAll(async () => {
   const deployment = await create(shoot, resources.deployments, deploymentObject);
   await setStatus(shoot, resources.deployments, deployment.metadata, {
     observedGeneration: deployment.metadata.generation,
-    availableReplicas: 1,
+    ...{ replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
   });
   const source = gitRepositoryFactory('main-gitrepo', url, { secretRef: { name: 'flux-source' } });
   await create(shoot, gitRepositories, source);

@@ -48,6 +48,7 @@ export function installFlux({ objects }: KubeApi): Flux {
     objects.patchStatus(referenceTo(deployment), {
       observedGeneration: generation,
       replicas,
+      updatedReplicas: replicas,
       availableReplicas: replicas,
     });
     return true;
