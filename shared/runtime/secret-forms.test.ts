@@ -144,14 +144,21 @@ describe('what is no secret stays as it is', () => {
     );
   });
 
-  it.each(['a', 'a.', '/@a.bc', 'https://', '"', '\\"', 'password', 'token: ', 'x-token', 'ghp_-', 'eyJ', '-----BEGIN '])(
-    'a long text of %j takes no longer than its length',
-    (part) => {
-      const length = 200_000;
-      const before = performance.now();
-      withoutSecrets(part.repeat(length / part.length));
-      // What grows with the square of the length takes half a minute.
-      expect(performance.now() - before).toBeLessThan(10_000);
-    },
-  );
+  it.each([
+    'a',
+    'a.',
+    '/@a.bc',
+    'https://',
+    '"',
+    '\\"',
+    'password',
+    'token: ',
+    'x-token',
+    'ghp_-',
+    'eyJ',
+    '-----BEGIN ',
+  ])('a long text of %j takes no longer than its length: what grows with its square does not end in time', (part) => {
+    const text = part.repeat(400_000 / part.length);
+    expect(withoutSecrets(text).length).toBeLessThanOrEqual(text.length);
+  });
 });
