@@ -7,6 +7,7 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import type { Context } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { requeueAfter } from '../../shared/runtime/outcome.ts';
 import { notReady } from '../landscape/gardenlet/readiness.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
@@ -128,7 +129,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     };
 
     /** What a function is called with, as far as `managed-resources` uses it. */
-    const contextWith = (seed: KubeClient): Context => ({
+    const contextWith = (seed: KubeClient, clock = () => new Date()): Context => ({
       kube: async (cluster) => (cluster === SEED ? seed : stage.garden),
       settings: {
         landscape: 'stage',
@@ -140,7 +141,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       },
       send: async () => {},
       causes: [],
-      now: () => new Date(),
+      now: clock,
       log: createLog('error'),
       metrics: noMetrics,
       signal: AbortSignal.timeout(10_000),
@@ -749,6 +750,62 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilGone();
         expect(Object.keys(await stage.managedResources())).toEqual(['shoot-flux-sync']);
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
+      });
+
+      /** One run of ours, so many seconds from now. */
+      const runIn = (seconds: number) =>
+        handler(
+          { cluster: SEED, ...extensionName },
+          contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
+        );
+      const untilApplied = (name: string, reason: string) =>
+        eventually(reason, stage.managedResources, (all) =>
+          JSON.stringify(all[name]?.status?.conditions ?? []).includes(`"${reason}"`),
+        );
+
+      it('trap 23: one that somebody has deleted and that does not go is told, and written anew when it has gone', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await stage.stopProduct();
+        const hold = (finalizers: string[]) =>
+          stage.shoot.mergePatch(
+            gitRepositories,
+            inFlux('flux-system'),
+            { metadata: { finalizers } },
+            { fieldManager: 'person' },
+          );
+        await hold(['finalizers.fluxcd.io']);
+        await stage.seed.delete(resources.managedResources, inControlPlane('shoot-flux-sync'));
+        await untilApplied('shoot-flux-sync', 'DeletionPending');
+        await ask('reconcile');
+        await runIn(0);
+        expect((await stage.extension()).status).toMatchObject({ lastOperation: { state: 'Processing' } });
+        await runIn(70);
+        const { status } = await stage.extension();
+        expect(status?.lastError?.description).toMatch(/^ManagedResource shoot-flux-sync: a former object does not go/);
+        await hold([]);
+        await stage.startProduct();
+        await until('the end', ({ lastOperation, lastError }) => lastOperation?.state === 'Succeeded' && !lastError);
+        expect(await stage.shoot.find(gitRepositories, inFlux('flux-system'))).toBeDefined();
+      });
+
+      it('rule 1.5: a resource-manager that comes late and fails is told while gardenlet waits', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await stage.stopProduct();
+        await stage.stopResourceManager();
+        await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
+        await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
+        await stage.setFluxConfig({ logLevel: 'debug' });
+        await ask('reconcile');
+        await runIn(0);
+        // Nothing has happened yet: neither to the ManagedResource, nor would a failure of it wake anybody.
+        expect(await runIn(25)).toEqual(requeueAfter(20));
+        await stage.startResourceManager();
+        await untilApplied('shoot-flux-controllers', 'ApplyFailed');
+        await runIn(45);
+        const { status } = await stage.extension();
+        expect(status?.lastError?.description).toContain('its field spec.selector cannot be changed');
       });
 
       it('trap 25: what a first pass that failed has brought is removed with the extension', async () => {

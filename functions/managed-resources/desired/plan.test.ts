@@ -17,7 +17,7 @@ const wanted = (parts: Partial<Desired> = {}): Desired => ({
 });
 const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
 const secrets = new Set([secretName]);
-const nothing = { writeSecret: [], write: [], release: [], remove: [], blocked: false };
+const nothing = { writeSecret: [], write: [], release: [], remove: [], blocked: [] };
 
 describe('plan', () => {
   it('writes nothing when everything is there', () => {
@@ -60,7 +60,7 @@ describe('plan', () => {
   it('waits for one that is still being deleted', () => {
     expect(plan(wanted(), live(managedResourceFactory(crds, secretName, deleting)), secrets)).toEqual({
       ...nothing,
-      blocked: true,
+      blocked: [crds],
     });
   });
 

@@ -10,8 +10,8 @@ export interface Plan {
   write: string[];
   release: ManagedResource[];
   remove: ManagedResource[];
-  /** True: one of ours is still being deleted and has to be gone before it is written anew. */
-  blocked: boolean;
+  /** Those that are still being deleted and have to be gone before they are written anew. */
+  blocked: string[];
 }
 
 /**
@@ -22,11 +22,11 @@ export function plan(
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string> | undefined,
 ): Plan {
-  const result: Plan = { writeSecret: [], write: [], release: [], remove: [], blocked: false };
+  const result: Plan = { writeSecret: [], write: [], release: [], remove: [], blocked: [] };
   for (const [name, secretName] of Object.entries(wanted.applied.managedResources)) {
     const resource = live.get(name);
     if (resource?.metadata.deletionTimestamp !== undefined) {
-      result.blocked = true;
+      result.blocked.push(name);
       continue;
     }
     if (secretNames?.has(secretName) !== true) result.writeSecret.push(name);

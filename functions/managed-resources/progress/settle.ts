@@ -1,4 +1,5 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { isNewlyAsked } from '../../../shared/gardener/operation.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
@@ -19,7 +20,7 @@ export async function settle(run: Run, wanted: DesiredState, live: Map<string, M
   const firstRun = run.extension.status?.state?.applied === undefined && live.size === 0;
   const secretNames = firstRun ? undefined : await readSecretNames(run.seed, run.namespace);
   const steps = plan(wanted, live, secretNames);
-  if (steps.write.length > 0 || steps.writeSecret.length > 0 || steps.remove.length > 0 || steps.blocked) {
+  if (steps.write.length > 0 || steps.writeSecret.length > 0 || steps.remove.length > 0 || steps.blocked.length > 0) {
     return write(run, wanted, steps, live);
   }
   // The record first, here too: what is let go must not count as applied any more, should nothing follow.
@@ -37,7 +38,12 @@ async function write(
 ): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
   const { applied } = wanted;
-  await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
+  const blocked = judge(steps.blocked, live, secondsUnderWay(run));
+  if (blocked.state === 'failed') {
+    await reporter.failed(blocked.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
+  } else {
+    await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
+  }
   await reporter.accept();
   for (const [name, secretName] of Object.entries(applied.managedResources)) {
     // The Secret first: a ManagedResource without it fails (trap 28).
@@ -47,7 +53,8 @@ async function write(
   for (const resource of steps.remove) await remove(seed, resource);
   for (const resource of steps.release) await release(seed, resource);
   // The ManagedResources wake this function when they are applied; what goes wrong on the way counts only then.
-  return requeueAfter(steps.blocked ? 2 : PATIENCE_SECONDS);
+  if (blocked.state === 'failed') return requeueAfter(60);
+  return requeueAfter(steps.blocked.length > 0 ? 2 : PATIENCE_SECONDS);
 }
 
 async function conclude(
@@ -58,7 +65,9 @@ async function conclude(
 ): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
   const { applied, references } = wanted;
-  const verdict = judge(Object.keys(applied.managedResources), live, secondsUnderWay(run));
+  const isAsked = isNewlyAsked(run.extension);
+  const seconds = secondsUnderWay(run);
+  const verdict = judge(Object.keys(applied.managedResources), live, seconds);
   if ([...live.values()].some((resource) => refusedNamespace(resource) !== undefined)) {
     await askWebhookAgain(seed, namespace);
   }
@@ -68,7 +77,10 @@ async function conclude(
       await reporter.processing(`Applying Flux ${applied.fluxVersion} and its configuration.`, { applied });
       await reporter.accept();
     }
-    return verdict.state === 'pending' ? done : requeueAfter(verdict.lookAgainInSeconds);
+    if (verdict.state === 'struggling') return requeueAfter(verdict.lookAgainInSeconds);
+    // A resource-manager that comes late: that it fails then wakes nobody, and whoever wrote the content has looked.
+    const isLate = isAsked || seconds >= PATIENCE_SECONDS;
+    return isLate && reporter.inFlight() ? requeueAfter(PATIENCE_SECONDS) : done;
   }
   await reporter.accept();
   if (verdict.state === 'failed') {
