@@ -2,6 +2,7 @@ import { sleep } from '../../events/watcher/abortable.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { BEAT_SECONDS, beat } from './lease.ts';
 
 export interface HeartbeatOptions {
@@ -12,6 +13,7 @@ export interface HeartbeatOptions {
   alive(): boolean;
   now(): Date;
   log: Log;
+  metrics: Metrics;
   everyMs?: number;
 }
 
@@ -22,7 +24,7 @@ export interface Heartbeat {
 
 /** Starts at once; a seed that does not answer keeps no other from being told. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { namespaces, kube, alive, now, log, everyMs = BEAT_SECONDS * 1000 } = options;
+  const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
   const ending = new AbortController();
   const { signal } = ending;
   const renew = async (seed: string, namespace: string) => {
@@ -36,10 +38,15 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   };
   const keep = async (seed: string, namespace: string) => {
     let told: string | undefined;
+    metrics.count('heartbeat_failures_total', { cluster: seed }, 0);
     while (!signal.aborted) {
-      const problem = await renew(seed, namespace);
-      if (problem !== undefined && problem !== told && !signal.aborted) log.warn('heartbeat', { seed, problem });
-      told = problem;
+      const error = await renew(seed, namespace);
+      if (error !== undefined && !signal.aborted) {
+        metrics.count('heartbeat_failures_total', { cluster: seed });
+        if (error !== told) log.warn('heartbeat', { cluster: seed, error });
+      }
+      if (error === undefined && told !== undefined) log.info('heartbeat renewed', { cluster: seed });
+      told = error;
       await sleep(everyMs, signal);
     }
   };

@@ -54,6 +54,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const metrics = createPrometheusMetrics();
   const functions = await findFunctions();
   const definitions = functions.map(({ definition }) => definition);
+  // An alert on an increase never sees the first failure of a counter that appears with it.
+  for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const clientsOf = (identity: string) => clients(identity, options, metrics);
 
   const bridge = await openBridge({ definitions, log, endpoint: options.sqsEndpoint });
@@ -89,7 +91,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   watcher.start();
   const heartbeat = startHeartbeat({
     ...{ namespaces: options.heartbeat ?? {}, kube: clientsOf('heartbeat'), alive: watcher.alive },
-    ...{ now: () => new Date(), log },
+    ...{ now: () => new Date(), log, metrics },
   });
 
   return {

@@ -35,6 +35,9 @@ export async function serveWebhooks(
   { clientsOf, settings, log, metrics }: Lent,
 ): Promise<Webhooks> {
   const functions = await findWebhooks();
+  for (const { definition } of functions) {
+    metrics.count('webhook_answers_total', { function: definition.name, result: 'failed' }, 0);
+  }
   const now = () => new Date();
   const certificates =
     certificate === undefined

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { keptMetrics } from '../../events/testing.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { startHeartbeat } from '../../infra/heartbeat/heartbeat.ts';
 import { beat } from '../../infra/heartbeat/lease.ts';
@@ -57,6 +58,8 @@ it('of two processes at once one is enough, and neither fails', async () => {
 
 it('goes on by itself, through an outage, and only while the watcher gets on', async () => {
   const lines: string[] = [];
+  const { metrics, sums } = keptMetrics();
+  const failures = () => sums.get('heartbeat_failures_total{cluster=local}');
   let now = Date.parse('2026-01-02T03:04:05Z');
   let alive = true;
   const heartbeat = startHeartbeat({
@@ -68,6 +71,7 @@ it('goes on by itself, through an outage, and only while the watcher gets on', a
       return new Date(now);
     },
     log: createLog('warn', (line) => lines.push(line)),
+    metrics,
     everyMs: 5,
   });
   const renewed = async () => {
@@ -75,9 +79,11 @@ it('goes on by itself, through an outage, and only while the watcher gets on', a
     await eventually('a renewal', async () => ((await lease())?.spec.renewTime ?? '') > before);
   };
   await renewed();
+  expect(failures()).toBe(0);
   seed.api.faults.add({ action: 'status', status: 503, match: { method: 'PATCH' }, times: 3 });
   await eventually('the outage is told', async () => lines.some((line) => line.includes('503')));
   await renewed();
+  expect(failures()).toBe(3);
   alive = false;
   await eventually('why nothing is renewed', async () =>
     lines.some((line) => line.includes('watcher does not get on')),

@@ -267,6 +267,10 @@ describe('the webhooks of a process', () => {
     await eventually('readiness', async () => (await probe('/readyz')).ok);
     expect(await (await probe('/readyz')).text()).toContain('webhooks: certificate until 20');
     await isTrusted();
+    // An alert on an increase never sees the first failure of a counter that appears with it.
+    const atStart = await (await probe('/metrics')).text();
+    expect(atStart).toContain('shoot_flux_webhook_answers_total{function="admission",result="failed"} 0');
+    expect(atStart).toContain('shoot_flux_terminal_total{function="managed-resources"} 0');
     const answer = await call(product.webhookPort ?? 0, '/admission', shootReview({ typo: 1 }), await bundleOf(garden));
     expect(answer.response.allowed).toBe(false);
     expect(await (await probe('/metrics')).text()).toContain(
