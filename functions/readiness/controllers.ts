@@ -69,7 +69,9 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
   const refusal = refusalIn(message);
   const sentence = refusal && refusals[refusal.kind]?.(refusal.by ?? '');
   const quoted = safeText(message);
-  return [sentence === undefined ? `their pods are refused: ${quoted}` : `${sentence}. Kubernetes says: ${quoted}`];
+  // What is taken out of the message may be long, and hold what must not be seen.
+  const told = sentence === undefined ? 'their pods are refused' : safeText(sentence);
+  return [`${told}. Kubernetes says: ${quoted}`];
 }
 
 /** Ten minutes without progress, as Deployments have it by default. */

@@ -10,11 +10,12 @@ import {
   ORIGIN_LABEL,
 } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { KubeError } from '../../shared/kube/errors.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { type Judged, judge, unknown } from './judge.ts';
+import { judge, type Seen, unknown } from './judge.ts';
 import { look } from './look.ts';
 import { RARELY } from './polling.ts';
 import { publish, rest } from './publish.ts';
@@ -44,7 +45,9 @@ export const handler: Handler = async (key, context) => {
     await rest(seed, extension, false, context);
     return requeueAfter(RARELY);
   }
-  const judged = await ask(seed, extension, applied, context);
+  const seen = await ask(seed, key.namespace, applied, context);
+  const before = { conditions: extension.status?.conditions ?? [], now: context.now() };
+  const judged = 'reason' in seen ? unknown(applied, seen.reason, seen.message) : judge(applied, seen, before);
   return publish(seed, extension, applied, judged, context);
 };
 
@@ -67,23 +70,34 @@ function isHibernated({ spec: { shoot } }: Cluster): boolean {
   return shoot.spec?.hibernation?.enabled === true || shoot.status?.hibernated === true;
 }
 
-async function ask(seed: KubeClient, extension: Extension, applied: Applied, context: Context): Promise<Judged> {
-  const { namespace = '' } = extension.metadata;
+/** Why the shoot cannot be asked. */
+interface NotAsked {
+  reason: string;
+  message: string;
+}
+
+async function ask(seed: KubeClient, namespace: string, applied: Applied, context: Context): Promise<Seen | NotAsked> {
   let shoot: Awaited<ReturnType<typeof shootClient>>;
   try {
     shoot = await shootClient(seed, namespace, context.settings.shootAccess, { userAgent: 'shoot-flux/readiness' });
-    if (shoot === undefined) {
-      return unknown(
-        applied,
-        'NoShootAccess',
-        'The control plane holds no kubeconfig for the shoot (Secret gardener or gardener-internal).',
-      );
-    }
-    const before = { conditions: extension.status?.conditions ?? [], now: context.now() };
-    return judge(applied, await look(shoot, applied), before);
   } catch (error) {
-    return unknown(applied, 'ShootNotReachable', `The shoot cannot be asked: ${describeError(error)}`);
-  } finally {
-    shoot?.close();
+    // A seed that does not answer says nothing of the shoot: that is tried again.
+    if (error instanceof KubeError) throw error;
+    return notReachable(error);
   }
+  if (shoot === undefined) {
+    const message = 'The control plane holds no kubeconfig for the shoot (Secret gardener or gardener-internal).';
+    return { reason: 'NoShootAccess', message };
+  }
+  try {
+    return await look(shoot, applied);
+  } catch (error) {
+    return notReachable(error);
+  } finally {
+    shoot.close();
+  }
+}
+
+function notReachable(error: unknown): NotAsked {
+  return { reason: 'ShootNotReachable', message: `The shoot cannot be asked: ${describeError(error)}` };
 }

@@ -42,6 +42,14 @@ describe('shootHealth', () => {
     expect(shootHealth(followed, broken, undefined, now)).not.toHaveProperty('codes');
   });
 
+  it('what is suspended on purpose does not count', () => {
+    const suspended = verdict('KustomizationReady', { status: 'False', reason: 'Suspended', message: 'Suspended.' });
+    expect(shootHealth(followed, [verdict('FluxReady'), suspended], live('False', 900), now)).toMatchObject({
+      ...{ status: 'True', message: 'Flux works, as far as it is not suspended.' },
+    });
+    expect(shootHealth(followed, [...broken, suspended], live('False', 900), now)?.status).toBe('False');
+  });
+
   it('a shoot that cannot be asked is Unknown, not False', () => {
     const unknown = [verdict('FluxReady', { status: 'Unknown', message: 'Not reachable.' })];
     expect(shootHealth(followed, unknown, live('Progressing', 600), now)).toMatchObject({

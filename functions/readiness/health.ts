@@ -1,6 +1,6 @@
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
-import type { Told, Verdict } from './verdict.ts';
+import { SUSPENDED, type Told, type Verdict } from './verdict.ts';
 
 /** The condition of the Shoot that gardenlet takes from our Extension, where an operator wants that (decision 20). */
 export const SHOOT_HEALTH = 'SystemComponentsHealthy';
@@ -22,9 +22,12 @@ export function shootHealth(
 ): Told | undefined {
   const followed = verdicts.filter(({ type }) => isFollowed(applied, type));
   if (followed.length === 0) return undefined;
-  const broken = followed.filter(({ status }) => status !== 'True');
+  const notReady = followed.filter(({ status }) => status !== 'True');
+  // What follows the configuration stays suspended only where that says so.
+  const broken = notReady.filter(({ reason }) => reason !== SUSPENDED);
   if (broken.length === 0) {
-    return { type: SHOOT_HEALTH, status: 'True', reason: 'HealthCheckSuccessful', message: 'Flux works.' };
+    const message = notReady.length === 0 ? 'Flux works.' : 'Flux works, as far as it is not suspended.';
+    return { type: SHOOT_HEALTH, status: 'True', reason: 'HealthCheckSuccessful', message };
   }
   const message = broken.map((verdict) => verdict.message).join(' ');
   if (isYoung(live, now))

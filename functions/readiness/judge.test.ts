@@ -148,6 +148,15 @@ describe('judge', () => {
     expect(flux).toMatchObject({ status: 'False', message: expect.stringMatching(/^Not available yet: source-c/) });
   });
 
+  it('whatever Kubernetes says of pods that are refused is cut and holds no secret', () => {
+    const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
+    const condition = { type: 'ReplicaFailure', status: 'True', message: `exceeded quota: ${url}` };
+    const waiting = deployment('source-controller', 0, { conditions: [condition] });
+    const [flux] = judge(applied, { deployments: [waiting], source, kustomization }).verdicts;
+    expect(flux?.message.length).toBeLessThan(1500);
+    expect(flux?.message).not.toContain('s3cr3t');
+  });
+
   it('controllers that somebody has switched off do not run', () => {
     const off = { ...deployment('source-controller', 0, { replicas: 0, updatedReplicas: 0 }), spec: { replicas: 0 } };
     const [flux] = judge(applied, { deployments: [off, ...deployments.slice(1)], source, kustomization }).verdicts;

@@ -7,7 +7,7 @@ import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/typ
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict } from './controllers.ts';
 import { type Before, staysTold } from './steady.ts';
-import type { Told, Verdict } from './verdict.ts';
+import { SUSPENDED, type Told, type Verdict } from './verdict.ts';
 
 /** What the shoot answered; undefined objects are not there. */
 export interface Seen {
@@ -91,7 +91,7 @@ function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit
     case 'suspended': {
       const { suspend } = remediesFor(object, origin).places;
       const message = `${name} is suspended and follows nothing; set ${suspend} to false when it is to go on.`;
-      return { status: 'False', reason: 'Suspended', message };
+      return { status: 'False', reason: SUSPENDED, message };
     }
     case 'terminating': {
       const message = `${name} is being deleted; see which of its finalizers nobody takes away, should that last.`;

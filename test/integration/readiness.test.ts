@@ -86,6 +86,7 @@ beforeAll(async () => {
   forget = [seed.api.checkpoint(), shoot.api.checkpoint()];
 });
 beforeEach(async () => {
+  for (const { api } of [seed, shoot]) api.faults.clear();
   for (const bringBack of forget) bringBack();
   onShootRequest = () => undefined;
   clock = Date.parse('2026-03-04T05:00:00Z');
@@ -252,6 +253,35 @@ describe('conditions', () => {
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 20 });
     await setReady(kustomizations, 'main-ks');
     expect(await run()).toEqual({ type: 'done' });
+  });
+
+  it('a Shoot that does not answer is not known, and not a failing one; it is looked at again soon', async () => {
+    await setReady(gitRepositories, 'main-gitrepo');
+    await run(wanted);
+    shoot.api.faults.add({ action: 'status', status: 503, match: {}, times: 50 });
+    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    for (const type of ['FluxReady', 'SourceReady', 'KustomizationReady']) {
+      expect(await condition(type)).toMatchObject({
+        ...{ status: 'Unknown', reason: 'ShootNotReachable' },
+        message: expect.stringMatching(/^The shoot cannot be asked: GET .*503.* \(config c0ffee\)$/),
+      });
+    }
+    expect(await health()).toMatchObject({ status: 'Progressing' });
+    await run(wanted, 300);
+    expect(await health()).toMatchObject({ status: 'Unknown', reason: 'ConditionCheckError' });
+    shoot.api.faults.clear();
+    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await health()).toMatchObject({ status: 'True' });
+  });
+
+  it('a seed that does not answer says nothing of the Shoot', async () => {
+    await setReady(gitRepositories, 'main-gitrepo');
+    await run();
+    const { status } = await extension();
+    seed.api.faults.add({ action: 'status', status: 503, match: { path: /secrets\/gardener/ }, times: 5 });
+    await expect(run()).rejects.toThrow('503');
+    seed.api.faults.clear();
+    expect((await extension()).status).toEqual(status);
   });
 
   it('a problem that appears later is noticed by the rare look, which then becomes quick', async () => {

@@ -127,6 +127,19 @@ describe('explain', () => {
     expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 300);
   });
 
+  it('is not endless and tells no secret, whatever a webhook of the Shoot makes of the words of an API server', () => {
+    const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
+    for (const message of [`quota is forbidden: exceeded quota: ${url}`, `is forbidden: User "${url}" cannot get`]) {
+      for (const sentence of [
+        explain('shoot-flux-x', 'ApplyFailed', of(deployment, message)),
+        explainRefused(message),
+      ]) {
+        expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 800);
+        expect(sentence).not.toContain('s3cr3t');
+      }
+    }
+  });
+
   it('says that an object cannot be read, and quotes none of a Secret', () => {
     const message = 'Could not decode all new resources: error converting YAML to JSON: found "s3cr3t" at line 3';
     expect(explain('shoot-flux-sync', 'DecodingFailed', message)).toContain('at line 3');
@@ -160,6 +173,8 @@ describe('explain', () => {
     const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);
     expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the Shoot denies it');
     expect(sentence).not.toContain('s3cr3t');
+    const both = `2 errors occurred: ${of('v1/ConfigMap/flux-system/a', 'no')}, ${message}`;
+    expect(explain('shoot-flux-secrets', 'ApplyFailed', both)).not.toContain('s3cr3t');
   });
 });
 

@@ -104,15 +104,19 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
   const subject = object === undefined ? '' : `${object.kind} ${object.name}: `;
   if (kind === 'storedVersions') {
     const crd = /"([^"]+)" is invalid: status\.storedVersions/.exec(message)?.[1];
-    return (
+    return safeText(
       `the shoot still stores objects of CustomResourceDefinition ${crd} in version ${by}, which this Flux no longer ` +
-      'has; choose a release in between that has it, let it come up, run "flux migrate" against the Shoot, ' +
-      'and choose this release again.'
+        'has; choose a release in between that has it, let it come up, run "flux migrate" against the Shoot, ' +
+        'and choose this release again.',
+      LONGEST_SENTENCE,
     );
   }
   const [what, remedy] = sentences[kind](by);
-  return `${subject}${what}; ${remedy}.`;
+  return safeText(`${subject}${what}; ${remedy}.`, LONGEST_SENTENCE);
 }
+
+/** What is taken out of a message may be long, and hold what must not be seen: a webhook of the Shoot chose it. */
+const LONGEST_SENTENCE = 700;
 
 interface NamedObject {
   kind: string;
@@ -122,16 +126,23 @@ interface NamedObject {
 
 /** The object in `error during apply of object "apps/v1/Deployment/flux-system/source-controller": …`. */
 function objectOf(message: string): NamedObject | undefined {
-  const [, text] = /of (?:old )?(?:object|resource) "([^"]+)"/.exec(message) ?? [];
-  const parts = text?.split('/') ?? [];
-  const [kind, ...name] = parts.slice(parts[0] === 'v1' ? 1 : 2);
-  return kind === undefined || name.length === 0 ? undefined : { kind, name: name.join('/') };
+  return objectsOf(message)[0];
+}
+
+function objectsOf(message: string): NamedObject[] {
+  const found = message.matchAll(/of (?:old )?(?:object|resource) "([^"]+)"/g);
+  return [...found].flatMap(([, text = '']) => {
+    const parts = text.split('/');
+    const [kind, ...name] = parts.slice(parts[0] === 'v1' ? 1 : 2);
+    return kind === undefined || name.length === 0 ? [] : [{ kind, name: name.join('/') }];
+  });
 }
 
 /** What API servers themselves say of a Secret names fields; webhooks, policies and parsers may quote its values. */
 function quoted(name: string, message: string): string {
-  const kind = objectOf(message)?.kind;
-  const isSecret = kind === undefined ? name === managedResourceNames.secrets : kind === 'Secret';
+  const objects = objectsOf(message);
+  const isSecret =
+    objects.length === 0 ? name === managedResourceNames.secrets : objects.some(({ kind }) => kind === 'Secret');
   const mayQuote = isSecret && /denied|Invalid value|decod|yaml|json/i.test(message);
   return mayQuote ? 'the message is withheld, it may quote a Secret' : safeText(message);
 }
