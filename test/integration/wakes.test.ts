@@ -187,3 +187,8 @@ describe('a write wakes only the functions that read what was written', () => {
     expect(woken('ConfigMap', before, after)).toEqual(expected);
   });
 });
+
+it('the hour brings every Extension again, because not all that counts is told', () => {
+  const again = definitions.filter(({ resync }) => resync).map(({ name }) => name);
+  expect(again).toEqual(expect.arrayContaining(['managed-resources', 'readiness', 'sync-mode']));
+});

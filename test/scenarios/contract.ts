@@ -808,6 +808,25 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(status?.lastError?.description).toContain('its field spec.selector cannot be changed');
       });
 
+      it('what was mended in the shoot is tried at once when gardenlet asks again', async () => {
+        await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
+        await stage.shoot.create(
+          resources.namespaces,
+          { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
+          { fieldManager },
+        );
+        await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
+        await stage.reconcileShoot({ providerConfig: config() });
+        await until('the error', ({ lastError }) => lastError != null);
+        await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
+        await stage.reconcileShoot({ providerConfig: config() });
+        await stage.untilReady();
+        const asked = (await managed.versions()).filter(
+          ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === 'reconcile',
+        );
+        expect(new Set(asked.map(({ metadata }) => metadata.name))).toEqual(new Set(['shoot-flux-controllers']));
+      });
+
       it('trap 25: what a first pass that failed has brought is removed with the extension', async () => {
         const flux = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
         await stage.shoot.create(resources.namespaces, flux, { fieldManager });

@@ -1,15 +1,18 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { applyState } from '../../../shared/gardener/managed-resource.ts';
 import { isNewlyAsked } from '../../../shared/gardener/operation.ts';
-import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { type ManagedResource, OPERATION_ANNOTATION } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { refusedNamespace } from '../delivery.ts';
 import { leftoverSecrets, type Plan, plan } from '../desired/plan.ts';
 import type { Wanted } from '../desired/wanted.ts';
+import { unlessGone } from '../pages.ts';
 import { readSecretNames } from '../read.ts';
 import type { Run } from '../run.ts';
 import { askWebhookAgain } from '../webhook.ts';
-import { release, remove, writeContent, writeManagedResource } from '../write.ts';
+import { fieldManager, release, remove, writeContent, writeManagedResource } from '../write.ts';
 import { judge, PATIENCE_SECONDS } from './judge.ts';
 
 /** What should be, when that can be said. */
@@ -71,6 +74,7 @@ async function conclude(
   if ([...live.values()].some((resource) => refusedNamespace(resource) !== undefined)) {
     await askWebhookAgain(seed, namespace);
   }
+  if (isAsked) await tryAgain(seed, live);
   if (verdict.state === 'pending' || verdict.state === 'struggling') {
     // A failure that nobody asked for starts an operation: its age is counted from here.
     if (reporter.inFlight() || verdict.state === 'struggling') {
@@ -92,6 +96,18 @@ async function conclude(
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
   return done;
+}
+
+/**
+ * The resource-manager's own next attempt may be a quarter of an hour away, longer than gardenlet waits, and what made
+ * it fail may be mended in the shoot.
+ */
+async function tryAgain(seed: KubeClient, live: Map<string, ManagedResource>): Promise<void> {
+  const failing = [...live.values()].filter((resource) => applyState(resource).state === 'failing');
+  const patch = { metadata: { annotations: { [OPERATION_ANNOTATION]: 'reconcile' } } };
+  for (const { metadata } of failing) {
+    await unlessGone(seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager }));
+  }
 }
 
 /** How long the operation under way has been going; an error that is told already gets no more patience. */
