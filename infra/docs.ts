@@ -133,7 +133,7 @@ Defaults < \`flux-config\` < \`providerConfig\`:
 
 A ConfigMap that is deleted after Flux has come up changes nothing: what was applied last stays, and the Shoot's conditions say so. A ConfigMap that cannot be read is not taken for absent: nothing changes until it can.
 
-Whatever is wrong is told in one sentence with the object, the path and the remedy: as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap. Where the [webhooks](running.md#webhooks) are served, a Shoot whose \`providerConfig\` is wrong is refused at once with the same sentences. Keys that are not known are errors. So is a \`providerConfig\` that is longer than 128 KiB or nested more than 64 levels deep.
+Whatever is wrong is told in one sentence with the object, the path and the remedy: as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap (only the Extension knows which releases of Flux there are). Where the [webhooks](running.md#webhooks) are served, a Shoot whose \`providerConfig\` is wrong is refused at once with the same sentences. Keys that are not known are errors. So is a \`providerConfig\` that is longer than 128 KiB or nested more than 64 levels deep.
 
 ## ConfigMap \`flux-config\`
 
@@ -226,7 +226,7 @@ The key pair that was made for a private repository over SSH is replaced in two 
    ${ROTATION_COMMANDS.complete}
    \`\`\`
 
-4. Remove the first deploy key from the repository when Flux has fetched with the new one in every Shoot; the Secret's annotation \`former-fingerprint\` tells which one it is. A hibernated Shoot gets the new key when it wakes up.
+4. Remove the first deploy key from the repository when Flux has fetched with the new one in every Shoot; the Secret's annotation \`former-fingerprint\` tells which one it is. Git hosts show when a deploy key was last used; the Extension's condition \`SourceReady\` tells a key that is refused within minutes, and where \`Once\` has made Flux yours within the hour. A hibernated Shoot gets the new key when it wakes up.
 
 A rotation may wait between its phases for as long as you like. Until it is completed it can be given up, by removing the second key pair:
 

@@ -12,6 +12,7 @@ import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
 import { kustomizationFailures } from '../../shared/flux/kustomization-failures.ts';
 import { sourceFailures } from '../../shared/flux/source-failures.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { TerminalError } from '../../shared/runtime/errors.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -289,6 +290,15 @@ describe('the commands of the documents', () => {
         output: expect.stringContaining(`shoot-flux ${name}`),
       });
     }
+  });
+
+  it('the registration is for our Extensions, and has the chart that Gardener wants', () => {
+    const page = 'docs/landscape.md';
+    const { spec } = parse(example(page, 'ControllerRegistration'));
+    const deployment = parse(example(page, 'ControllerDeployment'));
+    expect(spec.resources).toEqual([{ kind: 'Extension', type: EXTENSION_TYPE }]);
+    expect(spec.deployment.deploymentRefs).toEqual([{ name: deployment.metadata.name }]);
+    expect(deployment.helm.ociRepository.ref).toMatch(/:\d/);
   });
 
   it('run makes its queues at another endpoint, and sees what is there', async () => {
