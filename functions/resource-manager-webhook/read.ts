@@ -3,6 +3,8 @@ import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 
@@ -23,20 +25,24 @@ export async function readLayers(namespace: string, context: WebhookContext): Pr
   const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
   try {
     return { layers: { providerConfig, ...(await readFluxConfig(shoot.metadata.namespace, context)) }, doubts: [] };
-  } catch {
+  } catch (error) {
+    context.log.warn('flux-config not read', { error: describeError(error) });
     const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
     return { layers: { providerConfig }, doubts: [`ConfigMap ${name} of the garden cannot be read`] };
   }
 }
 
 /** The request does not tell the seed that it comes from: the first that has the Cluster answers. */
-async function readCluster(name: string, { kube, settings }: WebhookContext): Promise<Cluster | undefined> {
+async function readCluster(name: string, { kube, settings, log }: WebhookContext): Promise<Cluster | undefined> {
   const ask = async (seed: string): Promise<Cluster> => {
     const cluster = await (await kube(seed)).find<Cluster>(resources.clusters, { name });
-    if (cluster === undefined) throw new Error(`${seed} has no such Cluster`);
+    if (cluster === undefined) throw new ShootFluxError(`${seed} has no such Cluster`);
     return cluster;
   };
-  return Promise.any(settings.seeds.map(ask)).catch(() => undefined);
+  return Promise.any(settings.seeds.map(ask)).catch(({ errors }: AggregateError) => {
+    log.warn('Cluster not read', { errors: errors.map(describeError).join('; ') });
+    return undefined;
+  });
 }
 
 /** Only a 404 is absence. */

@@ -1,7 +1,9 @@
+import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { due } from '../webhooks/certificates.ts';
 import { renewed } from '../webhooks/make-certificates.ts';
 import { webhooksOf } from './webhook-options.ts';
 
@@ -34,7 +36,42 @@ describe('webhooks of run', () => {
     const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
     expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
     await writeFile(keyFile, 'x');
-    await expect(webhooksOf(values)).rejects.toThrow('are no certificate with its key: give both as PEM.');
+    await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is no private key: give one as PEM.`);
+  });
+
+  it('say which file of a certificate is wrong, and how', async () => {
+    const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    const now = new Date();
+    const make = (names: string[], date = now) => renewed(undefined, due(undefined, names, date), names, date);
+    const refusal = async (cert: string, key: string) => {
+      await writeFile(certFile, cert);
+      await writeFile(keyFile, key);
+      const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
+      const error = await webhooksOf(values).catch((thrown: Error) => thrown);
+      return error instanceof Error ? error.message.replaceAll(`${folder}/`, '') : '';
+    };
+    const [{ serving, authority }, nameless, old] = await Promise.all([
+      make(['a.example']),
+      make([]),
+      make(['a.example'], new Date(now.getTime() - 20 * 86_400_000)),
+    ]);
+    const encrypted = createPrivateKey(serving.key).export({
+      ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
+    });
+    expect(await refusal(serving.cert, serving.key)).toBe('');
+    expect(await refusal(`${serving.cert}${authority.cert}`, serving.key)).toBe('');
+    expect(await refusal('x', serving.key)).toBe('tls.crt is no certificate: give one as PEM.');
+    expect(await refusal(serving.cert, serving.cert)).toBe('tls.key is no private key: give one as PEM.');
+    expect(await refusal(serving.cert, encrypted.toString())).toBe('tls.key needs a passphrase: give it without one.');
+    const other = 'tls.key is not the key of the first certificate in tls.crt: give both of one.';
+    expect(await refusal(serving.cert, authority.key)).toBe(other);
+    expect(await refusal(`${authority.cert}${serving.cert}`, serving.key)).toBe(other);
+    expect(await refusal(nameless.serving.cert, nameless.serving.key)).toBe(
+      'tls.crt names no host in its subjectAltName: give one that does.',
+    );
+    expect(await refusal(old.serving.cert, old.serving.key)).toMatch(
+      /^tls\.crt expired at 20.*: give one that is valid now\.$/,
+    );
   });
 
   it.each([

@@ -46,6 +46,7 @@ export async function serveWebhooks(
           hosts,
           webhooks: functions.map(({ definition }) => definition.webhook),
           seeds: settings.seeds,
+          delivery: settings.delivery,
           now,
         })
       : givenCertificate(certificate.certFile, certificate.keyFile, now);

@@ -1,5 +1,5 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
 import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { validityOf } from './validity.ts';
@@ -8,19 +8,42 @@ import { validityOf } from './validity.ts';
 export function givenCertificate(certFile: string, keyFile: string, now: () => Date) {
   return {
     async current() {
-      const [cert, key] = await Promise.all([certFile, keyFile].map(read));
-      const certificate = { cert: cert ?? '', key: key ?? '' };
-      try {
-        createSecureContext(certificate);
-      } catch {
-        // The library's message says nothing about the files.
-        throw new ShootFluxError(`${certFile} and ${keyFile} are no certificate with its key: give both as PEM.`);
+      const [cert = '', key = ''] = await Promise.all([certFile, keyFile].map(read));
+      const certificate = certificateIn(certFile, cert);
+      if (!certificate.checkPrivateKey(keyIn(keyFile, key))) {
+        throw new ShootFluxError(
+          `${keyFile} is not the key of the first certificate in ${certFile}: give both of one.`,
+        );
       }
-      const { isValid, problem } = validityOf(certificate.cert, now());
+      const { isValid, problem } = validityOf(cert, now());
       if (!isValid) throw new ShootFluxError(`${certFile} ${problem}: give one that is valid now.`);
-      return { certificate, problems: Promise.resolve([]) };
+      // API servers look nowhere else, not even at the common name.
+      if (!certificate.subjectAltName) {
+        throw new ShootFluxError(`${certFile} names no host in its subjectAltName: give one that does.`);
+      }
+      return { certificate: { cert, key }, problems: Promise.resolve([]) };
     },
   } satisfies CertificateSource;
+}
+
+// The library's messages say nothing about the files.
+function certificateIn(file: string, text: string): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch {
+    throw new ShootFluxError(`${file} is no certificate: give one as PEM.`);
+  }
+}
+
+function keyIn(file: string, text: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    const what = text.includes('ENCRYPTED')
+      ? 'needs a passphrase: give it without one'
+      : 'is no private key: give one as PEM';
+    throw new ShootFluxError(`${file} ${what}.`);
+  }
 }
 
 async function read(file: string): Promise<string> {

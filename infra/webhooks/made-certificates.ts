@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { RetryableError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -16,6 +17,8 @@ export interface MadeCertificatesOptions {
   /** Whose configurations get the authority. */
   webhooks: Pick<Webhook, 'in' | 'type'>[];
   seeds: readonly string[];
+  /** Where the resource-manager brings nothing, its webhook may be left out. */
+  delivery: Settings['delivery'];
   now(): Date;
 }
 
@@ -58,7 +61,7 @@ async function upToDate({ kube, hosts, now }: Bound): Promise<Certificates> {
 }
 
 /** A seed that does not answer keeps no other from being told. */
-async function publish({ kube, webhooks, seeds }: Bound, bundle: string): Promise<string[]> {
+async function publish({ kube, webhooks, seeds, delivery }: Bound, bundle: string): Promise<string[]> {
   const targets = new Map<string, { cluster: string; type: Webhook['type'] }>();
   for (const { in: place, type } of webhooks) {
     for (const cluster of place === GARDEN ? [GARDEN] : seeds) targets.set(`${cluster} ${type}`, { cluster, type });
@@ -67,6 +70,7 @@ async function publish({ kube, webhooks, seeds }: Bound, bundle: string): Promis
     [...targets.values()].map(async ({ cluster, type }) => {
       try {
         if (await publishCaBundle(await kube(cluster), type, bundle)) return [];
+        if (cluster !== GARDEN && delivery === 'Direct') return [];
         return [
           `${cluster} has no ${type}WebhookConfiguration ${CONFIGURATION}, so it calls nobody: apply its manifest.`,
         ];

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import { listen } from '../listen.ts';
+import { TIMEOUT_SECONDS } from './answer.ts';
+import { close } from './close.ts';
 import { respond, type Served } from './respond.ts';
 
 /** The webhooks over HTTP, behind something that ends TLS. */
@@ -12,7 +14,7 @@ export interface PlainServer {
 /** Serves every function at its path, and tells whoever asks for `/healthz` that it does. */
 export async function startPlainServer(options: { port: number; served: Served[] }): Promise<PlainServer> {
   let isStopping = false;
-  const server = createServer((request, response) => {
+  const server = createServer({ requestTimeout: TIMEOUT_SECONDS * 1000 }, (request, response) => {
     if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
     else void respond(request, response, options.served, () => isStopping);
   });
@@ -21,7 +23,7 @@ export async function startPlainServer(options: { port: number; served: Served[]
     port,
     async stop() {
       isStopping = true;
-      const closed = new Promise((resolve) => server.close(resolve));
+      const closed = close(server);
       server.closeIdleConnections();
       await closed;
     },

@@ -1,7 +1,9 @@
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { listen } from '../listen.ts';
+import { TIMEOUT_SECONDS } from './answer.ts';
 import type { KeyPair } from './certificates.ts';
+import { close } from './close.ts';
 import { respond, type Served } from './respond.ts';
 
 export interface WebhookServer {
@@ -18,13 +20,16 @@ const KEEP_ALIVE_MS = 120_000;
 /** A connection that says nothing must not keep the process from ending. */
 const HANDSHAKE_MS = 10_000;
 
+/** Nor keep what it has sent for longer than an API server waits. */
+const REQUEST_MS = TIMEOUT_SECONDS * 1000;
+
 /** Serves every function at its path. Until a certificate is there every handshake fails. */
 export async function startWebhookServer(options: { port: number; served: Served[] }): Promise<WebhookServer> {
   const idle = new Set<Socket>();
   let isStopping = false;
   let used: string | undefined;
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS },
+    { requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS },
     (request, response) => {
       const { socket } = request;
       idle.delete(socket);
@@ -50,7 +55,7 @@ export async function startWebhookServer(options: { port: number; served: Served
     },
     async stop() {
       isStopping = true;
-      const closed = new Promise((resolve) => server.close(resolve));
+      const closed = close(server);
       // Node closes only those that have asked before; one that has never asked would keep it for ever.
       for (const socket of idle) socket.destroy();
       await closed;

@@ -196,7 +196,7 @@ describe('the webhooks of a process', () => {
     ]);
   });
 
-  it.each<[string, () => void, string, string]>([
+  it.each<[string, () => void, string, string, string]>([
     [
       'the garden does not answer',
       () => {
@@ -205,9 +205,16 @@ describe('the webhooks of a process', () => {
       },
       'flux-y',
       'ConfigMap garden-foo/flux-config of the garden cannot be read',
+      '500',
     ],
-    ['the Cluster is not there', () => {}, 'flux-system', `Cluster ${NAMESPACE} cannot be read`],
-  ])('say what they do not know when %s, and patch what they know', async (_, prepare, namespace, doubt) => {
+    [
+      'the Cluster is not there',
+      () => {},
+      'flux-system',
+      `Cluster ${NAMESPACE} cannot be read`,
+      'local has no such Cluster',
+    ],
+  ])('say what they do not know when %s, and patch what they know', async (_, prepare, namespace, doubt, reason) => {
     await using webhooks = await start();
     await ready(webhooks);
     prepare();
@@ -215,6 +222,7 @@ describe('the webhooks of a process', () => {
     expect(answer.response).toMatchObject({ allowed: true, warnings: [expect.stringContaining(doubt)] });
     expect(patchOf(answer)).toEqual([expect.objectContaining({ value: `--extra-target-namespace=${namespace}` })]);
     expect(log.join('\n')).toContain(doubt);
+    expect(log.join('\n')).toContain(reason);
   });
 
   it('answer while the API server still waits, also when the seed is slow and the garden hangs', async () => {
@@ -351,6 +359,19 @@ describe('the webhooks of a process', () => {
     await closed;
   });
 
+  it('do not wait for ever for a request that does not end when they stop', { timeout: 20_000 }, async () => {
+    const webhooks = await start();
+    await ready(webhooks);
+    const slow = connect({ host: '127.0.0.1', port: webhooks.port, ca: await bundleOf(garden) });
+    await once(slow, 'secureConnect');
+    const closed = once(slow.resume(), 'close');
+    slow.write('POST /admission HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n{');
+    // The server has read the begin of it by then: what comes later on another connection is answered.
+    await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden));
+    await webhooks.stop();
+    await closed;
+  });
+
   it('let answers end when they stop', async () => {
     putCluster();
     const webhooks = await start();
@@ -381,17 +402,18 @@ describe('the certificates of a process', () => {
   const signal = new AbortController().signal;
   const now = new Date();
   const at = (days: number) => new Date(now.getTime() + days * 86_400_000);
-  const source = (date: Date) =>
+  const source = (date: Date, delivery: Settings['delivery'] = 'ManagedResource') =>
     madeCertificates({
       kube: clientsOf('webhooks'),
       hosts,
       webhooks: webhookDefinitions.map(({ webhook }) => webhook),
       seeds: ['local'],
+      delivery,
       now: () => date,
     });
   /** One look of a process, with all that it does. */
-  const look = async (date: Date) => {
-    const { certificate, problems } = await source(date).current(signal);
+  const look = async (date: Date, delivery?: Settings['delivery']) => {
+    const { certificate, problems } = await source(date, delivery).current(signal);
     return { certificate, problems: await problems };
   };
 
@@ -514,6 +536,7 @@ describe('the certificates of a process', () => {
     expect(problems).toEqual([
       'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls nobody: apply its manifest.',
     ]);
+    expect((await look(now, 'Direct')).problems).toEqual([]);
   });
 });
 
@@ -539,7 +562,7 @@ describe('a given certificate', () => {
     expect((await given.current()).certificate).toEqual(second);
     await place({ cert: first.cert, key: second.key });
     await expect(given.current()).rejects.toThrow(
-      `${files.certFile} and ${files.keyFile} are no certificate with its key`,
+      `${files.keyFile} is not the key of the first certificate in ${files.certFile}`,
     );
     await place(second);
     time = new Date(Date.now() + 11 * 86_400_000);

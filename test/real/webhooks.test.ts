@@ -126,6 +126,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       hosts: ['127.0.0.1'],
       webhooks: (await findWebhookDefinitions()).map(({ webhook }) => webhook),
       seeds: ['local'],
+      delivery: 'ManagedResource',
       now: () => new Date(Date.now() + days * 86_400_000),
     });
     const { certificate, problems } = await source.current(new AbortController().signal);
