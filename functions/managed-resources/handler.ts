@@ -14,8 +14,12 @@ import type { Run } from './run.ts';
 /** gardenlet gives an operation three minutes: back-off must not eat them (trap 13). */
 const WHILE_SOMEBODY_WAITS_SECONDS = 15;
 
+/** Of a run's ten seconds; the rest is for requests that are under way, and to write how far it has come. */
+const WORK_MS = 6_000;
+
 /** Reads the Extension and its Cluster, asks the gate, and hands over to the operation. */
 export const handler: Handler = async (key, context) => {
+  const started = performance.now();
   const seed = await context.kube(key.cluster);
   const extension = await seed.find<Extension>(resources.extensions, key);
   if (extension === undefined || !isOurs(extension)) return done;
@@ -33,7 +37,8 @@ export const handler: Handler = async (key, context) => {
   }
   const { operation } = decision;
   const reporter = createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context);
-  const run: Run = { context, seed, namespace: key.namespace, extension, cluster, operation, reporter };
+  const isTimeUp = () => performance.now() - started > WORK_MS;
+  const run: Run = { context, seed, namespace: key.namespace, extension, cluster, operation, reporter, isTimeUp };
   try {
     return await dispatch(run);
   } catch (error) {

@@ -13,4 +13,6 @@ export interface Run {
   cluster: Cluster;
   operation: OperationType;
   reporter: Reporter;
+  /** True when the run should come to its end: what is left of a long work is for the next one. */
+  isTimeUp(): boolean;
 }

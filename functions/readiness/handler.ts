@@ -79,7 +79,10 @@ interface NotAsked {
 async function ask(seed: KubeClient, namespace: string, applied: Applied, context: Context): Promise<Seen | NotAsked> {
   let shoot: Awaited<ReturnType<typeof shootClient>>;
   try {
-    shoot = await shootClient(seed, namespace, context.settings.shootAccess, { userAgent: 'shoot-flux/readiness' });
+    shoot = await shootClient(seed, namespace, context.settings.shootAccess, {
+      userAgent: 'shoot-flux/readiness',
+      signal: context.signal,
+    });
   } catch (error) {
     // A seed that does not answer says nothing of the shoot: that is tried again.
     if (error instanceof KubeError) throw error;

@@ -32,9 +32,23 @@ test.each([
   await using shoot = await startTlsServer((_, response) => sendJson(response, 200, { metadata: {} }));
   await using server = await seedWith([...secrets], shoot);
   const seed = createKubeClient(server.connection);
-  const client = await shootClient(seed, namespace, access);
+  const client = await shootClient(seed, namespace, access, { signal: new AbortController().signal });
   await client?.list(resources.namespaces);
   expect(shoot.requests.map(({ headers }) => headers.authorization)).toEqual(used ? [`Bearer ${used}`] : []);
+  client?.close();
+  seed.close();
+});
+
+test('what a run has given up goes no further: its signal ends the calls to the shoot', async () => {
+  await using shoot = await startTlsServer(() => {});
+  await using server = await seedWith(['gardener'], shoot);
+  const seed = createKubeClient(server.connection);
+  const run = new AbortController();
+  const client = await shootClient(seed, namespace, 'external', { signal: run.signal });
+  const call = client?.list(resources.namespaces);
+  run.abort();
+  await expect(call).rejects.toThrow('before the time for this run was over');
+  await expect(client?.list(resources.namespaces)).rejects.toThrow('before the time for this run was over');
   client?.close();
   seed.close();
 });

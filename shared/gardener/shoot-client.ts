@@ -13,6 +13,7 @@ const secretNames = { internal: 'gardener-internal', external: 'gardener' } as c
 /**
  * A client for the shoot of a control plane; whoever asked for it closes it.
  * @param access which Secret is tried first: the internal address is only reachable from within the seed
+ * @param options with the signal of the run: what is given up must not go on writing beside the run that follows it
  * @returns undefined while neither Secret holds a kubeconfig
  * @throws ShootFluxError when the kubeconfig cannot be used, KubeError when the seed cannot be asked
  */
@@ -20,7 +21,7 @@ export async function shootClient(
   seed: KubeClient,
   namespace: string,
   access: 'internal' | 'external',
-  options: KubeClientOptions = {},
+  options: KubeClientOptions & { signal: AbortSignal },
 ): Promise<HttpKubeClient | undefined> {
   const other = access === 'internal' ? 'external' : 'internal';
   for (const name of [secretNames[access], secretNames[other]]) {

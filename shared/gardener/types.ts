@@ -50,6 +50,8 @@ export interface Applied {
   managedResources: Record<string, string>;
   /** With delivery `Direct`: which of those contents have been applied to the shoot. */
   delivered?: Record<string, string> | undefined;
+  /** With delivery `Direct`: how many objects a run has applied that ran out of time; the next one goes on with the rest. */
+  arrived?: number | undefined;
   /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
   objects: Record<string, string[]>;
   /** The configured source in the shoot, when there is one. */

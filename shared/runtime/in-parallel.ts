@@ -3,15 +3,20 @@ const AT_ONCE = 8;
 
 /**
  * Calls for every item, a few at a time; the results in the order of the items.
+ * @param isTimeUp once it says so nothing new is begun: there are results for the first items alone
  * @throws the first failure, after which nothing new is begun
  */
-export async function inParallel<T, R>(items: T[], call: (item: T) => Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(
+  items: T[],
+  call: (item: T) => Promise<R>,
+  isTimeUp: () => boolean = () => false,
+): Promise<R[]> {
   const results: R[] = [];
   const rest = items.entries();
   let failed = false;
   const work = async () => {
     for (const [index, item] of rest) {
-      if (failed) return;
+      if (failed || isTimeUp()) return;
       try {
         results[index] = await call(item);
       } catch (error) {

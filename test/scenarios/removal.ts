@@ -182,7 +182,7 @@ const repository = {
   kustomization: { template: { spec: { path: './', prune: true } } },
 };
 
-const deployedByFlux: [Resource, KubeObject][] = [
+export const deployedByFlux: [Resource, KubeObject][] = [
   [resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } }],
   [
     kustomizations,
@@ -223,7 +223,7 @@ const deployedByFlux: [Resource, KubeObject][] = [
 ];
 
 /** Tells of every Kustomization and HelmRelease that is deleted from now on whether it was suspended when it went. */
-async function watchSpecs(stage: Stage): Promise<() => Record<string, boolean>> {
+export async function watchSpecs(stage: Stage): Promise<() => Record<string, boolean>> {
   const seen: Record<string, boolean> = {};
   for (const resource of [kustomizations, helmReleases]) {
     const { resourceVersion } = await stage.shoot.list(resource);

@@ -2,7 +2,7 @@ import { shootClient } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, Cluster } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import type { Settings } from '../../../shared/runtime/context.ts';
+import type { Context } from '../../../shared/runtime/context.ts';
 
 /** What was in the shoot before us. */
 export interface Survey {
@@ -25,13 +25,13 @@ export async function survey(
   previous: Applied | undefined,
   /** True: Flux was let go and is to be managed again. */
   adopting: boolean,
-  settings: Settings,
+  { settings, signal }: Context,
 ): Promise<Survey> {
   const owns = !systemNamespaces.has(fluxNamespace);
   const recorded = previous !== undefined && previous.namespace === fluxNamespace;
   const creating = cluster.spec.shoot.status?.lastOperation?.type === 'Create';
   if (!adopting && (recorded || creating)) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
-  const shoot = await shootClient(seed, cluster.metadata.name, settings.shootAccess);
+  const shoot = await shootClient(seed, cluster.metadata.name, settings.shootAccess, { signal });
   if (shoot === undefined) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
   try {
     return await ask(shoot, fluxNamespace, recorded ? previous.ownsNamespace : undefined, owns);

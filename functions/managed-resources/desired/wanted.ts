@@ -90,7 +90,7 @@ async function fromConfig(
     config.flux.namespace,
     previous,
     adopting,
-    context.settings,
+    context,
   );
   const version = chooseVersion({
     config,

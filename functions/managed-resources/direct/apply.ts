@@ -10,18 +10,31 @@ import { fieldManager } from '../write.ts';
 import { isFlux, isPruner } from './direct-plan.ts';
 import { surplus } from './surplus.ts';
 
-/** Applies objects to the shoot, Namespaces before what is in them; what is as it should be is not written by it. */
+/** The order in which a content is applied: Namespaces before what is in them. */
+export function inOrder(objects: KubeObject[]): KubeObject[] {
+  return [...objects.filter(isNamespace), ...objects.filter((object) => !isNamespace(object))];
+}
+
+const isNamespace = ({ kind }: KubeObject) => kind === 'Namespace';
+
+/**
+ * Applies objects, which are in order, to the shoot; what is as it should be is not written by it.
+ * @returns how many of them: once the time is up no other one is begun
+ */
 export async function applyObjects(
   shoot: KubeClient,
   objects: KubeObject[],
   kinds: Record<string, Resource>,
-): Promise<void> {
-  const isNamespace = ({ kind }: KubeObject) => kind === 'Namespace';
-  for (const namespace of objects.filter(isNamespace)) await applyObject(shoot, namespace, kinds);
-  await inParallel(
-    objects.filter((object) => !isNamespace(object)),
-    (object) => applyObject(shoot, object, kinds),
-  );
+  isTimeUp: () => boolean,
+): Promise<number> {
+  const namespaces = objects.filter(isNamespace);
+  for (const [count, namespace] of namespaces.entries()) {
+    if (isTimeUp()) return count;
+    await applyObject(shoot, namespace, kinds);
+  }
+  const rest = objects.slice(namespaces.length);
+  const applied = await inParallel(rest, (object) => applyObject(shoot, object, kinds), isTimeUp);
+  return namespaces.length + applied.length;
 }
 
 async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<string, Resource>): Promise<void> {

@@ -28,6 +28,14 @@ describe('what is on record before a direct delivery', () => {
     expect(before.delivered).toEqual({ crds: 'c1' });
     expect(directPlan(wanted('a', { crds: 'c1', [SYNC]: 's1' }), before).before.delivered).toEqual({ crds: 'c1' });
   });
+
+  it('goes on where a run ran out of time, with the same contents alone', () => {
+    const former = direct({ arrived: 7, managedResources: { [SYNC]: 's1' } });
+    const same = directPlan(wanted('a', { [SYNC]: 's1' }), former);
+    expect([same.arrived, same.before.arrived]).toEqual([7, 7]);
+    const other = directPlan(wanted('a', { [SYNC]: 's2' }), former);
+    expect([other.arrived, other.before]).toEqual([0, expect.not.objectContaining({ arrived: 7 })]);
+  });
 });
 
 describe('a resource-manager that takes over', () => {

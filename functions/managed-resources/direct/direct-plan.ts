@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../../shared/config/hash.ts';
 import { objectRef } from '../../../shared/gardener/object-ref.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { Desired } from '../desired/desired.ts';
@@ -7,6 +8,8 @@ import { pruners } from '../desired/leaving.ts';
 export interface DirectPlan {
   /** What may be in the shoot from now on; written before anything is. */
   before: Applied;
+  /** How many objects of the same contents have been applied already, by a run that ran out of time. */
+  arrived: number;
   /** Former objects that nothing asks for any more: Flux's own first, which may need their controllers to go. */
   leaving: string[];
 }
@@ -24,8 +27,18 @@ export function directPlan(wanted: Desired, previous: Applied | undefined): Dire
   // What is being replaced has not arrived until all of it has: it may be neither the one nor the other for a while.
   const { managedResources } = wanted.applied;
   const delivered = Object.entries(previous?.delivered ?? {}).filter(([name, hash]) => managedResources[name] === hash);
+  const isSame = canonicalJson(previous?.managedResources) === canonicalJson(managedResources);
+  const arrived = isSame ? (previous?.arrived ?? 0) : 0;
+  const before: Applied = {
+    ...wanted.applied,
+    delivery: 'Direct',
+    objects,
+    delivered: Object.fromEntries(delivered),
+    ...(arrived > 0 && { arrived }),
+  };
   return {
-    before: { ...wanted.applied, delivery: 'Direct', objects, delivered: Object.fromEntries(delivered) },
+    before,
+    arrived,
     leaving: [...leaving.filter(isFlux), ...leaving.filter((ref) => !isFlux(ref))],
   };
 }

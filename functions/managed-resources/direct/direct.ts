@@ -16,7 +16,7 @@ import { waitFor } from '../progress/waiting.ts';
 import { readSecretNames } from '../read.ts';
 import type { Run } from '../run.ts';
 import { release } from '../write.ts';
-import { applyObjects, prune, suspendLeaving } from './apply.ts';
+import { applyObjects, inOrder, prune, suspendLeaving } from './apply.ts';
 import { directPlan, recordAfter } from './direct-plan.ts';
 
 /**
@@ -30,21 +30,24 @@ export async function settleDirectly(
 ): Promise<Outcome> {
   const { context, reporter, seed, namespace } = run;
   const previous = run.extension.status?.state?.applied;
-  const { before, leaving } = directPlan(wanted, previous);
+  const { before, arrived, leaving } = directPlan(wanted, previous);
   const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
   if (!isDelivered || live.size > 0 || isNewlyAsked(run.extension)) {
     await reporter.processing(description(wanted), { applied: before });
     await reporter.accept();
   }
   if (live.size > 0) return handOver(run, live);
-  const shoot = await shootClient(seed, namespace, context.settings.shootAccess);
+  const shoot = await shootClient(seed, namespace, context.settings.shootAccess, { signal: context.signal });
   if (shoot === undefined) return waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
-  const delivered = { ...before.delivered };
+  const progress: Progress = { delivered: { ...before.delivered }, arrived };
   try {
-    const remaining = await deliver(shoot, wanted, leaving, delivered);
-    return await conclude(run, wanted, remaining);
+    if (await deliver(run, shoot, wanted, progress)) {
+      return await conclude(run, wanted, await pruneLeaving(shoot, wanted, leaving));
+    }
+    await reporter.record({ ...before, ...progress });
+    return requeueAfter(1);
   } catch (error) {
-    return refused(run, error, { ...before, delivered });
+    return refused(run, error, { ...before, delivered: progress.delivered, arrived: undefined });
   } finally {
     shoot.close();
   }
@@ -60,22 +63,40 @@ async function handOver(run: Run, live: Map<string, ManagedResource>): Promise<O
   return requeueAfter(2);
 }
 
-/**
- * @param delivered gets the name of each content that has arrived
- * @returns refs of what is leaving and still there
- */
+/** How far a delivery has come. */
+interface Progress {
+  /** The name of each content that has arrived. */
+  delivered: Record<string, string>;
+  /** Objects that have been applied since it began, also in former runs. */
+  arrived: number;
+}
+
+/** False when the time was up before all was applied: `progress` says where to go on. */
 async function deliver(
+  { isTimeUp }: Run,
   shoot: KubeClient,
   { release, contents, applied }: DesiredState,
-  leaving: string[],
-  delivered: Record<string, string>,
-): Promise<string[]> {
+  progress: Progress,
+): Promise<boolean> {
   const kinds = kindsOf(release);
+  let former = 0;
   for (const [name, objects] of contents) {
-    await applyObjects(shoot, objects, kinds);
-    delivered[name] = applied.managedResources[name] ?? '';
+    const rest = inOrder(objects).slice(Math.max(0, progress.arrived - former));
+    const count = await applyObjects(shoot, rest, kinds, isTimeUp);
+    progress.arrived += count;
+    if (count < rest.length) return false;
+    former += objects.length;
+    progress.delivered[name] = applied.managedResources[name] ?? '';
   }
-  // Only now all kinds are served as this release has them: what cannot be asked for must not count as gone.
+  return true;
+}
+
+/**
+ * Only now all kinds are served as this release has them: what cannot be asked for must not count as gone.
+ * @returns refs of what is leaving and still there
+ */
+async function pruneLeaving(shoot: KubeClient, { release }: DesiredState, leaving: string[]): Promise<string[]> {
+  const kinds = kindsOf(release);
   await suspendLeaving(shoot, leaving, kinds);
   return prune(shoot, leaving, kinds);
 }

@@ -5,24 +5,24 @@ import { pages, unlessGone } from '../pages.ts';
 import { servedKinds } from '../served.ts';
 import { fieldManager } from '../write.ts';
 
-const fluxFinalizers = new Set(['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer']);
+const isOfFlux = (finalizer: string) =>
+  ['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer'].includes(finalizer);
 
-/** Takes Flux's finalizers off the objects of a kind; nobody serves them any more. */
+/** True while a controller of Flux has to let go of an object before it can go. */
+export function isHeld({ metadata }: KubeObject): boolean {
+  return metadata.finalizers?.some(isOfFlux) === true;
+}
+
+/** Takes Flux's finalizers off an object, which nobody serves any more; `change` comes with it in the same write. */
 export async function stripFinalizers(
   shoot: KubeClient,
   kind: Resource,
-  isDue: (object: KubeObject) => boolean = () => true,
+  { metadata }: KubeObject,
+  change: Record<string, unknown> = {},
 ): Promise<void> {
-  for await (const items of pages(shoot, kind, { metadataOnly: true })) {
-    const held = items.filter(
-      (item) => isDue(item) && item.metadata.finalizers?.some((finalizer) => fluxFinalizers.has(finalizer)),
-    );
-    await inParallel(held, async ({ metadata }) => {
-      const finalizers = metadata.finalizers?.filter((finalizer) => !fluxFinalizers.has(finalizer));
-      const patch = { metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
-      await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));
-    });
-  }
+  const finalizers = metadata.finalizers?.filter((finalizer) => !isOfFlux(finalizer));
+  const patch = { ...change, metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
+  await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));
 }
 
 /**
@@ -30,7 +30,7 @@ export async function stripFinalizers(
  * slept do not come back for its deletion, and gardenlet itself takes finalizers away only after an hour (facts 8).
  * @returns true when no CRD of Flux is left
  */
-export async function finalizeDeleted(shoot: KubeClient): Promise<boolean> {
+export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
   const { items } = await shoot.list(resources.customResourceDefinitions, { metadataOnly: true });
   const crds = items.map(({ metadata }) => metadata).filter(({ name }) => name.endsWith('.fluxcd.io'));
   const deleted = crds.filter(({ deletionTimestamp }) => deletionTimestamp !== undefined);
@@ -39,7 +39,10 @@ export async function finalizeDeleted(shoot: KubeClient): Promise<boolean> {
     deleted.map(({ name }) => name),
   );
   for (const kind of kinds) {
-    await stripFinalizers(shoot, kind, ({ metadata }) => metadata.deletionTimestamp !== undefined);
+    for await (const items of pages(shoot, kind, { metadataOnly: true })) {
+      const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && isHeld(item));
+      await inParallel(deleted, (item) => stripFinalizers(shoot, kind, item), isTimeUp);
+    }
   }
   return crds.length === 0;
 }

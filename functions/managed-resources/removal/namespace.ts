@@ -1,5 +1,6 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 
 const kind = (group: string, plural: string, name: string): Resource => ({
   group,
@@ -31,11 +32,11 @@ const ROOT_CA = 'kube-root-ca.crt';
  * record of a Helm release, the key with which a user's Secrets are decrypted.
  */
 export async function isVacant(shoot: KubeClient, namespace: string): Promise<boolean> {
-  for (const resource of kinds) {
+  const missed = await inParallel(kinds, async (resource) => {
     const { items } = await shoot.list(resource, { namespace, metadataOnly: true });
-    if (items.some((item) => isMissed(item))) return false;
-  }
-  return true;
+    return items.some((item) => isMissed(item));
+  });
+  return !missed.includes(true);
 }
 
 function isMissed({ kind, metadata }: KubeObject): boolean {

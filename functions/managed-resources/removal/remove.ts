@@ -11,8 +11,8 @@ import { servedKinds } from '../served.ts';
 import { fieldManager, RESOURCE_MANAGER_FINALIZER, release } from '../write.ts';
 import { finalizeDeleted } from './finalizers.ts';
 import { cleanUpLookSeconds, type Removal, removal } from './removal.ts';
-import { resumeAll, suspendAll } from './suspend.ts';
-import { uninstall } from './uninstall.ts';
+import { pruningCrds, resumeAll, suspendAll } from './suspend.ts';
+import { type Uninstalled, uninstall } from './uninstall.ts';
 
 /** A shoot API that never answers leaves the run enough of its ten seconds to end in. */
 const BEST_EFFORT_MS = 3000;
@@ -27,8 +27,12 @@ export async function remove(run: Run): Promise<Outcome> {
   // The resource-manager would bring back what is removed: it lets go first.
   await begin(run, 'Releasing Flux; its objects stay in the shoot for now.');
   const isReleased = await releaseAll(run, plan);
-  const awaited = plan.uninstall && (await uninstallFrom(run, plan.uninstall));
-  if (awaited !== undefined) await run.reporter.processing(awaited);
+  const { awaited, gone = [] } = plan.uninstall ? await uninstallFrom(run, plan.uninstall) : {};
+  if (awaited !== undefined) {
+    // Nobody brings back what has gone since: it need not be looked for again, which a slow API server has no time for.
+    const applied = plan.uninstall && isReleased && gone.length > 0 ? without(plan.uninstall, gone) : undefined;
+    await run.reporter.processing(awaited, { applied });
+  }
   // What a last pass of the resource-manager has brought back is found by a last look of ours.
   if (awaited !== undefined || !isReleased) return requeueAfter(LOOK_AGAIN_SECONDS);
   if (plan.resumes === true) {
@@ -40,15 +44,23 @@ export async function remove(run: Run): Promise<Outcome> {
   return done;
 }
 
-/** What is awaited; an API that cannot be asked is tried again, until `removal` gives up. */
-async function uninstallFrom(run: Run, applied: Applied): Promise<string | undefined> {
-  const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess);
-  if (shoot === undefined) return 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.';
+function without(applied: Applied, gone: string[]): Applied {
+  const rest = Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter((ref) => !gone.includes(ref))]);
+  return { ...applied, objects: Object.fromEntries(rest) };
+}
+
+/** An API that cannot be asked is tried again, until `removal` gives up. */
+async function uninstallFrom(run: Run, applied: Applied): Promise<Partial<Uninstalled>> {
+  const { signal, settings } = run.context;
+  const shoot = await shootClient(run.seed, run.namespace, settings.shootAccess, { signal });
+  if (shoot === undefined) {
+    return { awaited: 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.' };
+  }
   try {
-    return await uninstall(shoot, applied, run.context.now());
+    return await uninstall(shoot, applied, run.context.now(), run.isTimeUp);
   } catch (error) {
     // While a CRD goes, its objects cannot be asked for: "storage is (re)initializing".
-    if (error instanceof KubeError && error.status === 429) return "Waiting for the shoot's API server.";
+    if (error instanceof KubeError && error.status === 429) return { awaited: "Waiting for the shoot's API server." };
     throw error;
   } finally {
     shoot.close();
@@ -75,8 +87,8 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await run.reporter.accept();
   const gone = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
   const isCleaned = await inShoot(run, NOT_SUSPENDED, async (shoot) => {
-    const cleaned = await finalizeDeleted(shoot);
-    await suspendAll(shoot, await servedKinds(shoot, pruningCrds));
+    const cleaned = await finalizeDeleted(shoot, run.isTimeUp);
+    await suspendAll(shoot, await servedKinds(shoot, pruningCrds), run.isTimeUp);
     return cleaned;
   });
   if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
@@ -117,8 +129,6 @@ async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Prom
   );
 }
 
-const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
-
 const NOT_RESUMED = 'Kustomizations and HelmReleases not resumed';
 const NOT_SUSPENDED = 'Kustomizations and HelmReleases not suspended';
 
@@ -127,6 +137,7 @@ async function inShoot<T>(run: Run, failure: string, act: (shoot: KubeClient) =>
   try {
     const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess, {
       timeoutMs: BEST_EFFORT_MS,
+      signal: run.context.signal,
     });
     if (shoot === undefined) return undefined;
     try {

@@ -6,30 +6,39 @@ import { isSuspended, pruners } from '../desired/leaving.ts';
 import { pages, unlessGone } from '../pages.ts';
 import { fieldManager } from '../write.ts';
 
+/** The kinds whose objects take along what they have deployed. */
+export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
+
 /**
  * Suspends all Kustomizations and HelmReleases, also those that others have deployed: a suspended one is deleted
  * without what it brought (facts/flux.md 4.3).
  * @param kinds as the shoot serves them; others than those two are left alone
+ * @returns false when the time was up before all of them were
  */
-export async function suspendAll(shoot: KubeClient, kinds: Resource[]): Promise<void> {
-  for (const resource of kinds.filter(({ kind }) => pruners.has(kind))) await suspendKind(shoot, resource);
+export async function suspendAll(shoot: KubeClient, kinds: Resource[], isTimeUp: () => boolean): Promise<boolean> {
+  const some = kinds.filter(({ kind }) => pruners.has(kind));
+  const ended = await inParallel(some, (resource) => suspendKind(shoot, resource, isTimeUp));
+  return !ended.includes(false);
 }
 
-async function suspendKind(shoot: KubeClient, resource: Resource): Promise<void> {
+async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () => boolean): Promise<boolean> {
   let refusal: KubeError | undefined;
+  const suspend = async ({ metadata }: KubeObject) => {
+    try {
+      await unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager }));
+    } catch (error) {
+      // One object that a webhook or its schema holds fast must not keep the others active.
+      if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+      refusal ??= error;
+    }
+  };
   for await (const items of pages(shoot, resource)) {
     const active = items.filter((item) => !isSuspended(item));
-    await inParallel(active, async ({ metadata }) => {
-      try {
-        await unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager }));
-      } catch (error) {
-        // One object that a webhook or its schema holds fast must not keep the others active.
-        if (!(error instanceof KubeError) || !isRefused(error)) throw error;
-        refusal ??= error;
-      }
-    });
+    const done = await inParallel(active, suspend, isTimeUp);
+    if (done.length < active.length) return false;
   }
   if (refusal !== undefined) throw refusal;
+  return true;
 }
 
 /**

@@ -16,8 +16,10 @@ it('sorts what is on record by how it is removed', () => {
   });
   const { deployments, crds, others } = targetsOf(applied);
   expect(deployments).toMatchObject([{ namespace: 'flux-system', name: 'source-controller' }]);
-  expect(crds).toEqual(['buckets.a.io']);
-  expect(others.map(({ resource, ...name }) => [resource.plural, name])).toEqual([
+  expect(crds).toMatchObject([
+    { name: 'buckets.a.io', ref: 'CustomResourceDefinition.apiextensions.k8s.io//buckets.a.io' },
+  ]);
+  expect(others.map(({ resource, ref: _, ...name }) => [resource.plural, name])).toEqual([
     ['clusterroles', { name: 'flux-view-flux-system' }],
     ['services', { namespace: 'flux-system', name: 'source-controller' }],
   ]);

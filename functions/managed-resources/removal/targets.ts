@@ -6,13 +6,14 @@ import { builtInKinds } from '../kinds.ts';
 /** One object of the record. */
 export interface Target extends ObjectName {
   resource: Resource;
+  /** As the record names it. */
+  ref: string;
 }
 
 /** What is to be removed from a shoot, from the record alone: the ManagedResources may be gone already. */
 export interface Targets {
   deployments: Target[];
-  /** Names of CustomResourceDefinitions, `plural.group`. */
-  crds: string[];
+  crds: Target[];
   /** Everything else but Namespaces and objects of Flux's own kinds, which go with their CRDs. */
   others: Target[];
 }
@@ -23,9 +24,13 @@ export function targetsOf(applied: Applied): Targets {
   for (const ref of Object.values(applied.objects).flat()) {
     const { type, name } = parseRef(ref);
     const resource = builtInKinds[type];
-    if (type === 'CustomResourceDefinition.apiextensions.k8s.io') targets.crds.push(name.name);
-    else if (type === 'Deployment.apps' && resource) targets.deployments.push({ resource, ...name });
-    else if (type !== 'Namespace' && resource) targets.others.push({ resource, ...name });
+    if (type === 'Namespace' || resource === undefined) continue;
+    listFor(targets, type).push({ resource, ref, ...name });
   }
   return targets;
+}
+
+function listFor(targets: Targets, type: string): Target[] {
+  if (type === 'CustomResourceDefinition.apiextensions.k8s.io') return targets.crds;
+  return type === 'Deployment.apps' ? targets.deployments : targets.others;
 }

@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resources } from '../../shared/kube/resource.ts';
+import type { JsonObject } from '../landscape/kube-api/json.ts';
+import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
+import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
+import { eventually, type Stage, type StageOptions, startStage } from '../scenarios/stage.ts';
+
+/** An API server that takes so long for every request that nothing is done within the ten seconds of one run. */
+const LATENCY_MS = 1_000;
+/** gardenlet's patience with a deletion. */
+const GARDENLET_SECONDS = 180;
+
+const providerConfig = {
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  syncMode: 'Reconcile',
+  source: {
+    template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } },
+  },
+  kustomization: { template: { spec: { path: './', prune: true } } },
+};
+
+describe('a shoot whose API server takes its time', { timeout: 250_000 }, () => {
+  let shoot: KubeApi;
+  let garden: KubeApi;
+  let seed: KubeApi;
+  let stage: Stage;
+
+  beforeEach(async () => {
+    [garden, seed, shoot] = await Promise.all([
+      startKubeApi({ objects: gardenCrds() as JsonObject[] }),
+      startKubeApi({ objects: seedCrds() as JsonObject[] }),
+      startKubeApi({ namespaceController: true }),
+    ]);
+  });
+
+  afterEach(async () => {
+    await stage[Symbol.asyncDispose]();
+    await Promise.all([garden, seed, shoot].map((api) => api.stop()));
+  });
+
+  const start = async (options: StageOptions) => {
+    stage = await startStage(
+      { garden, seed, shoot, stop: async () => {} },
+      join(import.meta.dirname, '../landscape/distribution'),
+      options,
+    );
+    await stage.startProduct();
+  };
+  /** Requests of the product; nobody else suffers. */
+  const slowDown = (ms: number) =>
+    shoot.faults.add({
+      match: { userAgent: /^shoot-flux/ },
+      action: 'latency',
+      ms,
+      times: Number.POSITIVE_INFINITY,
+    });
+
+  it('Direct: what does not fit into one run goes on in the next', async () => {
+    slowDown(LATENCY_MS * 2);
+    await start({ delivery: 'Direct' });
+    await stage.reconcileShoot({ providerConfig });
+    await eventually(
+      'all is applied',
+      stage.extension,
+      ({ status }) => status?.lastOperation?.state === 'Succeeded',
+      undefined,
+      170,
+    );
+    expect(await stage.shoot.find(kustomizations, { namespace: 'flux-system', name: 'flux-system' })).toBeDefined();
+    expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('arrived');
+  });
+
+  it('Flux is removed in time', async () => {
+    await start({});
+    await stage.reconcileShoot({ providerConfig });
+    await stage.untilReady();
+    await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    for (let count = 0; count < 30; count++) {
+      const name = { namespace: `team-${count}`, name: 'app' };
+      await stage.shoot.create(
+        resources.namespaces,
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: name.namespace } },
+        { fieldManager: 'person' },
+      );
+      const metadata = { ...name, finalizers: ['finalizers.fluxcd.io'] };
+      const spec = { interval: '5m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'a' } };
+      await stage.shoot.create(
+        kustomizations,
+        { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata, spec },
+        { fieldManager: 'person' },
+      );
+    }
+    slowDown(LATENCY_MS);
+    await stage.deleteExtension();
+    await eventually(
+      'the Extension is gone',
+      async () => (await stage.extension().catch(() => undefined))?.status?.lastOperation ?? 'gone',
+      (last) => last === 'gone',
+      undefined,
+      GARDENLET_SECONDS,
+    );
+    const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
+    expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
+    expect(
+      await stage.shoot.find(resources.deployments, { namespace: 'flux-system', name: 'source-controller' }),
+    ).toBeUndefined();
+    const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+    expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).toBe(true);
+  });
+});
