@@ -5,6 +5,13 @@ import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const fieldManager = 'person';
+const autoscalers: Resource = {
+  group: 'autoscaling',
+  version: 'v2',
+  plural: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  namespaced: true,
+};
 const url = 'https://git.example.com/a';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
@@ -61,6 +68,30 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await stage.untilReady();
       const live = await stage.shoot.find(kustomizations, inFlux('flux-system'));
       expect(live?.spec).toMatchObject({ interval: '1m' });
+    });
+
+    it('Direct: an autoscaler says how many replicas there are; what a person has scaled is scaled back', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'kustomize-controller' };
+      const autoscaler = {
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: inFlux('kustomize-controller'),
+        spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 3 },
+      };
+      await stage.shoot.create(autoscalers, autoscaler, { fieldManager });
+      const scale = (name: string, replicas: number, manager: string) =>
+        stage.shoot.mergePatch(resources.deployments, inFlux(name), { spec: { replicas } }, { fieldManager: manager });
+      await scale('kustomize-controller', 3, 'kube-controller-manager');
+      await scale('source-controller', 0, fieldManager);
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const replicas = async (name: string) =>
+        (await stage.shoot.find(resources.deployments, inFlux(name)))?.spec as { replicas?: number };
+      expect(await replicas('kustomize-controller')).toMatchObject({ replicas: 3 });
+      expect(await replicas('source-controller')).toMatchObject({ replicas: 1 });
     });
 
     it('Direct: what was set in passing goes, as with the resource-manager; what others apply stays', async () => {

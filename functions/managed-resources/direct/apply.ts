@@ -7,6 +7,7 @@ import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { isSuspended } from '../desired/leaving.ts';
 import { resourceOf } from '../kinds.ts';
 import { fieldManager } from '../write.ts';
+import { applyDeployment } from './deployment.ts';
 import { isFlux, isPruner } from './direct-plan.ts';
 import { surplus } from './surplus.ts';
 
@@ -53,7 +54,10 @@ async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<
 
 /** Applies it, and of Flux's objects and the copies takes away what nobody asks for. */
 async function applyWhole(shoot: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
-  const live = await shoot.apply(resource, object, { fieldManager });
+  const live =
+    object.kind === 'Deployment'
+      ? await applyDeployment(shoot, resource, object)
+      : await shoot.apply(resource, object, { fieldManager });
   if (!isFlux(objectRef(object)) && object.kind !== 'Secret' && object.kind !== 'ConfigMap') return;
   const patch = surplus(live, object);
   if (patch !== undefined) await shoot.mergePatch(resource, object.metadata, patch, { fieldManager });

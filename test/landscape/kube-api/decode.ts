@@ -104,12 +104,19 @@ function isEmptyCollection(schema: Schema | undefined, value: Json): boolean {
 /** Refuses an object that its schema does not allow. */
 export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
   const { definition } = call;
-  const errors = schemaErrors(definition.schema, object, '', old).filter(({ field }) => !field.startsWith('metadata'));
+  const errors = schemaErrors(definition.schema, object, '', old).filter(
+    ({ field, reason }) => !field.startsWith('metadata') && !isZero(definition, field, reason),
+  );
   if (errors.length === 0) return;
   if (definition.custom && hasRules(definition.schema) && errors.some(({ reason }) => hindersRules.has(reason))) {
     errors.push(rulesUnchecked);
   }
   throw invalid(definition, object.metadata.name, errors);
+}
+
+/** What a status of Kubernetes' own must have and has not been given is zero, as in Go. */
+function isZero({ custom }: Call['definition'], field: string, reason: string): boolean {
+  return !custom && field.startsWith('status.') && reason === 'FieldValueRequired';
 }
 
 const hindersRules = new Set([
