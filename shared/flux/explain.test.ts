@@ -759,7 +759,7 @@ const told: [KubeObject, Origin, string, string, ...string[]][] = [
   [
     kustomization,
     providerConfig,
-    "Reconciliation failed terminally due to configuration error: failed to evaluate dependency infra: failed to parse the CEL expression 'x('",
+    "Reconciliation failed terminally due to configuration error: terminal error: failed to evaluate dependency infra: failed to parse the CEL expression 'x('",
     'ExpressionInvalid',
     'correct readyExpr of dependsOn in kustomization.template.spec',
   ],
@@ -939,6 +939,9 @@ describe('explain', () => {
       expect(explain(filled, refused, fluxConfig).message).toContain('Invalid value: "***": a valid label must be');
       expect(explain(kustomization, refused, fluxConfig).message).not.toContain('s3cr3t');
     }
+    const mistyped =
+      'ConfigMap/apps/a dry-run failed: failed to create typed patch object (apps/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"b":"s3cr3t"}}';
+    expect(explain(filled, mistyped, fluxConfig).message).not.toContain('s3cr3t');
   });
 
   it('a webhook denies, whatever it says', () => {

@@ -59,7 +59,7 @@ function withoutValues({ spec }: KubeObject, message: string): string {
   if (!isSecret) return message;
   return message
     .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')
-    .replace(/(valueUnstructured\{Value:)[^}]*/g, '$1***')
+    .replace(/(valueUnstructured\{Value:).*/gs, '$1***')
     .replace(/(unknown anchor )'[^']*'|(cannot unmarshal \S+ )`[^`]*`/g, '$1$2***');
 }
 

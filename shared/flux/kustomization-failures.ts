@@ -94,7 +94,8 @@ export const kustomizationFailures: Failure[] = [
   },
   {
     reason: 'ExpressionInvalid',
-    matches: /^Reconciliation failed terminally due to configuration error: (failed to evaluate dependency)?/,
+    matches:
+      /^Reconciliation failed terminally due to configuration error: (?:terminal error: )?(failed to evaluate dependency)?/,
     says: ([, dependency], { places }) => [
       'one of its CEL expressions cannot be used',
       `correct ${dependency === undefined ? 'healthCheckExprs' : 'readyExpr of dependsOn'} in ${places.template}`,

@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { explain } from '../../shared/flux/explain.ts';
+import { readiness } from '../../shared/flux/kstatus.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Controller } from '../landscape/controllers/controller.ts';
 import { startSourceController } from '../landscape/flux/source-controller.ts';
+import { kustomizationFactory } from '../landscape/flux/testing.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
 import { startNodes } from '../landscape/shoot/nodes.ts';
 import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
@@ -9,6 +12,7 @@ import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { startKustomizeController } from './cluster/kustomize-controller.ts';
+import { fluxFailures } from './flux-failures.ts';
 import { sharedData, sharedDataMissing } from './shared-data.ts';
 
 const fluxDistribution = sharedData('flux');
@@ -173,6 +177,45 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
       }
     },
   );
+
+  it('whatever kustomize-controller cannot do is told with its remedy, and without secrets', async () => {
+    const files = fluxFailures.flatMap(({ name, files = {} }) =>
+      Object.entries(files).map(([path, file]) => [
+        `${name}/${path}`,
+        typeof file === 'string' ? file : JSON.stringify(file),
+      ]),
+    );
+    const repository = await git.createRepository('failures', Object.fromEntries(files));
+    await stage.setFluxConfig({ repositoryUrl: repository.httpUrl, repositoryBranch: 'main' });
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    const fieldManager = 'test';
+    for (const { name, spec } of fluxFailures) {
+      const sourceRef = { kind: 'GitRepository', name: name === 'no-source' ? 'other' : 'main-gitrepo' };
+      const whole = { interval: '1h', retryInterval: '5s', path: `./${name}`, prune: false, sourceRef, ...spec };
+      await stage.shoot.create(kustomizations, kustomizationFactory(name, whole), { fieldManager });
+    }
+    for (const { name, reason, told } of fluxFailures) {
+      const origin = { from: 'providerConfig', isReleased: true } as const;
+      const explained = (live: KubeObject | undefined) => {
+        const state = live && readiness(live);
+        return live && state?.state !== 'current' && state !== undefined
+          ? explain(live, state.message, origin)
+          : undefined;
+      };
+      const live = await eventually(
+        `${name} is told as ${reason}`,
+        () => stage.shoot.find(kustomizations, inFlux(name)),
+        (object) => explained(object)?.reason === reason,
+        (object) => object?.status,
+        90,
+      );
+      const { message = '' } = explained(live) ?? {};
+      expect(message).toMatch(new RegExp(`^Kustomization flux-system/${name}: [^;]+; .*Flux says: `));
+      expect(message).toContain(told);
+      expect(message).not.toContain('s3cr3t');
+    }
+  });
 
   const expectFlux = async () => {
     const live = await Promise.all([
