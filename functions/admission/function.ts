@@ -15,6 +15,8 @@ export const definition: WebhookDefinition = {
     failurePolicy: 'Fail',
     // Gardener keeps this label; it counts on the old object too (facts/gardener.md 6).
     objectSelector: { matchLabels: { [`extensions.extensions.gardener.cloud/${EXTENSION_TYPE}`]: 'true' } },
+    // A Shoot on its way out is never refused, so it must not wait for us either, who may be gone before it.
+    matchConditions: { 'not-deleted': '!has(object.metadata.deletionTimestamp)' },
   },
   rights: { garden: [], seed: [] },
 };

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
-import { caBundle } from '../../infra/webhooks/certificates.ts';
+import { caBundle, due } from '../../infra/webhooks/certificates.ts';
 import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
+import { renewed } from '../../infra/webhooks/make-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
 import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
 import { readCertificates } from '../../infra/webhooks/store.ts';
@@ -258,12 +259,41 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(answers.filter((answer) => !answer.includes('is not a known key'))).toEqual([]);
   });
 
+  it('are not needed by a Shoot on its way out', async () => {
+    await garden.create(resources.shoots, shoot({ syncMode: 'Once' }), options);
+    const name = { namespace: PROJECT, name: 'bar' };
+    const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
+    await change({ metadata: { finalizers: ['example.com/wait'] } });
+    // Nobody serves with this authority, as when no process runs.
+    const resource = configurations.Validating;
+    const live = await garden.find<Configuration>(resource, { name: CONFIGURATION });
+    const caBundle = Buffer.from((await makeAside()).authority.cert).toString('base64');
+    const webhooks = live?.webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: { ...webhook.clientConfig, caBundle },
+    }));
+    await garden.mergePatch(resource, { name: CONFIGURATION }, { webhooks }, options);
+    await eventually(
+      'a call that fails',
+      async () => (await refusalOf({ syncMode: 'Once' })).includes('failed calling webhook'),
+      Boolean,
+    );
+    await garden.delete(resources.shoots, name);
+    await change({ metadata: { finalizers: null } });
+    expect(await garden.find(resources.shoots, name)).toBeUndefined();
+  });
+
   it('have the rights that they need, and no others', async () => {
     const webhooks = await webhookIdentities();
     expect(await refused(apis.servers)).toEqual([]);
     expect(await unusedRights(apis.servers, (identity) => webhooks.includes(identity))).toEqual([]);
   });
 });
+
+function makeAside() {
+  const now = new Date();
+  return renewed(undefined, due(undefined, ['127.0.0.1'], now), ['127.0.0.1'], now);
+}
 
 const labelled = { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' };
 
