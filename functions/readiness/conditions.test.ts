@@ -52,7 +52,7 @@ describe('conditions', () => {
 describe('configurationFollowed', () => {
   it('publishes that the last applied stays, and why', () => {
     expect(configurationFollowed(appliedFactory({ problem: 'mend it' }))).toMatchObject([
-      { type: 'ConfigurationFollowed', status: 'False', message: 'mend it' },
+      { type: 'ConfigurationFollowed', status: 'False', message: 'mend it (config c0ffee)' },
     ]);
     expect(configurationFollowed(appliedFactory())).toEqual([]);
   });

@@ -1,15 +1,16 @@
 import { seconds } from '../../shared/gardener/operation.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { SHOOT_HEALTH } from './health.ts';
-import type { Told } from './verdict.ts';
+import { hashed, type Told } from './verdict.ts';
 
 /** All conditions of ours. */
 export const allOurs = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ConfigurationFollowed', SHOOT_HEALTH];
 
 /** What the record of `managed-resources` has to say beside the verdicts: the last applied stays, and why. */
-export function configurationFollowed({ problem }: Applied): Told[] {
-  if (problem === undefined) return [];
-  return [{ type: 'ConfigurationFollowed', status: 'False', reason: 'LastAppliedStays', message: problem }];
+export function configurationFollowed(applied: Applied): Told[] {
+  if (applied.problem === undefined) return [];
+  const told = { status: 'False', reason: 'LastAppliedStays', message: applied.problem } as const;
+  return [hashed({ type: 'ConfigurationFollowed', ...told }, applied)];
 }
 
 /**

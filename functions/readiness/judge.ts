@@ -7,7 +7,7 @@ import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/typ
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict } from './controllers.ts';
 import { type Before, staysTold } from './steady.ts';
-import { SUSPENDED, type Told, type Verdict } from './verdict.ts';
+import { hashed, hashText, SUSPENDED, type Told, type Verdict } from './verdict.ts';
 
 /** What the shoot answered; undefined objects are not there. */
 export interface Seen {
@@ -114,17 +114,9 @@ function originOf(applied: Applied, { name }: ShootObject): Origin {
   };
 }
 
-function hashed(verdict: Verdict, { configHash }: Applied): Verdict {
-  return { ...verdict, message: `${verdict.message}${hashText(configHash)}` };
-}
-
 /** The conditions that judge the same configuration, without its hash. */
-function ofSameConfig({ configHash }: Applied, { conditions, now }: Before): Before {
-  const end = hashText(configHash);
+function ofSameConfig(applied: Applied, { conditions, now }: Before): Before {
+  const end = hashText(applied);
   const same = conditions.filter(({ message }) => message.endsWith(end));
   return { conditions: same.map((one) => ({ ...one, message: one.message.slice(0, -end.length) })), now };
-}
-
-function hashText(configHash: string): string {
-  return ` (config ${configHash})`;
 }
