@@ -191,6 +191,18 @@ describe('a Shoot is allowed without a look', () => {
     expect(created({ providerConfig: wrong, metadata: { deletionTimestamp: null } }).allowed).toBe(false);
   });
 
+  it('but for what its resources bring with them, when only these change', () => {
+    const stored = { ...wrong, additionalSecretResources: [{ name: 'x' }, { name: 'y' }, { name: 'sops' }] };
+    const renamed = { name: 'x', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'next' } };
+    const changed = (resources: unknown[]) =>
+      updated({ providerConfig: stored, resources: [secret('x')] }, { providerConfig: stored, resources });
+    expect(changed([renamed])).toEqual({ allowed: true });
+    expect(changed([secret('x'), secret('sops')])).toEqual({ allowed: true });
+    expect(sentences(changed([]))).toEqual([
+      expect.stringMatching(/^providerConfig: additionalSecretResources\[0\]\.name: "x" is not the name of an entry/),
+    ]);
+  });
+
   it.each<[string, AdmissionAnswer]>([
     ['its providerConfig', updated({}, { providerConfig: wrong })],
     [

@@ -19,11 +19,9 @@ export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer
   if (shoot?.kind !== 'Shoot' || given(shoot.metadata) === undefined) return noShoot;
   if (textOf(given(shoot.metadata)?.deletionTimestamp) !== undefined) return allowed;
   const part = partOf(shoot);
-  if (part === undefined || isSame(part, partOf(oldObject))) return allowed;
-  const issues = issuesWithAnyFluxConfig({
-    providerConfig: part.extension.providerConfig,
-    shootResources: shootResourcesOf(part.resources),
-  });
+  const before = partOf(oldObject);
+  if (part === undefined || isSame(part, before)) return allowed;
+  const issues = newIssues(part, before);
   return issues.length === 0 ? allowed : refusal(shoot, part.index, issues);
 }
 
@@ -52,18 +50,36 @@ function partOf(shoot: unknown): Part | undefined {
   return { extension, index, resources: spec?.resources };
 }
 
+/** With the same providerConfig only what the resources bring is new: who replaces a Secret has not written the rest. */
+function newIssues(now: Part, before: Part | undefined): ConfigIssue[] {
+  const issues = issuesOf(now);
+  if (before === undefined || !isDeepStrictEqual(configOf(now), configOf(before))) return issues;
+  // Not by their sentences: these name the other resources, too.
+  const known = new Set(issuesOf(before).map(({ path }) => path));
+  return issues.filter(({ path }) => !known.has(path));
+}
+
+function issuesOf(part: Part): ConfigIssue[] {
+  return issuesWithAnyFluxConfig({
+    providerConfig: configOf(part),
+    shootResources: shootResourcesOf(part.resources),
+  });
+}
+
+const configOf = ({ extension }: Part): unknown => extension.providerConfig;
+
 /** True when nothing was changed that is judged here: the providerConfig, and the resources that it names. */
 function isSame(now: Part, before: Part | undefined): boolean {
   if (before === undefined) return false;
-  const isTooMuch = ({ extension }: Part) => excess(extension.providerConfig) !== undefined;
+  const isTooMuch = (part: Part) => excess(configOf(part)) !== undefined;
   // What is too much to be judged is too much to be compared.
   if (isTooMuch(now) || isTooMuch(before)) return isTooMuch(now) && isTooMuch(before);
   return isDeepStrictEqual(judged(now), judged(before));
 }
 
-function judged({ extension: { providerConfig }, resources }: Part): unknown[] {
-  const named = new Set(textsIn(providerConfig));
-  return [providerConfig, shootResourcesOf(resources).filter(({ name }) => named.has(name))];
+function judged(part: Part): unknown[] {
+  const named = new Set(textsIn(configOf(part)));
+  return [configOf(part), shootResourcesOf(part.resources).filter(({ name }) => named.has(name))];
 }
 
 function textsIn(value: unknown): string[] {
