@@ -52,3 +52,14 @@ test('what a run has given up goes no further: its signal ends the calls to the 
   client?.close();
   seed.close();
 });
+
+test('says which API server does not answer', async () => {
+  await using shoot = await startTlsServer((_, response) => void response.destroy());
+  await using server = await seedWith(['gardener'], shoot);
+  const seed = createKubeClient(server.connection);
+  const client = await shootClient(seed, namespace, 'external', { signal: new AbortController().signal });
+  const { host } = new URL(shoot.connection.server);
+  await expect(client?.list(resources.namespaces)).rejects.toThrow(`no answer from the shoot (${host}, `);
+  client?.close();
+  seed.close();
+});

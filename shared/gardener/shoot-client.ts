@@ -29,7 +29,8 @@ export async function shootClient(
     const data = secret?.data?.kubeconfig;
     if (!data) continue;
     const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
-    return createKubeClient(await kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`), options);
+    const connection = await kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
+    return createKubeClient(connection, { name: 'the shoot', ...options });
   }
   return undefined;
 }

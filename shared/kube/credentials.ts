@@ -1,4 +1,5 @@
 import { ShootFluxError } from '../runtime/errors.ts';
+import { GARDEN } from '../runtime/key.ts';
 import type { Connection } from './connection.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from './http-client.ts';
 import { inCluster } from './in-cluster.ts';
@@ -42,6 +43,7 @@ export function createClusters(
     };
     const client = credentials(cluster).then((connection) =>
       createKubeClient(connection, {
+        name: cluster === GARDEN ? 'the garden' : `seed ${cluster}`,
         ...options,
         onRequest(info) {
           if (info.status === 401) forget();

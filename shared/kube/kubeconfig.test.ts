@@ -155,3 +155,18 @@ test('a replaced kubeconfig is used after the first refusal', async () => {
   await expect(clusters('seed')).rejects.toThrow('Cluster seed has no kubeconfig here; known are: garden');
   (await clusters('garden')).close();
 });
+
+test('a cluster that does not answer is called by its name', async () => {
+  const nowhere = async () => ({ server: 'https://127.0.0.1:1' });
+  const clusters = createClusters(nowhere);
+  for (const [cluster, name] of [
+    ['garden', 'the garden'],
+    ['local', 'seed local'],
+  ] as const) {
+    const client = await clusters(cluster);
+    await expect(client.with({ userAgent: 'run' }).list(resources.secrets)).rejects.toThrow(
+      `no answer from ${name} (127.0.0.1:1, ECONNREFUSED): check`,
+    );
+    client.close();
+  }
+});

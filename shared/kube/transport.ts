@@ -19,6 +19,8 @@ export interface RequestInfo {
 
 /** How a client of one API server behaves. */
 export interface KubeClientOptions {
+  /** What people call the cluster, for messages: `the garden`. Default: the server's host alone. */
+  name?: string;
   /** Shown in the API server's audit log; by convention `shoot-flux/<function>`. Default `shoot-flux`. */
   userAgent?: string;
   /** Time limit of one call, of a watch until its answer begins. Default 8 s: below the functions' 10 s. */
@@ -132,17 +134,21 @@ export function unreachable(
   signal: AbortSignal,
 ): ShootFluxError {
   if (error instanceof ShootFluxError) return error;
-  const text = `${callText(request)}: no answer from ${server.host}`;
+  const noAnswer = (reason?: string) => {
+    const details = [...(options.name === undefined ? [] : [server.host]), ...(reason === undefined ? [] : [reason])];
+    const suffix = details.length === 0 ? '' : ` (${details.join(', ')})`;
+    return `${callText(request)}: no answer from ${options.name ?? server.host}${suffix}`;
+  };
   if (options.signal?.aborted === true) {
-    return new UnreachableError(`${text} before the time for this run was over`, 0, 'Aborted');
+    return new UnreachableError(`${noAnswer()} before the time for this run was over`, 0, 'Aborted');
   }
   if (signal.aborted) {
-    return new UnreachableError(`${text} within ${(options.timeoutMs ?? 8000) / 1000} s`, 0, 'Timeout');
+    return new UnreachableError(`${noAnswer()} within ${(options.timeoutMs ?? 8000) / 1000} s`, 0, 'Timeout');
   }
   const code = (error as { code?: unknown }).code;
   const reason = typeof code === 'string' ? code : 'NoAnswer';
   const remedy = 'check the address, the network path and the certificate authority';
-  return new UnreachableError(`${text} (${reason}): ${remedy}`, 0, reason);
+  return new UnreachableError(`${noAnswer(reason)}: ${remedy}`, 0, reason);
 }
 
 /** The connection came from the pool and was dead. */
