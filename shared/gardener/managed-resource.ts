@@ -1,4 +1,5 @@
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
+import { isTrue } from './is-true.ts';
 import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
 import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
 
@@ -30,7 +31,7 @@ export type ApplyState =
 export function applyState(resource: ManagedResource): ApplyState {
   const applied = conditionOf(resource, 'ResourcesApplied');
   // Trap 29: an ignored ManagedResource never advances observedGeneration; somebody took it into their own hands.
-  if (resource.metadata.annotations?.['resources.gardener.cloud/ignore'] === 'true') return { state: 'applied' };
+  if (isTrue(resource.metadata.annotations?.['resources.gardener.cloud/ignore'])) return { state: 'applied' };
   if (applied === undefined) return { state: 'pending' };
   const { status, reason, message } = applied;
   if (status === 'False' || reason === 'ApplyFailed' || reason === 'DeletionPending') {

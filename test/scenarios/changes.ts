@@ -311,16 +311,6 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
         providerConfig: config({ additionalSecretResources: [{ name: 'creds' }] }),
       });
       await stage.untilReady();
-      // Not only the look of whoever wrote the ManagedResources, which comes after 20 s.
-      await eventually(
-        'a look at the copies is due',
-        async () => stage.logLines.map((line) => JSON.parse(line) as Record<string, unknown>),
-        (lines) =>
-          lines.some(
-            (line) =>
-              line.function === 'managed-resources' && line.outcome === 'requeue' && Number(line.afterSeconds) <= 15,
-          ),
-      );
       await stage.seed.mergePatch(resources.secrets, name, { data: data('new') }, { fieldManager: 'gardener' });
       await eventually(
         'the new content',

@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
+import { handler as readiness } from '../../functions/readiness/handler.ts';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
-import { type Extension, FINALIZER, type LastOperation, type ManagedResource } from '../../shared/gardener/types.ts';
+import {
+  type Condition,
+  type Extension,
+  FINALIZER,
+  type LastOperation,
+  type ManagedResource,
+} from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
+import { RetryableError, retryWithinSeconds } from '../../shared/runtime/errors.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { requeueAfter } from '../../shared/runtime/outcome.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { notReady } from '../landscape/gardenlet/readiness.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
@@ -107,9 +115,9 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       stage.logLines
         .map((line) => JSON.parse(line) as Record<string, string>)
         .filter(({ message, function: fn }) => message === 'run' && fn === 'managed-resources');
-    /** What happens makes `managed-resources` run, not some look that was due, and then nobody has anything to do. */
+    /** What happens to Extension or Cluster makes `managed-resources` run, not some look that was due; then all is quiet. */
     const noticed = async (happening: () => Promise<unknown>) => {
-      const woken = () => runs().filter(({ causes }) => !causes?.startsWith('notBefore')).length;
+      const woken = () => runs().filter(({ causes }) => /^(Extension|Cluster) /.test(causes ?? '')).length;
       const before = woken();
       await happening();
       await eventually(
@@ -145,6 +153,16 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       log: createLog('error'),
       metrics: noMetrics,
       signal: AbortSignal.timeout(10_000),
+    });
+
+    /** The seed, where this happens whenever a function has read the Extension. */
+    const afterReading = (happens: () => Promise<void>): KubeClient => ({
+      ...stage.seed,
+      async find<T extends KubeObject>(...[resource, name, options]: Parameters<KubeClient['find']>) {
+        const found = await stage.seed.find<T>(resource, name, options);
+        if (resource === resources.extensions) await happens();
+        return found;
+      },
     });
 
     describe('operations', () => {
@@ -410,6 +428,39 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(going.map(({ status }) => status?.lastError ?? null)).toEqual(going.map(() => null));
       });
 
+      it('trap 11: a condition that somebody else publishes meanwhile is not lost', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await stage.stopProduct();
+        await stage.shoot.delete(gitRepositories, inFlux('flux-system'));
+        const theirs = { ...condition, type: 'SomebodyElses' };
+        let published: Extension | undefined;
+        const seed = afterReading(async () => {
+          const { status } = await stage.extension();
+          published ??= await setStatus({ conditions: [...(status?.conditions ?? []), theirs] });
+        });
+        const run = readiness({ cluster: SEED, ...extensionName }, contextWith(seed));
+        await expect(run).rejects.toThrow(/has been modified/);
+        expect((await stage.extension()).status?.conditions).toEqual(published?.status?.conditions);
+        expect(published?.status?.conditions).toContainEqual(theirs);
+      });
+
+      it('trap 13: while gardenlet waits, what fails is tried again within 15 s', async () => {
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await stage.stopProduct();
+        const seed: KubeClient = { ...stage.seed, list: async () => Promise.reject(new RetryableError('No answer.')) };
+        const failure = () =>
+          handler({ cluster: SEED, ...extensionName }, contextWith(seed)).then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+        expect(retryWithinSeconds(await failure())).toBeUndefined();
+        await ask('reconcile');
+        expect(retryWithinSeconds(await failure())).toBe(15);
+        expect((await stage.extension()).status?.lastError?.description).toBe('No answer.');
+      });
+
       it.each(['taken on', 'repeated'])(
         'trap 4: an edit while a run goes on is not observed by it, %s',
         async (how) => {
@@ -419,15 +470,9 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           else await annotate({ 'gardener.cloud/timestamp': now() });
           const before = await stage.extension();
           let edited: Extension | undefined;
-          const seed: KubeClient = {
-            ...stage.seed,
-            async find<T extends KubeObject>(...[resource, name, options]: Parameters<KubeClient['find']>) {
-              const found = await stage.seed.find<T>(resource, name, options);
-              if (resource === resources.extensions)
-                edited ??= await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
-              return found;
-            },
-          };
+          const seed = afterReading(async () => {
+            edited ??= await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
+          });
           const run = handler({ cluster: SEED, ...extensionName }, contextWith(seed));
           await expect(run).rejects.toThrow(/has been modified/);
           expect(edited?.metadata.generation).toBeGreaterThan(before.metadata.generation ?? 0);
@@ -763,6 +808,17 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           JSON.stringify(all[name]?.status?.conditions ?? []).includes(`"${reason}"`),
         );
 
+      it('rule 2.2: copies are looked at again after an operation, because nothing tells when they change', async () => {
+        const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };
+        await stage.seed.create(resources.secrets, secret(inControlPlane('ref-a'), { key: 'value' }), { fieldManager });
+        const providerConfig = config({ additionalSecretResources: [{ name: 'creds' }] });
+        await stage.reconcileShoot({ spec: { resources: [{ name: 'creds', resourceRef }] }, providerConfig });
+        await stage.untilReady();
+        await stage.stopProduct();
+        expect(await runIn(0)).toMatchObject({ type: 'requeue' });
+        expect(await runIn(3600)).toEqual(done);
+      });
+
       it('trap 23: one that somebody has deleted and that does not go is told, and written anew when it has gone', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
@@ -899,6 +955,15 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
 }
 
 type Data = KubeObject & { data?: Record<string, string> };
+
+const condition: Condition = {
+  type: 'FluxReady',
+  status: 'True',
+  reason: 'Told',
+  message: 'told',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+};
 
 const failed: LastOperation = {
   type: 'Reconcile',

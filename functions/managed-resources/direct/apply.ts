@@ -1,3 +1,4 @@
+import { isTrue } from '../../../shared/gardener/is-true.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../../../shared/gardener/managed-resource.ts';
 import { objectRef, parseRef } from '../../../shared/gardener/object-ref.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -92,7 +93,7 @@ async function deleteAll(shoot: KubeClient, refs: string[], kinds: Record<string
   const remaining = await inParallel(refs, async (ref) => {
     const [resource, name] = locate(ref, kinds);
     const live = resource && (await shoot.find(resource, name, { metadataOnly: true }));
-    if (!resource || live === undefined || live.metadata.annotations?.[KEEP_OBJECT] === 'true') return [];
+    if (!resource || live === undefined || isTrue(live.metadata.annotations?.[KEEP_OBJECT])) return [];
     if (live.metadata.deletionTimestamp === undefined) {
       await shoot.delete(resource, name, { propagationPolicy: 'Background' });
       if ((await shoot.find(resource, name, { metadataOnly: true })) === undefined) return [];

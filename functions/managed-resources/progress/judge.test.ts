@@ -68,9 +68,14 @@ describe('judge', () => {
     });
   });
 
-  it('trap 29: an ignored ManagedResource counts as applied, it never advances', () => {
+  it.each([
+    ['true', 'applied'],
+    ['True', 'applied'],
+    ['1', 'applied'],
+    ['false', 'pending'],
+  ])('trap 29: an ignored ManagedResource counts as applied, it never advances: ignore "%s" is %s', (value, state) => {
     const ignored = resource({ observedGeneration: 1 });
-    ignored.metadata.annotations = { 'resources.gardener.cloud/ignore': 'true' };
-    expect(judged(ignored)).toEqual({ state: 'applied' });
+    ignored.metadata.annotations = { 'resources.gardener.cloud/ignore': value };
+    expect(judged(ignored)).toEqual({ state });
   });
 });

@@ -1,4 +1,5 @@
 import type { DeletionPolicy } from '../../../shared/config/effective.ts';
+import { isTrue } from '../../../shared/gardener/is-true.ts';
 import { type Applied, type Cluster, type Extension, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
 import { followed, isBootstrapped } from '../desired/follow.ts';
 
@@ -65,9 +66,4 @@ function secondsSinceAsked({ metadata }: Extension, now: Date): number {
 export function cleanUpLookSeconds({ spec: { shoot } }: Cluster, now: Date): number {
   const seconds = (now.getTime() - Date.parse(shoot.metadata.deletionTimestamp ?? '')) / 1000;
   return Math.min(300, Math.max(10, Math.ceil(seconds / 6)));
-}
-
-/** Gardener reads its confirmations as Go reads booleans. */
-function isTrue(value: string | undefined): boolean {
-  return value !== undefined && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value);
 }
