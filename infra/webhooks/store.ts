@@ -1,7 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
+import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { Certificates, KeyPair } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 
@@ -43,7 +44,12 @@ export async function writeCertificates(
     return true;
   } catch (error) {
     if (error instanceof AlreadyExistsError || error instanceof ConflictError) return false;
-    throw error;
+    if (!(error instanceof NotFoundError)) throw error;
+    // Deleted since it was read.
+    if (before !== undefined) return false;
+    throw new ShootFluxError(
+      `The garden has no namespace ${NAMESPACE} for the certificates of the webhooks: apply infra/gardener/rbac-garden.yaml.`,
+    );
   }
 }
 

@@ -530,6 +530,36 @@ describe('the certificates of a process', () => {
     expect(await look(now)).toEqual(anew);
   });
 
+  it('are made anew when their Secret is deleted at the moment of writing', async () => {
+    await look(now);
+    const asked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    hold = ({ method, path }) => {
+      if (method !== 'PATCH' || !path.includes(certificates.name)) return undefined;
+      asked.resolve();
+      return goOn.promise;
+    };
+    const looking = look(at(6));
+    await asked.promise;
+    await garden.client.delete(resources.secrets, certificates);
+    goOn.resolve();
+    const { certificate, problems } = await looking;
+    expect(problems).toEqual([]);
+    expect(Buffer.from((await storedSecret())?.data['tls.crt'] ?? '', 'base64').toString('utf8')).toBe(
+      certificate.cert,
+    );
+  });
+
+  it('tell when the garden has no room for them', async () => {
+    const empty = await startCluster(gardenCrds());
+    const kube = async () => createKubeClient(empty.connection);
+    const options = { kube, hosts, webhooks: [], seeds: [], delivery: settings.delivery, now: () => now };
+    await expect(madeCertificates(options).current(signal)).rejects.toThrow(
+      'The garden has no namespace shoot-flux for the certificates of the webhooks: apply infra/gardener/rbac-garden.yaml.',
+    );
+    await empty.stop();
+  });
+
   it('tell when an API server has no configuration', async () => {
     await seed.client.delete(configurations.Mutating, configuration);
     const { problems } = await look(now);
