@@ -2,7 +2,7 @@ import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-cod
 import type { Applied } from '../../shared/gardener/types.ts';
 import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { safeText } from '../../shared/runtime/safe-text.ts';
+import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
 import type { Verdict } from './verdict.ts';
 
 interface DeploymentStatus {
@@ -65,7 +65,7 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
   const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
   const failure = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   if (failure === undefined) return [];
-  const { message = '' } = failure;
+  const message = beginOf(failure.message ?? '');
   const refusal = refusalIn(message);
   const sentence = refusal && refusals[refusal.kind]?.(refusal.by ?? '');
   const quoted = safeText(message);

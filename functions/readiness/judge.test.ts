@@ -51,6 +51,22 @@ describe('judge', () => {
     expect(flux).toEqual({ configHash: 'c0ffee', ready: true, appliedRevision: 'main@sha1:abc' });
   });
 
+  it('takes no more out of the shoot than a status holds, whatever somebody writes there', () => {
+    const huge = 'x'.repeat(100_000);
+    const told = (of: KubeObject, message: string) => ({
+      ...of,
+      spec: { url: `https://example.com/${huge}`, path: huge, ref: { branch: huge } },
+      status: {
+        ...{ observedGeneration: 1, lastAppliedRevision: huge, artifact: { revision: huge } },
+        conditions: [{ type: 'Ready', status: message === '' ? 'True' : 'False', reason: huge, message }],
+      },
+    });
+    for (const message of ['', huge, `couldn't find remote ref ${huge}`, `kustomize build failed: ${huge}`]) {
+      const seen = { deployments, source: told(source, message), kustomization: told(kustomization, message) };
+      expect(JSON.stringify(judge(applied, seen)).length).toBeLessThan(10_000);
+    }
+  });
+
   it('says what Flux says of a failing source', () => {
     const failing = live(object('GitRepository', 'repo'), 'False', 'the cat sat on the mat');
     const { verdicts, flux } = judge(applied, { deployments, source: failing, kustomization });

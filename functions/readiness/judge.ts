@@ -5,9 +5,13 @@ import { managedResourceNames } from '../../shared/gardener/managed-resource.ts'
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 import { controllersVerdict } from './controllers.ts';
 import { type Before, staysTold } from './steady.ts';
 import { hashed, hashText, SUSPENDED, type Told, type Verdict } from './verdict.ts';
+
+/** The name of a branch or tag, and a digest; the shoot is its owner's, who may write there whatever they like. */
+const LONGEST_REVISION = 400;
 
 /** What the shoot answered; undefined objects are not there. */
 export interface Seen {
@@ -40,7 +44,7 @@ export function judge(applied: Applied, seen: Seen, before: Before): Judged {
     flux: {
       configHash: applied.configHash,
       ready: synced.every(({ status }) => status === 'True'),
-      ...(revision === undefined ? {} : { appliedRevision: revision }),
+      ...(revision === undefined ? {} : { appliedRevision: safeText(revision, LONGEST_REVISION) }),
       ...(notReady.length === 0 ? {} : { notReady }),
     },
     ...(objects.some(({ isOpen }) => isOpen) && { isOpen: true }),
@@ -85,7 +89,7 @@ function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit
   const name = nameOf(object);
   switch (state.state) {
     case 'current': {
-      const at = state.revision === undefined ? '' : ` at ${state.revision}`;
+      const at = state.revision === undefined ? '' : ` at ${safeText(state.revision, LONGEST_REVISION)}`;
       return { status: 'True', reason: 'Ready', message: `${name} is Ready${at}.` };
     }
     case 'suspended': {

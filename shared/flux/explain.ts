@@ -1,6 +1,6 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../gardener/error-codes.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { safeText } from '../runtime/safe-text.ts';
+import { beginOf, safeText } from '../runtime/safe-text.ts';
 import type { Failure } from './failure.ts';
 import { kustomizationFailures } from './kustomization-failures.ts';
 import { nameOf, type Origin, remediesFor } from './remedies.ts';
@@ -18,9 +18,10 @@ export interface Explanation {
 
 /**
  * Pure: from what Flux says of an object to one sentence with the remedy, the original behind it.
- * @param message of its condition Ready or Stalled
+ * @param whole the message of its condition Ready or Stalled
  */
-export function explain(object: KubeObject, message: string, origin: Origin): Explanation {
+export function explain(object: KubeObject, whole: string, origin: Origin): Explanation {
+  const message = beginOf(whole);
   const told = mayQuoteSecret(message)
     ? 'the message is withheld, it may quote a Secret'
     : safeText(withoutValues(object, message));

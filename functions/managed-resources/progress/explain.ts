@@ -1,6 +1,6 @@
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { type Refusal, type RefusalKind, refusalIn } from '../../../shared/kube/refusal.ts';
-import { safeText } from '../../../shared/runtime/safe-text.ts';
+import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
 import { unknownNamespace } from '../delivery.ts';
 
 /** What is wrong and what mends it, for each kind of refusal. `by` is never missing where a sentence needs it. */
@@ -59,7 +59,8 @@ const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => 
  * What hinders a ManagedResource, in one sentence with the remedy and the message behind it.
  * @param reason of its condition
  */
-export function explain(name: string, reason: string, message: string): string {
+export function explain(name: string, reason: string, whole: string): string {
+  const message = beginOf(whole);
   const unknown = unknownNamespace(message);
   if (unknown !== undefined) {
     return (
@@ -88,8 +89,9 @@ export function explain(name: string, reason: string, message: string): string {
     : `ManagedResource ${name}: ${sentence} The resource-manager says: ${told}`;
 }
 
-/** The same where we apply the objects ourselves; the message is that of our request. */
-export function explainRefused(message: string): string {
+/** The same where we apply the objects ourselves; the whole message is that of our request. */
+export function explainRefused(whole: string): string {
+  const message = beginOf(whole);
   const sentence = sentenceOf(refusalIn(message), message);
   const told = safeText(message);
   return sentence === undefined
