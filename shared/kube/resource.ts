@@ -23,6 +23,7 @@ export interface ObjectMeta {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
+  ownerReferences?: unknown;
   managedFields?: ManagedFields[];
 }
 

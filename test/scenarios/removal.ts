@@ -18,6 +18,24 @@ const serviceAccounts: Resource = {
   kind: 'ServiceAccount',
   namespaced: true,
 };
+const certificates: Resource = {
+  group: 'example.com',
+  version: 'v1',
+  plural: 'certificates',
+  kind: 'Certificate',
+  namespaced: true,
+};
+const certificateCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'certificates.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'certificates', singular: 'certificate', kind: 'Certificate', listKind: 'CertificateList' },
+    scope: 'Namespaced',
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
 const fieldManager = 'person';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inApps = (name: string) => ({ namespace: 'apps', name });
@@ -106,6 +124,23 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(namespace?.metadata).toBeDefined();
       expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
       expect(await stage.shoot.find(resources.secrets, inFlux('sops-age'))).toBeDefined();
+    });
+
+    it('Uninstall leaves a namespace with a custom resource that Flux has deployed there', async () => {
+      await live({ syncMode: 'Reconcile' });
+      await stage.shoot.create(resources.customResourceDefinitions, certificateCrd, { fieldManager });
+      const certificate = { apiVersion: 'example.com/v1', kind: 'Certificate', metadata: inFlux('web') };
+      await eventually(
+        'certificates are served',
+        () => stage.shoot.create(certificates, certificate, { fieldManager }).catch(() => undefined),
+        (created) => created !== undefined,
+      );
+      await leave();
+      await expectFluxIsGone();
+      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+      expect(namespace?.metadata).toBeDefined();
+      expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
+      expect(await stage.shoot.find(certificates, inFlux('web'))).toBeDefined();
     });
 
     it('Uninstall waits for the controllers to end before it lets anything go', async () => {

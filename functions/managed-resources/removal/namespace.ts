@@ -1,6 +1,9 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { servedKind } from '../kinds.ts';
+import { unlessGone } from '../pages.ts';
 
 const kind = (group: string, plural: string, name: string): Resource => ({
   group,
@@ -10,7 +13,7 @@ const kind = (group: string, plural: string, name: string): Resource => ({
   namespaced: true,
 });
 
-/** What somebody would miss. */
+/** Of Kubernetes' own kinds, what somebody would miss. */
 const kinds: Resource[] = [
   kind('apps', 'deployments', 'Deployment'),
   kind('apps', 'statefulsets', 'StatefulSet'),
@@ -28,18 +31,55 @@ const kinds: Resource[] = [
 const ROOT_CA = 'kube-root-ca.crt';
 
 /**
- * True when nothing is left in a namespace that somebody would miss: a workload that Flux has deployed there, the
- * record of a Helm release, the key with which a user's Secrets are decrypted.
+ * True when nothing is left in a namespace that somebody would miss: a workload or a custom resource that Flux has
+ * deployed there, the record of a Helm release, the key with which a user's Secrets are decrypted. What cannot be told
+ * counts as left.
+ * @param isTimeUp once it says so nothing more is looked for
  */
-export async function isVacant(shoot: KubeClient, namespace: string): Promise<boolean> {
-  const missed = await inParallel(kinds, async (resource) => {
-    const { items } = await shoot.list(resource, { namespace, metadataOnly: true });
-    return items.some((item) => isMissed(item));
+export async function isVacant(shoot: KubeClient, namespace: string, isTimeUp: () => boolean): Promise<boolean> {
+  const custom = await customKinds(shoot);
+  const all = [
+    ...kinds.map((kind) => ({ kind, isLeft: isMissed })),
+    ...custom.map((kind) => ({ kind, isLeft: isNoPart })),
+  ];
+  const empty = await inParallel(all, ({ kind, isLeft }) => isEmpty(shoot, kind, namespace, isLeft), isTimeUp);
+  return empty.length === all.length && !empty.includes(false);
+}
+
+/** The kinds that the shoot serves besides Kubernetes' own and Flux's. Their CRDs may be big, and pass by one by one. */
+async function customKinds(shoot: KubeClient): Promise<Resource[]> {
+  const found: Resource[] = [];
+  await shoot.list(resources.customResourceDefinitions, {
+    onItem: (crd) => {
+      const kind = servedKind(crd);
+      if (kind?.namespaced && !kind.group.endsWith('.fluxcd.io')) found.push(kind);
+    },
   });
-  return !missed.includes(true);
+  return found;
+}
+
+/** Whoever serves the kind may be away: a conversion webhook, for example. */
+async function isEmpty(
+  shoot: KubeClient,
+  kind: Resource,
+  namespace: string,
+  isLeft: (object: KubeObject) => boolean,
+): Promise<boolean> {
+  try {
+    const page = await unlessGone(shoot.list(kind, { namespace, metadataOnly: true }));
+    return page?.items.some(isLeft) !== true;
+  } catch (error) {
+    if (error instanceof KubeError) return false;
+    throw error;
+  }
 }
 
 function isMissed({ kind, metadata }: KubeObject): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   return !(kind === 'ConfigMap' && metadata.name === ROOT_CA);
+}
+
+/** What a controller has made for something else, as network plugins do for each Pod, goes with that. */
+function isNoPart(object: KubeObject): boolean {
+  return isMissed(object) && object.metadata.ownerReferences === undefined;
 }

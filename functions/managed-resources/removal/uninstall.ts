@@ -50,7 +50,7 @@ export async function uninstall(
   gone.push(...crds.filter((_, index) => areGone[index] === true).map(({ ref }) => ref));
   if (areGone.length < crds.length) return { awaited: SLOW, gone };
   if (areGone.includes(false)) return { awaited: 'Waiting for the CustomResourceDefinitions of Flux to go.', gone };
-  if (applied.ownsNamespace && (await isVacant(shoot, applied.namespace))) {
+  if (applied.ownsNamespace && (await isVacant(shoot, applied.namespace, isTimeUp))) {
     await removeNamespace(shoot, applied.namespace);
   }
   return { gone };
