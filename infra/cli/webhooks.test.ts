@@ -1,6 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
+import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { startCluster } from '../../test/landscape/cluster.ts';
+import { gardenCrds, seedCrds } from '../../test/landscape/seed/crds.ts';
+import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
 import { files, shootFlux } from './testing.ts';
 
 const kubeconfig = {
@@ -25,30 +30,52 @@ const review = {
   },
 };
 
-test('answers over HTTP where Knative says, and ends when it is asked to', { timeout: 20_000 }, async () => {
-  await using input = await files({ kubeconfig });
-  const { kubeconfig: file } = input.paths;
-  const args = ['infra/cli/main.ts', 'webhooks', '--garden', file, '--seed', `local=${file}`];
+/** The command in a process of its own. */
+async function startCommand(gardenFile: string, seedFile: string) {
+  const args = ['infra/cli/main.ts', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  try {
-    child.stderr.setEncoding('utf8');
-    const [said] = (await once(child.stderr, 'data')) as [string];
-    const port = /answers API servers at \/admission and \/resource-manager on port (\d+)/.exec(said)?.[1];
-    const url = `http://127.0.0.1:${port}`;
-    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-    const answer = await fetch(`${url}/admission`, { method: 'POST', body: JSON.stringify(review) });
-    expect(await answer.json()).toMatchObject({
-      response: { uid: 'u', allowed: false, status: { message: expect.stringContaining('syncMode') } },
-    });
-    expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
-  } finally {
-    child.kill('SIGKILL');
-  }
+  child.stderr.setEncoding('utf8');
+  const [said] = (await once(child.stderr, 'data')) as [string];
+  const port = /answers API servers at \/admission and \/resource-manager on port (\d+)/.exec(said)?.[1];
+  return { child, url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => child.kill('SIGKILL') };
+}
+
+const post = (url: string, body: object) => fetch(url, { method: 'POST', body: JSON.stringify(body) });
+
+test('answers over HTTP where Knative says, and ends when it is asked to', { timeout: 20_000 }, async () => {
+  await using input = await files({ kubeconfig });
+  using command = await startCommand(input.paths.kubeconfig, input.paths.kubeconfig);
+  const { child, url } = command;
+  expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+  expect(await (await post(`${url}/admission`, review)).json()).toMatchObject({
+    response: { uid: 'u', allowed: false, status: { message: expect.stringContaining('syncMode') } },
+  });
+  expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('answers while the API server still waits, however slow the clusters are', { timeout: 30_000 }, async () => {
+  const [garden, seed] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds())]);
+  const cluster = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
+  const spec = { ...cluster.spec, cloudProfile: {}, seed: {} };
+  seed.api.objects.create({ ...cluster, spec } as unknown as KubeObject);
+  seed.api.faults.add({ match: { path: /clusters/ }, action: 'latency', ms: 3000 });
+  garden.api.faults.add({ match: { path: /configmaps/ }, action: 'hang' });
+  await using input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
+  using command = await startCommand(input.paths.garden, input.paths.seed);
+  const image = 'gardener/resource-manager:v1.150.0';
+  const containers = [{ name: 'gardener-resource-manager', image, args: [] }];
+  const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+  const request = { uid: 'u', operation: 'CREATE', namespace: NAMESPACE, object };
+  const begin = performance.now();
+  const answer = await post(`${command.url}/resource-manager`, { ...review, request });
+  expect(performance.now() - begin).toBeLessThan(TIMEOUT_SECONDS * 1000);
+  expect(await answer.json()).toMatchObject({ response: { patchType: 'JSONPatch', warnings: [expect.any(String)] } });
+  await Promise.all([garden.stop(), seed.stop()]);
 });
 
 test.each([
