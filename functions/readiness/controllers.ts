@@ -28,7 +28,7 @@ export function controllersVerdict(applied: Applied, deployments: KubeObject[]):
     .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
     .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));
   if (waiting.length === 0) {
-    const message = `Flux ${applied.fluxVersion} runs.`;
+    const message = `Flux ${releasesOf(applied, deployments).join(', ')} runs.`;
     return { type: 'FluxReady', status: 'True', reason: 'ControllersAvailable', message };
   }
   const told = waiting.map(({ name }) => name).join(', ');
@@ -48,6 +48,13 @@ export function controllersVerdict(applied: Applied, deployments: KubeObject[]):
 const OFF = 'some are scaled to 0 replicas; scale them to 1.';
 const LATE =
   'see their pods in the shoot: nodes may be missing, or images that cannot be pulled (registry, imagePullSecret).';
+
+/** As their labels have it (facts/flux.md 1.3): where the mode has let go of them, their user may have chosen another. */
+function releasesOf({ components, fluxVersion }: Applied, deployments: KubeObject[]): string[] {
+  const own = deployments.filter(({ metadata }) => components.includes(metadata.name));
+  const releases = own.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/version'] ?? fluxVersion);
+  return [...new Set(releases)];
+}
 
 /** As `kubectl rollout status` has it: pods of the former release do not count. */
 function isAvailable(deployment: KubeObject): boolean {

@@ -173,6 +173,15 @@ describe('judge', () => {
     expect(flux?.message).not.toContain('s3cr3t');
   });
 
+  it('tells the release that runs, which the user may have chosen where the mode has let go', () => {
+    const labels = { 'app.kubernetes.io/version': 'v2.10.1' };
+    const own = deployments.map((one) => ({ ...one, metadata: { ...one.metadata, labels } }));
+    expect(judge(applied, { deployments: own }).verdicts[0]?.message).toBe('Flux v2.10.1 runs. (config c0ffee)');
+    expect(judge(applied, { deployments }).verdicts[0]?.message).toBe(
+      `Flux ${applied.fluxVersion} runs. (config c0ffee)`,
+    );
+  });
+
   it('controllers that somebody has switched off do not run', () => {
     const off = { ...deployment('source-controller', 0, { replicas: 0, updatedReplicas: 0 }), spec: { replicas: 0 } };
     const [flux] = judge(applied, { deployments: [off, ...deployments.slice(1)], source, kustomization }).verdicts;
