@@ -66,7 +66,7 @@ export function explain(name: string, reason: string, whole: string): string {
     return (
       `ManagedResource ${name}: the gardener-resource-manager of this Shoot may not write into namespace "${unknown}" ` +
       `(unknown namespace for the cache); it needs the argument --extra-target-namespace=${unknown}, ` +
-      'which Gardener has since v1.147 and the webhook of shoot-flux adds.'
+      'which Gardener has since v1.147 and the webhook of shoot-flux adds; delivery Direct or Auto does without it.'
     );
   }
   const told = quoted(name, message);
