@@ -131,8 +131,14 @@ describe('a Deployment', () => {
     [
       'of a pre-release of the first',
       'gardener/resource-manager:v1.147.0-dev',
-      'its version v1.147.0-dev is older than v1.147',
+      'its version v1.147.0-dev may be from before v1.147.0',
     ],
+    [
+      'of the first, rebuilt by somebody',
+      'mirror.example.org/gardener/resource-manager:v1.147.0-mod1@sha256:abc',
+      'its version v1.147.0-mod1 may be from before v1.147.0',
+    ],
+    ['of a patch of the first, rebuilt by somebody', 'gardener/resource-manager:v1.147.1-mod1', undefined],
     [
       'with a digest alone',
       'gardener/resource-manager@sha256:abc',

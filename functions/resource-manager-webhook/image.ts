@@ -1,26 +1,23 @@
 /** The first Gardener whose resource-manager knows the flag (facts/gardener.md 3.5); older ones do not start with it. */
 const FIRST = { major: 1, minor: 147 };
 
-const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-.+)?$/;
+const FIRST_VERSION = `v${FIRST.major}.${FIRST.minor}`;
 
-/** Why the resource-manager of this image must not get the flag; undefined where it knows it. */
-export function imageProblem(image: string): string | undefined {
-  const tag = tagOf(image);
-  const [, major, minor, patch, preRelease] = VERSION.exec(tag ?? '') ?? [];
-  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR)
-    return `its image ${image} does not tell a version`;
-  return knowsFlag(Number(major), Number(minor), preRelease !== undefined && Number(patch ?? 0) === 0)
-    ? undefined
-    : `its version ${tag} is older than v${FIRST.major}.${FIRST.minor}`;
-}
+const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-.+)?$/;
 
 /** A greater one is the year of a date, which tells nothing. */
 const LAST_MAJOR = 99;
 
-/** A pre-release of the first version may come from before the flag. */
-function knowsFlag(major: number, minor: number, isBeforeRelease: boolean): boolean {
-  if (major !== FIRST.major) return major > FIRST.major;
-  return minor > FIRST.minor || (minor === FIRST.minor && !isBeforeRelease);
+/** Why the resource-manager of this image must not get the flag; undefined where it knows it. */
+export function imageProblem(image: string): string | undefined {
+  const tag = tagOf(image);
+  const [, major, minor, patch = '0', suffix] = VERSION.exec(tag ?? '') ?? [];
+  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR)
+    return `its image ${image} does not tell a version`;
+  const ahead = Number(major) - FIRST.major || Number(minor) - FIRST.minor;
+  if (ahead < 0) return `its version ${tag} is older than ${FIRST_VERSION}`;
+  const isFirst = ahead === 0 && Number(patch) === 0;
+  return isFirst && suffix !== undefined ? `its version ${tag} may be from before ${FIRST_VERSION}.0` : undefined;
 }
 
 /** `registry:5000/path/name:tag@digest`: a colon before the last slash is a port's. */
