@@ -3,7 +3,8 @@ const AT_ONCE = 8;
 
 /**
  * Calls for every item, a few at a time; the results in the order of the items.
- * @param isTimeUp once it says so nothing new is begun: there are results for the first items alone
+ * @param isTimeUp once it says so nothing new is begun but the first few, or whoever begins late would never get on:
+ * there are results for the first items alone
  * @throws the first failure, after which nothing new is begun
  */
 export async function inParallel<T, R>(
@@ -16,7 +17,7 @@ export async function inParallel<T, R>(
   let failed = false;
   const work = async () => {
     for (const [index, item] of rest) {
-      if (failed || isTimeUp()) return;
+      if (failed || (index >= AT_ONCE && isTimeUp())) return;
       try {
         results[index] = await call(item);
       } catch (error) {

@@ -30,10 +30,7 @@ export async function applyObjects(
   isTimeUp: () => boolean,
 ): Promise<number> {
   const namespaces = objects.filter(isNamespace);
-  for (const [count, namespace] of namespaces.entries()) {
-    if (isTimeUp()) return count;
-    await applyObject(shoot, namespace, kinds);
-  }
+  for (const namespace of namespaces) await applyObject(shoot, namespace, kinds);
   const rest = objects.slice(namespaces.length);
   const applied = await inParallel(rest, (object) => applyObject(shoot, object, kinds), isTimeUp);
   return namespaces.length + applied.length;

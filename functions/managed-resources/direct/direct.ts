@@ -79,9 +79,11 @@ async function deliver(
   progress: Progress,
 ): Promise<boolean> {
   const kinds = kindsOf(release);
+  const { arrived } = progress;
   let former = 0;
   for (const [name, objects] of contents) {
     const rest = inOrder(objects).slice(Math.max(0, progress.arrived - former));
+    if (rest.length > 0 && progress.arrived > arrived && isTimeUp()) return false;
     const count = await applyObjects(shoot, rest, kinds, isTimeUp);
     progress.arrived += count;
     if (count < rest.length) return false;

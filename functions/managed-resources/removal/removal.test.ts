@@ -49,6 +49,15 @@ describe('what becomes of Flux', () => {
     });
   });
 
+  it('a Shoot that is about to be hibernated keeps it, and what an earlier attempt has suspended goes on', () => {
+    const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
+    expect(removal(uninstalled, cluster, later(1))).toEqual({
+      stripFinalizers: false,
+      stays: 'The Shoot is hibernated, so Flux stays in it.',
+      resumes: true,
+    });
+  });
+
   it('trap 16: gardenlet waits three minutes; what cannot be removed in two stays, and that is said', () => {
     expect(removal(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(removal(uninstalled, clusterFactory(), later(121))).toEqual({

@@ -33,7 +33,8 @@ export function removal(extension: Extension, cluster: Cluster, now: Date): Remo
   // The nodes are gone, or the whole shoot soon is; its API may be, too.
   if (isForced || shoot.metadata.deletionTimestamp !== undefined) return { stripFinalizers };
   if (shoot.spec?.hibernation?.enabled === true) {
-    return { stripFinalizers, stays: 'The Shoot is hibernated, so Flux stays in it.' };
+    const stays = 'The Shoot is hibernated, so Flux stays in it.';
+    return { stripFinalizers, stays, ...(shoot.status?.hibernated === true ? {} : { resumes: true }) };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
     const stays = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
