@@ -26,8 +26,9 @@ test('nothing before an @ is shown, whatever the text', () => {
   );
 });
 
-it('takes no longer than reading', () => {
-  const begin = performance.now();
-  for (const part of ['x', '1.', '@', 'https://', ' @']) quote(part.repeat(200_000));
-  expect(performance.now() - begin).toBeLessThan(2000);
-});
+it.each(['x', '1.', '@', 'https://', ' @'])(
+  'a long text of %j is cut: what grows with the square of its length does not end in time',
+  (part) => {
+    expect(quote(part.repeat(400_000)).length).toBeLessThan(100);
+  },
+);
