@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../kube/resource.ts';
 import { LONGEST_QUOTE } from '../runtime/safe-text.ts';
@@ -952,6 +953,22 @@ describe('explain', () => {
         message: expect.stringContaining(': the admission webhook "w" denies Deployment/apps/a; correct it'),
       });
     }
+  });
+
+  it('whatever is said, it is one line of bounded length about the object, with no other code', () => {
+    const objects = [overSsh, overHttps, oci, bucket, kustomization];
+    const part = fc.oneof(fc.constantFrom(...told.map(([, , message]) => message)), fc.string(), fc.webUrl());
+    const parts = fc.array(part, { minLength: 1, maxLength: 3 }).map((texts) => texts.join(': '));
+    fc.assert(
+      fc.property(fc.constantFrom(...objects), fc.constantFrom(fluxConfig, released), parts, (object, origin, text) => {
+        const { message, codes } = explain(object, text, origin);
+        expect(message.startsWith(`${object.kind} flux-system/${object.metadata.name}: `)).toBe(true);
+        expect(message).not.toContain('\n');
+        expect(message.length).toBeLessThan(2 * LONGEST_QUOTE + 300);
+        expect(['', 'ERR_RETRYABLE_CONFIGURATION_PROBLEM']).toContain(codes.join());
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it('what nobody knows is told as it is', () => {

@@ -7,6 +7,7 @@ import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { type Cluster, startCluster } from '../landscape/cluster.ts';
 import { eventually } from '../landscape/eventually.ts';
 
@@ -91,4 +92,21 @@ it('goes on by itself, through an outage, and only while the watcher gets on', a
   const last = (await lease())?.spec.renewTime;
   await heartbeat.stop();
   expect((await lease())?.spec.renewTime).toBe(last);
+});
+
+it('of one seed waits for no other that does not answer', async () => {
+  seed.api.faults.add({ action: 'hang', match: { path: /namespaces\/hanging\// }, times: 99 });
+  const heartbeat = startHeartbeat({
+    namespaces: { hanging: 'hanging', local: NAMESPACE },
+    kube: async (_, signal) => client(signal),
+    alive: () => true,
+    now: () => new Date(),
+    log: createLog('error'),
+    metrics: noMetrics,
+    everyMs: 5,
+  });
+  await eventually('the first beat', async () => (await lease()) !== undefined);
+  const first = (await lease())?.spec.renewTime ?? '';
+  await eventually('another one', async () => ((await lease())?.spec.renewTime ?? '') > first);
+  await heartbeat.stop();
 });
