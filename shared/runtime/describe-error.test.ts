@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KubeError } from '../kube/errors.ts';
 import { describeError } from './describe-error.ts';
 import { ConfigError } from './errors.ts';
 
@@ -14,6 +15,15 @@ describe('what is told about an error', () => {
   it('is the sentence of our own errors', () => {
     const error = new ConfigError([{ object: 'providerConfig', path: 'flux.version', message: 'is unknown' }]);
     expect(describeError(error)).toBe('providerConfig: flux.version: is unknown');
+  });
+
+  it('is of an API server only so much, and no secret: webhooks choose its words', () => {
+    const message = `PATCH deployments a/b: 500 InternalError: webhook says https://user:s3cr3t@a.example.com ${'x'.repeat(100_000)}`;
+    const text = describeError(new KubeError(message, 500, 'InternalError'));
+    expect(text).toMatch(
+      /^PATCH deployments a\/b: 500 InternalError: webhook says https:\/\/\*\*\*@a\.example\.com x+…$/,
+    );
+    expect(text.length).toBeLessThan(1100);
   });
 
   it('is never what a parser quotes, but where it happened', () => {
