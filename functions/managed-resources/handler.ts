@@ -10,6 +10,7 @@ import { reconcile } from './reconcile.ts';
 import { migrate, remove, yieldToShootDeletion } from './removal/remove.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
+import { misnamedSeed } from './seed-name.ts';
 
 /** gardenlet gives an operation three minutes: back-off must not eat them (trap 13). */
 const WHILE_SOMEBODY_WAITS_SECONDS = 15;
@@ -35,6 +36,8 @@ export const handler: Handler = async (key, context) => {
     context.log.debug('gate closed', { reason: decision.reason });
     return done;
   }
+  const misnamed = misnamedSeed(cluster, key.cluster);
+  if (misnamed !== undefined) context.log.warn('misnamed seed', { error: misnamed });
   const { operation } = decision;
   const reporter = createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context);
   const isTimeUp = () => performance.now() - started > WORK_MS;

@@ -169,6 +169,34 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
+    it('warns where the garden calls the seed otherwise: a changed configuration would be late', async () => {
+      const warnings = () => stage.logLines.filter((line) => line.includes('the garden calls this seed other'));
+      const called = (name: string) =>
+        stage.seed.mergePatch(
+          resources.clusters,
+          { name: CONTROL_PLANE },
+          { spec: { seed: { metadata: { name } } } },
+          { fieldManager: 'gardenlet' },
+        );
+      await stage.writeCluster();
+      await called(SEED);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      expect(warnings()).toEqual([]);
+      await called('other');
+      await stage.seed.mergePatch(
+        resources.extensions,
+        { namespace: CONTROL_PLANE, name: 'shoot-flux' },
+        { metadata: { annotations: { 'gardener.cloud/operation': 'reconcile' } } },
+        { fieldManager: 'gardenlet' },
+      );
+      await eventually(
+        'the warning',
+        async () => warnings(),
+        (lines) => lines.length > 0,
+      );
+    });
+
     it('its log tells what became of a Shoot, under its key', async () => {
       await stage.setFluxConfig({ ...publicRepository, repositoryBranchh: 'main' });
       await stage.reconcileShoot({ status: { lastOperation: creating } });
