@@ -88,6 +88,22 @@ describe('certificates', () => {
     expect(accepts(caBundle(anew), anew, days(31))).toBe(true);
   });
 
+  it('are made anew when a clock that was ahead has made them', async () => {
+    const ahead = await renew(undefined, days(400));
+    const anew = await renew(ahead, start);
+    expect(accepts(caBundle(anew), anew, start)).toBe(true);
+    expect(isAnything(anew, start)).toBe(false);
+  });
+
+  it('get another serving certificate when a clock that was ahead has made that one', async () => {
+    const made = await renew(undefined, start);
+    const ahead = await renew(made, days(2), ['other.example', ...hosts]);
+    const anew = await renew(ahead, start);
+    expect(anew.authority).toEqual(made.authority);
+    expect(accepts(caBundle(anew), anew, start)).toBe(true);
+    expect(isAnything(anew, start)).toBe(false);
+  });
+
   it('of a next authority that is known to nobody yet do not take over', async () => {
     const made = await renew(undefined, start);
     const next = await renew(made, days(29));

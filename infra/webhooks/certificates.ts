@@ -63,7 +63,7 @@ export function due(certificates: Certificates | undefined, hosts: readonly stri
   if (certificates === undefined) return { ...nothing, all: true };
   const authority = new X509Certificate(certificates.authority.cert);
   const left = timeLeft(authority, now);
-  if (left <= 0) return { ...nothing, all: true };
+  if (left <= 0 || isFromFuture(authority, now)) return { ...nothing, all: true };
   const takeOver = left <= TAKE_OVER_BEFORE_MS && isSettled(certificates.next, now);
   return {
     all: false,
@@ -89,7 +89,8 @@ function isServingDue(
   now: Date,
 ): boolean {
   const names = namesOf(serving);
-  if (!serving.verify(authority.publicKey) || !hosts.every((host) => names.includes(host))) return true;
+  const isUsable = serving.verify(authority.publicKey) && !isFromFuture(serving, now);
+  if (!isUsable || !hosts.every((host) => names.includes(host))) return true;
   // One that ends with its authority cannot be made longer.
   const canLast = Date.parse(serving.validTo) < Date.parse(authority.validTo);
   return timeLeft(serving, now) <= RENEW_SERVING_BEFORE_MS && canLast;
@@ -99,6 +100,11 @@ function isSettled(next: KeyPair | undefined, now: Date): boolean {
   if (next === undefined) return false;
   const madeAt = Date.parse(new X509Certificate(next.cert).validFrom) + BACKDATED_MS;
   return now.getTime() - madeAt >= SETTLED_MS;
+}
+
+/** Clocks do not differ by more than is backdated, so this one was made by a clock that was wrong. */
+function isFromFuture({ validFrom }: X509Certificate, now: Date): boolean {
+  return Date.parse(validFrom) > now.getTime();
 }
 
 function timeLeft(certificate: X509Certificate, now: Date): number {
