@@ -25,7 +25,11 @@ export function refusedNamespace(resource: ManagedResource): string | undefined 
   return state.state === 'failing' ? unknownNamespace(state.message) : undefined;
 }
 
-/** The namespace in "unable to get: flux-system/x because of unknown namespace for the cache". */
+/**
+ * The namespace in "unable to get: flux-system/x because of unknown namespace for the cache". A webhook of the Shoot
+ * may say so too, and is not asked how we deliver.
+ */
 export function unknownNamespace(message: string): string | undefined {
-  return /unable to get: ([^/\s]+)\/\S+ because of unknown namespace for the cache/.exec(message)?.[1];
+  const found = /unable to get: ([^/\s]+)\/\S+ because of unknown namespace for the cache/.exec(message);
+  return found === null || /denied (?:the )?request/.test(message.slice(0, found.index)) ? undefined : found[1];
 }

@@ -27,15 +27,15 @@ export type RefusalKind =
  * so theirs come first.
  */
 const refusals: [RefusalKind, RegExp][] = [
+  ['webhookDenies', /admission webhook "([^"]+)" denied the request/],
+  ['webhookFails', /failed calling webhook "([^"]+)"/],
+  ['webhookFails', /admission webhook "([^"]+)" does not support dry run/],
+  ['policyDenies', /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied (?:the )?request/],
   // Until Kubernetes 1.31 "must appear in spec.versions".
   [
     'storedVersions',
     /status\.storedVersions\S* Invalid value: "([^"]+)": (?:missing from|must appear in) spec\.versions/,
   ],
-  ['webhookDenies', /admission webhook "([^"]+)" denied the request/],
-  ['webhookFails', /failed calling webhook "([^"]+)"/],
-  ['webhookFails', /admission webhook "([^"]+)" does not support dry run/],
-  ['policyDenies', /ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied (?:the )?request/],
   ['podSecurity', /violates PodSecurity "([^"]+)"/],
   ['quota', /exceeded quota: ([^,\s]+)/],
   ['quota', /failed quota: ([^:\s]+): must specify/],

@@ -120,6 +120,17 @@ describe('explain', () => {
     for (const text of named) expect(sentence).toContain(text);
   });
 
+  it.each(applyFailed)('a webhook denies, also when it says %s', (message) => {
+    const sentence = explain(
+      'shoot-flux-x',
+      'ApplyFailed',
+      of(deployment, `admission webhook "w" denied the request: ${message}`),
+    );
+    expect(sentence).toContain(
+      'Deployment flux-system/source-controller: the admission webhook "w" of the Shoot denies it',
+    );
+  });
+
   it('keeps the message behind the sentence, and cuts it', () => {
     const message = of(deployment, `admission webhook "hook" denied the request: ${'no '.repeat(4000)}`);
     const sentence = explain('shoot-flux-controllers', 'ApplyFailed', message);
