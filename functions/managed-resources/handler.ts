@@ -27,9 +27,8 @@ export const handler: Handler = async (key, context) => {
   const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
   if (cluster === undefined) {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.
-    throw new RetryableError(
-      `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} is missing; gardenlet writes it.`,
-    );
+    const message = `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} is missing; gardenlet writes it.`;
+    throw retryWithin(new RetryableError(message), WHILE_SOMEBODY_WAITS_SECONDS);
   }
   const decision = gate(extension, cluster);
   if (!decision.open) {
@@ -46,7 +45,9 @@ export const handler: Handler = async (key, context) => {
     return await dispatch(run);
   } catch (error) {
     await tellWaitingGardenlet(run, error);
-    throw reporter.inFlight() ? retryWithin(error, WHILE_SOMEBODY_WAITS_SECONDS) : error;
+    // While a Shoot wakes up its API does not answer yet, and as soon as it does gardenlet asks.
+    const isWaking = cluster.spec.shoot.status?.hibernated === true;
+    throw reporter.inFlight() || isWaking ? retryWithin(error, WHILE_SOMEBODY_WAITS_SECONDS) : error;
   }
 };
 

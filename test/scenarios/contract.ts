@@ -445,7 +445,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(published?.status?.conditions).toContainEqual(theirs);
       });
 
-      it('trap 13: while gardenlet waits, what fails is tried again within 15 s', async () => {
+      it('trap 13: while gardenlet waits, or is about to ask, what fails is tried again within 15 s', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await stage.stopProduct();
@@ -456,9 +456,15 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
             (error: unknown) => error,
           );
         expect(retryWithinSeconds(await failure())).toBeUndefined();
+        // Its API is not there yet, and gardenlet asks when it is.
+        await stage.writeCluster({ spec: { hibernation: { enabled: false } }, status: { hibernated: true } });
+        expect(retryWithinSeconds(await failure())).toBe(15);
+        await stage.writeCluster();
         await ask('reconcile');
         expect(retryWithinSeconds(await failure())).toBe(15);
         expect((await stage.extension()).status?.lastError?.description).toBe('No answer.');
+        await stage.seed.delete(resources.clusters, { name: CONTROL_PLANE });
+        expect(retryWithinSeconds(await failure())).toBe(15);
       });
 
       it.each(['taken on', 'repeated'])(
@@ -782,6 +788,27 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilGone();
         expect(await stage.managedResources()).toEqual({});
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
+      });
+
+      it('trap 28: a Secret that was lost is written again, and the resource-manager is told', async () => {
+        await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
+        await live(config({ syncMode: 'Reconcile' }));
+        await quiet(stage);
+        await stage.stopProduct();
+        const name = 'shoot-flux-sync';
+        const lost = (await stage.managedResources())[name]?.spec.secretRefs[0]?.name ?? '';
+        await stage.seed.delete(resources.secrets, inControlPlane(lost));
+        // As after its restart, or an hour later.
+        await stage.stopResourceManager();
+        await stage.startResourceManager();
+        await untilApplied(name, 'CannotReadSecret');
+        await runIn(0);
+        expect(await stage.seed.find(resources.secrets, inControlPlane(lost))).toBeDefined();
+        await untilApplied(name, 'ApplySucceeded');
+        const told = (await managed.versions()).filter(
+          ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === 'reconcile',
+        );
+        expect(new Set(told.map(({ metadata }) => metadata.name))).toEqual(new Set([name]));
       });
 
       it("a ManagedResource of somebody else's that has our name is told, and stays as it is", async () => {

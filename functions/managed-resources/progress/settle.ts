@@ -53,6 +53,12 @@ async function write(
     if (steps.writeSecret.includes(name)) await writeContent(seed, namespace, name, wanted.contents.get(name) ?? []);
     if (steps.write.includes(name)) await writeManagedResource(seed, namespace, name, secretName, live.get(name));
   }
+  // That a Secret is there again tells the resource-manager nothing (trap 28).
+  const restored = steps.writeSecret.filter((name) => !steps.write.includes(name));
+  await tryAgain(
+    seed,
+    restored.flatMap((name) => live.get(name) ?? []),
+  );
   for (const resource of steps.remove) await remove(seed, resource);
   for (const resource of steps.release) await release(seed, resource);
   // The ManagedResources wake this function when they are applied; what goes wrong on the way counts only then.
@@ -74,7 +80,7 @@ async function conclude(
   if ([...live.values()].some((resource) => refusedNamespace(resource) !== undefined)) {
     await askWebhookAgain(seed, namespace);
   }
-  if (isAsked) await tryAgain(seed, live);
+  if (isAsked) await tryAgain(seed, [...live.values()]);
   if (verdict.state === 'pending' || verdict.state === 'struggling') {
     // A failure that nobody asked for starts an operation: its age is counted from here.
     if (reporter.inFlight() || verdict.state === 'struggling') {
@@ -102,8 +108,8 @@ async function conclude(
  * The resource-manager's own next attempt may be a quarter of an hour away, longer than gardenlet waits, and what made
  * it fail may be mended in the shoot.
  */
-async function tryAgain(seed: KubeClient, live: Map<string, ManagedResource>): Promise<void> {
-  const failing = [...live.values()].filter((resource) => applyState(resource).state === 'failing');
+async function tryAgain(seed: KubeClient, live: ManagedResource[]): Promise<void> {
+  const failing = live.filter((resource) => applyState(resource).state === 'failing');
   const patch = { metadata: { annotations: { [OPERATION_ANNOTATION]: 'reconcile' } } };
   for (const { metadata } of failing) {
     await unlessGone(seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager }));
