@@ -727,6 +727,16 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
+      /** One run of ours, so many seconds from now. */
+      const runIn = (seconds: number) =>
+        handler(
+          { cluster: SEED, ...extensionName },
+          contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
+        );
+      const untilApplied = (name: string, reason: string) =>
+        eventually(reason, stage.managedResources, (all) =>
+          JSON.stringify(all[name]?.status?.conditions ?? []).includes(`"${reason}"`),
+        );
       const relabel = (name: string, origin: string | null) =>
         stage.seed.mergePatch(
           resources.managedResources,
@@ -772,6 +782,35 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.startProduct();
         await untilGone();
         expect(await stage.managedResources()).toEqual({});
+      });
+
+      it('trap 26: one that somebody else holds by a finalizer is told, and the deletion ends when it goes', async () => {
+        await live(config({ syncMode: 'Reconcile', deletionPolicy: 'Orphan' }));
+        await quiet(stage);
+        await stage.stopProduct();
+        const hold = (finalizers: string[]) =>
+          stage.seed.mergePatch(
+            resources.managedResources,
+            inControlPlane('shoot-flux-sync'),
+            { metadata: { finalizers } },
+            { fieldManager },
+          );
+        await hold(['resources.gardener.cloud/gardener-resource-manager', FOREIGN]);
+        await stage.deleteExtension();
+        await runIn(0);
+        expect((await stage.extension()).status?.lastOperation).toMatchObject({ type: 'Delete', state: 'Processing' });
+        await eventually(
+          'the others are gone',
+          async () => Object.keys(await stage.managedResources()),
+          (names) => names.join() === 'shoot-flux-sync',
+        );
+        await runIn(70);
+        expect((await stage.extension()).status?.lastError?.description).toBe(
+          `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync does not go because of its finalizer ${FOREIGN}; whoever has put it there has to take it away.`,
+        );
+        await hold([]);
+        await stage.startProduct();
+        await untilGone();
       });
 
       it("trap 26: the Go extension's leave too, where none of our reconciliations came in between", async () => {
@@ -823,17 +862,6 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(Object.keys(await stage.managedResources())).toEqual(['shoot-flux-sync']);
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
       });
-
-      /** One run of ours, so many seconds from now. */
-      const runIn = (seconds: number) =>
-        handler(
-          { cluster: SEED, ...extensionName },
-          contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
-        );
-      const untilApplied = (name: string, reason: string) =>
-        eventually(reason, stage.managedResources, (all) =>
-          JSON.stringify(all[name]?.status?.conditions ?? []).includes(`"${reason}"`),
-        );
 
       it('rule 2.2: copies are looked at again after an operation, because nothing tells when they change', async () => {
         const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };

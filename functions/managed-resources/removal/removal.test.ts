@@ -30,6 +30,7 @@ describe('what becomes of Flux', () => {
 
   it('without a record there is nothing to remove', () => {
     expect(removal(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
+      isOverdue: false,
       stripFinalizers: false,
     });
   });
@@ -38,12 +39,13 @@ describe('what becomes of Flux', () => {
 
   it('trap 18: a Shoot that is being deleted has no nodes any more', () => {
     const cluster = clusterFactory({ metadata: { deletionTimestamp } });
-    expect(removal(uninstalled, cluster, later(1))).toEqual({ stripFinalizers: false });
+    expect(removal(uninstalled, cluster, later(1))).toEqual({ isOverdue: false, stripFinalizers: false });
   });
 
   it('trap 17: a hibernated Shoot keeps it, and says so', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
     expect(removal(uninstalled, cluster, later(1))).toEqual({
+      isOverdue: false,
       stripFinalizers: true,
       stays: 'The Shoot is hibernated, so Flux stays in it.',
     });
@@ -61,6 +63,7 @@ describe('what becomes of Flux', () => {
   it('trap 16: gardenlet waits three minutes; what cannot be removed in two stays, and that is said', () => {
     expect(removal(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(removal(uninstalled, clusterFactory(), later(121))).toEqual({
+      isOverdue: true,
       stripFinalizers: true,
       stays: 'Flux could not be removed within 120 s; what is left of it stays.',
       resumes: true,

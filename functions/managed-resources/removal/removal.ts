@@ -20,6 +20,8 @@ export interface Removal {
   resumes?: true;
   /** True: nobody else will take the resource-manager's finalizer away. With `keepObjects` nothing is lost by it. */
   stripFinalizers: boolean;
+  /** True: it takes longer than a resource-manager that runs. */
+  isOverdue: boolean;
 }
 
 /** Pure: what is removed, and what nobody can wait for. */
@@ -27,20 +29,21 @@ export function removal(extension: Extension, cluster: Cluster, now: Date): Remo
   const { shoot } = cluster.spec;
   const waited = secondsSinceAsked(extension, now);
   const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
-  const stripFinalizers = isForced || shoot.status?.hibernated === true || waited > RELEASE_PATIENCE_SECONDS;
+  const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
+  const letGo = { isOverdue, stripFinalizers: isForced || shoot.status?.hibernated === true || isOverdue };
   const applied = extension.status?.state?.applied;
-  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return { stripFinalizers };
+  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return letGo;
   // The nodes are gone, or the whole shoot soon is; its API may be, too.
-  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return { stripFinalizers };
+  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return letGo;
   if (shoot.spec?.hibernation?.enabled === true) {
     const stays = 'The Shoot is hibernated, so Flux stays in it.';
-    return { stripFinalizers, stays, ...(shoot.status?.hibernated === true ? {} : { resumes: true }) };
+    return { ...letGo, stays, ...(shoot.status?.hibernated === true ? {} : { resumes: true }) };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
     const stays = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
-    return { stripFinalizers, stays, resumes: true };
+    return { ...letGo, stays, resumes: true };
   }
-  return { stripFinalizers, uninstall: applied };
+  return { ...letGo, uninstall: applied };
 }
 
 /** Where the mode has let go of Flux, it is the user's. */

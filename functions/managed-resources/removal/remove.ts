@@ -26,15 +26,15 @@ export async function remove(run: Run): Promise<Outcome> {
   const plan = removal(run.extension, run.cluster, run.context.now());
   // The resource-manager would bring back what is removed: it lets go first.
   await begin(run, 'Releasing Flux; its objects stay in the shoot for now.');
-  const isReleased = await releaseAll(run, plan);
+  const left = await releaseAll(run, plan);
   const { awaited, gone = [] } = plan.uninstall ? await uninstallFrom(run, plan.uninstall) : {};
   if (awaited !== undefined) {
     // Nobody brings back what has gone since: it need not be looked for again, which a slow API server has no time for.
-    const applied = plan.uninstall && isReleased && gone.length > 0 ? without(plan.uninstall, gone) : undefined;
+    const applied = plan.uninstall && left.length === 0 && gone.length > 0 ? without(plan.uninstall, gone) : undefined;
     await run.reporter.processing(awaited, { applied });
-  }
+  } else await tellHeld(run, plan, left);
   // What a last pass of the resource-manager has brought back is found by a last look of ours.
-  if (awaited !== undefined || !isReleased) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (awaited !== undefined || left.length > 0) return requeueAfter(LOOK_AGAIN_SECONDS);
   if (plan.resumes === true) {
     await inShoot(run, NOT_RESUMED, async (shoot) => resumeAll(shoot, await servedKinds(shoot, pruningCrds)));
   }
@@ -70,7 +70,10 @@ async function uninstallFrom(run: Run, applied: Applied): Promise<Partial<Uninst
 /** The control plane moves to another seed: let go without touching an object in the shoot. */
 export async function migrate(run: Run): Promise<Outcome> {
   await begin(run, 'Releasing the ManagedResources for the migration.');
-  if (!(await releaseAll(run, removal(run.extension, run.cluster, run.context.now())))) {
+  const plan = removal(run.extension, run.cluster, run.context.now());
+  const left = await releaseAll(run, plan);
+  if (left.length > 0) {
+    await tellHeld(run, plan, left);
     return requeueAfter(LOOK_AGAIN_SECONDS);
   }
   await run.reporter.succeeded('Migrated.');
@@ -85,13 +88,13 @@ export async function migrate(run: Run): Promise<Outcome> {
  */
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await run.reporter.accept();
-  const gone = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
+  const left = await releaseAll(run, removal(run.extension, run.cluster, run.context.now()));
   const isCleaned = await inShoot(run, NOT_SUSPENDED, async (shoot) => {
     const cleaned = await finalizeDeleted(shoot, run.isTimeUp);
     await suspendAll(shoot, await servedKinds(shoot, pruningCrds), run.isTimeUp);
     return cleaned;
   });
-  if (!gone) return requeueAfter(LOOK_AGAIN_SECONDS);
+  if (left.length > 0) return requeueAfter(LOOK_AGAIN_SECONDS);
   await run.reporter.succeeded('The Shoot is being deleted; Flux is released.');
   await run.reporter.finish();
   return isCleaned === true ? done : requeueAfter(cleanUpLookSeconds(run.cluster, run.context.now()));
@@ -102,17 +105,28 @@ async function begin({ reporter, operation }: Run, description: string): Promise
   if (reporter.current().status?.lastOperation?.type !== operation) await reporter.processing(description);
 }
 
-/** Releases our ManagedResources and deletes their Secrets; true when nothing is left. */
-async function releaseAll(run: Run, { stripFinalizers }: Removal): Promise<boolean> {
+/** Releases our ManagedResources and deletes their Secrets; those that were still there. */
+async function releaseAll(run: Run, { stripFinalizers }: Removal): Promise<ManagedResource[]> {
   const { seed, namespace } = run;
   const live = await readLeaving(seed, namespace);
   for (const resource of live) {
     await release(seed, resource);
     if (stripFinalizers) await stripFinalizer(seed, resource);
   }
-  if (live.length > 0) return false;
+  if (live.length > 0) return live;
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
-  return true;
+  return [];
+}
+
+/** What only somebody else can end is told when gardenlet has waited for a while. */
+async function tellHeld({ reporter }: Run, { isOverdue }: Removal, left: ManagedResource[]): Promise<void> {
+  const [held] = left.flatMap(({ metadata: { namespace, name, finalizers = [] } }) =>
+    finalizers
+      .filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER)
+      .map((finalizer) => `ManagedResource ${namespace}/${name} does not go because of its finalizer ${finalizer}`),
+  );
+  if (!isOverdue || held === undefined) return;
+  await reporter.failed(`${held}; whoever has put it there has to take it away.`, []);
 }
 
 async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
