@@ -167,6 +167,21 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxIsGone();
     });
 
+    it('a Shoot that is being deleted: no CRD waits for a Flux that does not run any more', async () => {
+      await live({ syncMode: 'Reconcile' });
+      await stage.writeCluster({ metadata: { deletionTimestamp: new Date().toISOString() } });
+      await eventually('Flux is let go', stage.managedResources, (all) => Object.keys(all).length === 0);
+      // gardenlet's clean-up.
+      const crds = [gitRepositories, kustomizations, helmReleases].map(crdOf);
+      for (const crd of crds) await stage.shoot.delete(resources.customResourceDefinitions, crd);
+      await eventually(
+        'the CRDs are gone',
+        () => Promise.all(crds.map((crd) => stage.shoot.find(resources.customResourceDefinitions, crd))),
+        (found) => found.every((crd) => crd === undefined),
+        (found) => found.map((crd) => crd?.status),
+      );
+    });
+
     it('Orphan, the default where the mode has let go of Flux: it stays, working', async () => {
       await live({ syncMode: 'Once' });
       await leave();
