@@ -54,6 +54,7 @@ describe('what becomes of Flux', () => {
   it('a Shoot that is about to be hibernated keeps it, and what an earlier attempt has suspended goes on', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
     expect(removal(uninstalled, cluster, later(1))).toEqual({
+      isOverdue: false,
       stripFinalizers: false,
       stays: 'The Shoot is hibernated, so Flux stays in it.',
       resumes: true,
