@@ -25,7 +25,7 @@ async function servedOn(date: Date, problems: string[]) {
   });
   await eventually('a line of the log', async () => lines.length > 0);
   await webhooks.stop();
-  return { status: webhooks.status(), log: lines.map((line) => JSON.parse(line).problems) };
+  return { status: webhooks.status(), log: lines.map((line) => JSON.parse(line).error) };
 }
 
 it.each<[string, number, boolean, string | undefined]>([

@@ -57,10 +57,10 @@ export async function startWebhooks({ certificates, log, now, ...options }: Webh
     let told = '';
     while (!ending.signal.aborted) {
       found = await look();
-      const problems = status().problems.join(' ');
-      if (problems !== told && problems !== '' && !ending.signal.aborted) log.warn('webhook certificate', { problems });
-      told = problems;
-      await sleep(problems === '' ? EVERY_MS : AFTER_PROBLEM_MS, ending.signal);
+      const error = status().problems.join(' ');
+      if (error !== told && error !== '' && !ending.signal.aborted) log.warn('webhook certificate', { error });
+      told = error;
+      await sleep(error === '' ? EVERY_MS : AFTER_PROBLEM_MS, ending.signal);
     }
   };
   const keeping = keep();
