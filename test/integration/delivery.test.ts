@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { differences, type EndState } from '../scenarios/world/end-state.ts';
+import { CONTROL_PLANE } from '../scenarios/world/gardenlet.ts';
 import { lead } from '../scenarios/world/kill-everywhere.ts';
 import { lives } from '../scenarios/world/lives.ts';
+import { create, publicRepository } from '../scenarios/world/steps.ts';
+import { startWorld } from '../scenarios/world/world.ts';
 
 /** What the resource-manager marks what it has applied with. */
 const marks = ['origin', 'description', 'managed-by'].map((mark) => `resources.gardener.cloud/${mark}`);
@@ -13,6 +16,23 @@ describe('delivery Direct', () => {
     expect(direct.violations).toEqual([]);
     expect(Object.keys(direct.end.objects).filter((title) => title.startsWith('seed ManagedResource'))).toEqual([]);
     expect(differences(shootOf(managed.end), shootOf(direct.end))).toEqual([]);
+  });
+
+  it('without a kubeconfig in the control plane waits calmly, and tells it in time', async () => {
+    await using world = await startWorld({ delivery: 'Direct' });
+    world.seed.objects.delete({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: CONTROL_PLANE, name: 'gardener' },
+    });
+    create(publicRepository)(world);
+    await world.settle();
+    expect(world.gardenlet.extension()).toMatchObject({
+      status: {
+        lastOperation: { state: 'Error' },
+        lastError: { description: expect.stringContaining('no kubeconfig') },
+      },
+    });
   });
 });
 

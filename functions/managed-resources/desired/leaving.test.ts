@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { objectRef } from '../../../shared/gardener/object-ref.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { untilDropped, withLeaving } from './leaving.ts';
+import { comesBack, untilDropped, withLeaving } from './leaving.ts';
 
 const object = (apiVersion: string, kind: string, name: string): KubeObject => ({
   apiVersion,
@@ -66,8 +66,26 @@ describe('untilDropped', () => {
     expect(untilDropped(dropped, former, true)).toEqual(dropped);
   });
 
-  it('what leaves now is told by the set itself', () => {
-    const set = { objects: [], leaving: [objectRef(kustomization('other'))] };
+  it('what leaves now is leaving beside it', () => {
+    const other = objectRef(kustomization('other'));
+    expect(untilDropped({ objects: [], leaving: [other] }, former, false).leaving).toEqual([other, ...former]);
+  });
+
+  it('what is asked for again is not leaving any more', () => {
+    const set = { objects: [kustomization('old')], leaving: [] };
     expect(untilDropped(set, former, false)).toEqual(set);
+  });
+});
+
+describe('comesBack', () => {
+  const former = [objectRef(kustomization('old'))];
+
+  it('is what is asked for again after it was dropped', () => {
+    expect(comesBack([kustomization('old')], [kustomization('new')], former)).toBe(true);
+  });
+
+  it('is not what is only suspended yet, nor what stays away', () => {
+    expect(comesBack([kustomization('old')], [suspend(kustomization('old'))], former)).toBe(false);
+    expect(comesBack([kustomization('newest')], [kustomization('new')], former)).toBe(false);
   });
 });

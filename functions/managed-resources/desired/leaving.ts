@@ -33,7 +33,20 @@ export function withLeaving(next: KubeObject[], previous: KubeObject[], confirme
  * @param isDropped the content without it is applied
  */
 export function untilDropped(set: SyncSet, former: string[], isDropped: boolean): SyncSet {
-  return set.leaving.length > 0 || isDropped ? set : { ...set, leaving: former };
+  if (isDropped) return set;
+  const there = new Set(set.objects.map(objectRef));
+  return { ...set, leaving: [...new Set([...set.leaving, ...former.filter((ref) => !there.has(ref))])] };
+}
+
+/**
+ * True while something that is asked for again is still on its way out: applied now it would lose its `suspend`, and Flux
+ * would take away what it has deployed before it lets it go. It is made anew when it is gone.
+ * @param given what the shoot is being given
+ * @param former what was leaving before this run
+ */
+export function comesBack(next: KubeObject[], given: KubeObject[], former: string[]): boolean {
+  const there = new Set(given.map(objectRef));
+  return next.map(objectRef).some((ref) => former.includes(ref) && !there.has(ref));
 }
 
 /** True for what Flux deletes without pruning. */

@@ -6,7 +6,7 @@ import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { RetryableError } from '../../../shared/runtime/errors.ts';
 import type { Run } from '../run.ts';
 import { release } from '../write.ts';
-import { isSuspended, type SyncSet, untilDropped, withLeaving } from './leaving.ts';
+import { comesBack, isSuspended, type SyncSet, untilDropped, withLeaving } from './leaving.ts';
 
 /** Adds what leaves the set. What that is tells the control plane, not the record: a record can get lost. */
 export async function syncSet(
@@ -22,6 +22,7 @@ export async function syncSet(
     return untilDropped(nothingLeaves, wasLeaving, isInShoot(live));
   }
   const former = await formerContent(run, live);
+  if (!isInShoot(live) && comesBack(next, former, wasLeaving)) return { objects: former, leaving: wasLeaving };
   const confirmed = new Set(isInShoot(live) ? former.filter(isSuspended).map(objectRef) : []);
   return untilDropped(withLeaving(next, former, confirmed), wasLeaving, false);
 }

@@ -61,6 +61,22 @@ async function applyWhole(shoot: KubeClient, resource: Resource, object: KubeObj
   if (patch !== undefined) await shoot.mergePatch(resource, object.metadata, patch, { fieldManager });
 }
 
+/**
+ * The Kustomization or HelmRelease among the objects that is still on its way out: applied now it would lose its
+ * `suspend`, and Flux would take away what it has deployed before it lets it go.
+ */
+export async function stillLeaving(
+  shoot: KubeClient,
+  objects: KubeObject[],
+  kinds: Record<string, Resource>,
+): Promise<KubeObject | undefined> {
+  for (const object of objects.filter((candidate) => isPruner(objectRef(candidate)))) {
+    const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
+    if (live?.metadata.deletionTimestamp !== undefined) return object;
+  }
+  return undefined;
+}
+
 /** Suspends what is leaving and would take its workloads along. */
 export async function suspendLeaving(
   shoot: KubeClient,

@@ -1,12 +1,13 @@
 import { canonicalJson } from '../../../shared/config/hash.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { isNewlyAsked } from '../../../shared/gardener/operation.ts';
 import { shootClient } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { refusalIn } from '../../../shared/kube/refusal.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { kindsOf } from '../kinds.ts';
 import { explainRefused } from '../progress/explain.ts';
@@ -16,7 +17,7 @@ import { waitFor } from '../progress/waiting.ts';
 import { readSecretNames } from '../read.ts';
 import type { Run } from '../run.ts';
 import { release } from '../write.ts';
-import { applyObjects, inOrder, prune, suspendLeaving } from './apply.ts';
+import { applyObjects, inOrder, prune, stillLeaving, suspendLeaving } from './apply.ts';
 import { directPlan, recordAfter } from './direct-plan.ts';
 
 /**
@@ -31,21 +32,28 @@ export async function settleDirectly(
   const { context, reporter, seed, namespace } = run;
   const previous = run.extension.status?.state?.applied;
   const { before, arrived, leaving } = directPlan(wanted, previous);
-  const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
-  if (!isDelivered || live.size > 0 || isNewlyAsked(run.extension)) {
+  const begin = async () => {
     await reporter.processing(description(wanted), { applied: before });
     await reporter.accept();
+  };
+  if (live.size > 0) {
+    await begin();
+    return handOver(run, live);
   }
-  if (live.size > 0) return handOver(run, live);
   const shoot = await shootClient(seed, namespace, context.settings.shootAccess, { signal: context.signal });
   if (shoot === undefined) return waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
   const progress: Progress = { delivered: { ...before.delivered }, arrived };
   try {
-    if (await deliver(run, shoot, wanted, progress)) {
-      return await conclude(run, wanted, await pruneLeaving(shoot, wanted, leaving));
+    const held = await stillLeaving(shoot, wanted.contents.get(names.sync) ?? [], kindsOf(wanted.release));
+    const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
+    if (held !== undefined) await reporter.record(before);
+    else if (!isDelivered || isNewlyAsked(run.extension)) await begin();
+    if (!(await deliver(run, shoot, held === undefined ? wanted : withoutSync(wanted), progress))) {
+      await reporter.record({ ...before, ...progress });
+      return requeueAfter(1);
     }
-    await reporter.record({ ...before, ...progress });
-    return requeueAfter(1);
+    if (held !== undefined) return await waitFor(run, isGoing(held));
+    return await conclude(run, wanted, await pruneLeaving(shoot, wanted, leaving));
   } catch (error) {
     return refused(run, error, { ...before, delivered: progress.delivered, arrived: undefined });
   } finally {
@@ -55,6 +63,16 @@ export async function settleDirectly(
 
 function description({ applied }: DesiredState): string {
   return `Applying Flux ${applied.fluxVersion} and its configuration to the shoot.`;
+}
+
+/** For Flux to let go of something its controllers have to be there. */
+function withoutSync(wanted: DesiredState): DesiredState {
+  const others = [...wanted.contents].filter(([name]) => name !== names.sync);
+  return { ...wanted, contents: new Map(others) };
+}
+
+function isGoing({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return `${kind} ${namespace}/${name} is being deleted in the shoot and is made anew when Flux has let it go; should that not end, see whether the controllers of Flux run.`;
 }
 
 /** Two may not write the same objects: what the resource-manager has it lets go first, and we adopt it. */

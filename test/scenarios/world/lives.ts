@@ -20,6 +20,7 @@ import {
   deletedShoot,
   deleteExtension,
   deployed,
+  fluxRests,
   fluxWorks,
   former,
   leave,
@@ -97,6 +98,12 @@ export const lives: Life[] = [
     before: [both(renamed('old'), fluxWorks)],
     during: [renamed('new'), renamed('old')],
     mayHurry: true,
+  },
+  {
+    name: 'source and Kustomization have another name, and then the old one again before Flux has let it go',
+    before: [both(renamed('old'), fluxWorks)],
+    during: [both(renamed('new'), fluxRests), renamed('old'), fluxWorks],
+    calmMs: 70_000,
   },
   {
     name: 'nothing to synchronise any more, and then again',
@@ -201,5 +208,22 @@ export const lives: Life[] = [
     name: 'the Shoot is deleted',
     before: [both(create(always), fluxWorks)],
     during: [deletedShoot, deleteExtension],
+  },
+];
+
+/** What may also come all at once, while nothing of the product is there. */
+export const hurried: Life[] = [
+  ...lives.filter(({ mayHurry }) => mayHurry === true),
+  {
+    name: 'a new Shoot that loses the extension again',
+    before: [],
+    during: [create(always), deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'source and Kustomization have another name, and then the extension leaves',
+    before: [both(renamed('old'), fluxWorks), deployed],
+    during: [renamed('new'), deleteExtension],
+    removes: true,
   },
 ];

@@ -27,6 +27,10 @@ export const reconcile =
 export const fluxWorks: Step = ({ flux }) => {
   flux.works = true;
 };
+/** Its controllers are there and do nothing: what is deleted keeps its finalizer. */
+export const fluxRests: Step = ({ flux }) => {
+  flux.works = false;
+};
 export const both =
   (...steps: Step[]): Step =>
   (world) => {
