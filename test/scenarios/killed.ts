@@ -22,7 +22,7 @@ export function killedAnywhere(
   ways: [Kill['what'], ...Kill['what'][]],
   options: WorldOptions = {},
 ): void {
-  const timeout = all ? 1_800_000 : 120_000;
+  const timeout = all ? 1_800_000 : 300_000;
   describe.each(all ? ways : ways.slice(0, 1))(`${name}, killed anywhere (%s)`, { timeout }, (what) => {
     it.for(named(lives))('%s', async ([, life]) => {
       const { deviations, cases } = await killEverywhere(life, what, (requests) => momentsOf(requests, what), options);

@@ -2,7 +2,15 @@ import { differences, type EndState, endState, violations } from './end-state.ts
 import { killsOf } from './kills.ts';
 import type { Life } from './lives.ts';
 import type { Step } from './steps.ts';
-import { type FunctionRequest, goesOn, type Kill, startWorld, type World, type WorldOptions } from './world.ts';
+import {
+  type FunctionRequest,
+  goesOn,
+  isHurried,
+  type Kill,
+  startWorld,
+  type World,
+  type WorldOptions,
+} from './world.ts';
 
 /** Leads a life to its end, undisturbed. */
 export async function lead(life: Life, options: WorldOptions = {}): Promise<Lived> {
@@ -39,8 +47,8 @@ export async function killEverywhere(
       ...(world.killed() ? [] : ['the kill did not happen']),
       ...killed.violations,
       ...differences(undisturbed.end.objects, killed.end.objects),
-      // What is overtaken may never have happened.
-      ...(what === 'overtaken' ? [] : differences(undisturbed.end.history, killed.end.history)),
+      // What is over before anybody looks may never have happened.
+      ...(isHurried(what) ? [] : differences(undisturbed.end.history, killed.end.history)),
     ];
     if (wrong.length > 0) deviations.push([textOf(undisturbed.requests, kill), ...wrong.slice(0, 5)].join('\n  '));
   }
@@ -59,7 +67,7 @@ async function during(world: World, life: Life, kill: Kill | undefined): Promise
   const theRest = () => {
     for (const step of steps.splice(0)) step(world);
   };
-  world.arm(kill, kill?.what === 'overtaken' ? theRest : undefined);
+  world.arm(kill, kill !== undefined && isHurried(kill.what) ? theRest : undefined);
   await follow(world, steps, life);
   const requests = [...world.requests];
   if (kill !== undefined && goesOn(kill.what)) await world.resume();

@@ -102,8 +102,7 @@ export const lives: Life[] = [
   {
     name: 'source and Kustomization have another name, and then the old one again before Flux has let it go',
     before: [both(renamed('old'), fluxWorks)],
-    during: [both(renamed('new'), fluxRests), renamed('old'), fluxWorks],
-    calmMs: 70_000,
+    during: [both(renamed('new'), fluxRests), renamed('old'), both(fluxWorks, renamed('old'))],
   },
   {
     name: 'nothing to synchronise any more, and then again',

@@ -35,15 +35,18 @@ export interface Kill {
   /**
    * `process`: everything of the product dies, with what it remembered, and is started again.
    * `outage`: the same, but resource-manager and Flux go on for a while before.
+   * `missed`: the same, and whatever else happens in this life happens while nothing of the product is there.
    * `function`: only the run dies, as a Lambda does; its message comes again.
    * `late`: the run overruns its lease: its message comes again, and the run goes on when all is over.
    * `overtaken`: the same, and whatever else happens in this life happens while it waits.
    */
-  what: 'process' | 'outage' | 'function' | 'late' | 'overtaken';
+  what: 'process' | 'outage' | 'missed' | 'function' | 'late' | 'overtaken';
 }
 
 /** Runs that are taken for lost and are not. */
 export const goesOn = (what: Kill['what']) => what === 'late' || what === 'overtaken';
+/** All that is left of a life happens at once, at the kill. */
+export const isHurried = (what: Kill['what']) => what === 'missed' || what === 'overtaken';
 
 export interface WorldOptions {
   /** Who is faster when several have something to do: resource-manager and Flux, or the product. Default: the product. */
@@ -164,7 +167,7 @@ export async function startWorld({
   const carryOutKill = (what: Kill['what']) => {
     if (kill?.at !== 'every write') kill = undefined;
     hasHappened = true;
-    if (what === 'process' || what === 'outage') {
+    if (what !== 'function' && !goesOn(what)) {
       deadLetters.push(...(product?.deadLetters() ?? []));
       product?.die();
       product = undefined;
