@@ -1,6 +1,6 @@
 import { KubeError } from '../kube/errors.ts';
 import { errorMessage, ShootFluxError } from './errors.ts';
-import { beginOf, safeText } from './safe-text.ts';
+import { safeText } from './safe-text.ts';
 
 /** Of an API server, for which a webhook may have spoken. */
 const LONGEST_ANSWER = 1000;
@@ -11,7 +11,7 @@ const LONGEST_ANSWER = 1000;
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return `A ${typeof error} was thrown`;
-  if (error instanceof KubeError) return safeText(beginOf(error.message), LONGEST_ANSWER);
+  if (error instanceof KubeError) return safeText(error.message, LONGEST_ANSWER);
   if (error instanceof ShootFluxError || 'syscall' in error || '$metadata' in error) return errorMessage(error);
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
   return [error.name, frames[0]?.trim()].filter(Boolean).join(' ');

@@ -36,6 +36,10 @@ describe('safeText', () => {
     expect(safeText(text)).toBe(text);
   });
 
+  it.each(['http://a"', 'https://u:s3cr3t@h/"'])('reads only the begin of a text of megabytes: %s …', (part) => {
+    expect(safeText(part.repeat(100_000))).not.toContain('s3cr3t');
+  });
+
   it('is one line, and not endless', () => {
     expect(safeText('Group 0: FAILED\n  age1: FAILED\n')).toBe('Group 0: FAILED age1: FAILED');
     expect(safeText('a'.repeat(9000))).toHaveLength(LONGEST_QUOTE + 1);

@@ -13,6 +13,6 @@ export function beginOf(text: string): string {
 
 /** A foreign message on one line, without secrets, cut when it is long. */
 export function safeText(text: string, longest = LONGEST_QUOTE): string {
-  const line = withoutSecrets(text).replace(/\s+/g, ' ').trim();
+  const line = withoutSecrets(beginOf(text)).replace(/\s+/g, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest).trimEnd()}…` : line;
 }
