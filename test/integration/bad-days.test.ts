@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Extension } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { RequestMatch } from '../landscape/kube-api/faults.ts';
 import {
   always,
   both,
@@ -139,6 +140,19 @@ describe('the extension leaves', () => {
     expect(names(world, 'apps/v1', 'Deployment')).toContain('kustomize-controller');
     expect(kustomizations(world).filter(isSuspended)).toEqual([]);
     expect(world.logLines.join()).toContain('what is left of it stays');
+  });
+
+  it('although the shoot goes away in the middle, and is back a little late: what we have suspended goes on', async () => {
+    await using world = await living({});
+    const fails = (match: RequestMatch, times: number) =>
+      world.shoot.faults.add({ match: { user: 'functions', ...match }, action: 'status', status: 503, times });
+    fails({ method: 'DELETE' }, Number.POSITIVE_INFINITY);
+    await deleteNow(world);
+    expect(kustomizations(world).filter(isSuspended)).toHaveLength(2);
+    fails({ method: 'PATCH', path: /kustomizations/ }, 3);
+    await untilGone(world);
+    expect(world.logLines.join()).toContain('what is left of it stays');
+    expect(kustomizations(world).filter(isSuspended)).toEqual([]);
   });
 
   it('although one object cannot be suspended: what we have suspended goes on, what others have stays suspended', async () => {

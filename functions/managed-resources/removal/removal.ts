@@ -5,6 +5,8 @@ import { followed, isBootstrapped } from '../desired/follow.ts';
 
 /** gardenlet waits three minutes for a deletion or a migration, whatever is configured (facts/gardener.md 1.5). */
 const SHOOT_PATIENCE_SECONDS = 120;
+/** What we have suspended and cannot resume by then stays so: the last half minute is for letting go. */
+const RESUME_PATIENCE_SECONDS = 150;
 /** A resource-manager that runs lets go within seconds. */
 const RELEASE_PATIENCE_SECONDS = 60;
 
@@ -16,8 +18,11 @@ export interface Removal {
   uninstall?: Applied;
   /** Why Flux stays although it was to be removed; one sentence. */
   stays?: string;
-  /** True: it was begun to remove it, so what is left of it may be suspended. */
-  resumes?: true;
+  /**
+   * It may have been begun to remove it, so what is left of it may be suspended: that `must` go on before the extension
+   * leaves, or `may` where nobody can wait for it.
+   */
+  resumes?: 'must' | 'may';
   /** True: nobody else will take the resource-manager's finalizer away. With `keepObjects` nothing is lost by it. */
   stripFinalizers: boolean;
   /** True: it takes longer than a resource-manager that runs. */
@@ -37,11 +42,11 @@ export function removal(extension: Extension, cluster: Cluster, now: Date): Remo
   if (isForced || shoot.metadata.deletionTimestamp !== undefined) return letGo;
   if (shoot.spec?.hibernation?.enabled === true) {
     const stays = 'The Shoot is hibernated, so Flux stays in it.';
-    return { ...letGo, stays, ...(shoot.status?.hibernated === true ? {} : { resumes: true }) };
+    return { ...letGo, stays, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
     const stays = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
-    return { ...letGo, stays, resumes: true };
+    return { ...letGo, stays, resumes: waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
   }
   return { ...letGo, uninstall: applied };
 }

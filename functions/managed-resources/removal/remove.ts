@@ -18,6 +18,8 @@ import { type Uninstalled, uninstall } from './uninstall.ts';
 const BEST_EFFORT_MS = 3000;
 /** The next look, should the watch miss that a ManagedResource is gone. */
 const LOOK_AGAIN_SECONDS = 2;
+/** The next attempt to resume what we have suspended, in a shoot that could not be asked. */
+const RESUME_AGAIN_SECONDS = 10;
 
 /** The extension leaves the Shoot: the control plane is left clean, and Flux goes or stays as the policy says. */
 export async function remove(run: Run): Promise<Outcome> {
@@ -35,8 +37,12 @@ export async function remove(run: Run): Promise<Outcome> {
   } else await tellHeld(run, plan, left);
   // What a last pass of the resource-manager has brought back is found by a last look of ours.
   if (awaited !== undefined || left.length > 0) return requeueAfter(LOOK_AGAIN_SECONDS);
-  if (plan.resumes === true) {
-    await inShoot(run, NOT_RESUMED, async (shoot) => resumeAll(shoot, await servedKinds(shoot, pruningCrds)));
+  if (plan.resumes !== undefined) {
+    const isResumed = await inShoot(run, NOT_RESUMED, async (shoot) => {
+      await resumeAll(shoot, await servedKinds(shoot, pruningCrds));
+      return true;
+    });
+    if (isResumed === undefined && plan.resumes === 'must') return requeueAfter(RESUME_AGAIN_SECONDS);
   }
   if (plan.stays !== undefined) run.context.log.warn('Flux stays in the shoot', { reason: plan.stays });
   await run.reporter.succeeded(plan.uninstall === undefined ? (plan.stays ?? 'Flux is released.') : 'Flux is removed.');

@@ -165,7 +165,7 @@ export const lives: Life[] = [
     name: 'the extension leaves a Shoot whose API cannot be asked',
     before: [both(create(always), fluxWorks), deployed],
     during: [both(unreachable, deleteExtension)],
-    calmMs: 150_000,
+    calmMs: 180_000,
   },
   { name: 'migration', before: [both(create(publicRepository), fluxWorks)], during: [migrate] },
   { name: 'migration in mode Reconcile', before: [both(create(always), fluxWorks)], during: [migrate] },
