@@ -4,6 +4,7 @@ import type { Handler } from '../../shared/runtime/context.ts';
 import { RetryableError, TerminalError } from '../../shared/runtime/errors.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { type Bridge, openBridge } from '../embedded/bridge.ts';
 import { lambdaContext } from '../embedded/lambda-context.ts';
@@ -213,6 +214,26 @@ describe('the Lambda of a function', () => {
       records.slice(1).map(({ messageId }) => messageId),
     );
     expect(hidden.size).toBe(2);
+  });
+
+  it.each([
+    ['a change is as old as its message', causeOf({ resourceVersion: '1' }), 600],
+    ['one that was to wait is not, before it is due', { type: 'notBefore', notBefore: '2026-01-02T03:09:00Z' }, 60],
+  ] as const)('%s', async (_, cause, expected) => {
+    const ages: number[] = [];
+    const metrics = {
+      ...noMetrics,
+      observe: (name: string, value: number) => void (name === 'queue_age_seconds' && ages.push(value)),
+    };
+    const now = new Date('2026-01-02T03:10:00Z');
+    const lambda = createSqsLambda(
+      functionOf(async () => done),
+      { ...outsideOf({ metrics, now: () => now }), sender: bridge.sender, visibility: async () => {} },
+    );
+    const SentTimestamp = String(now.getTime() - 600_000);
+    const attributes = { ...recordOf(changeOf()).attributes, SentTimestamp };
+    await lambda(eventOf(recordOf(changeOf({ cause }), { attributes })), lambdaContext('managed-resources', 10));
+    expect(ages).toEqual([expect.closeTo(expected, 0)]);
   });
 
   it('writes one line for a run: names and numbers, nothing that was secret', async () => {

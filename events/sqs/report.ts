@@ -20,8 +20,8 @@ export function report(runner: Runner, group: Group, ending: Ending, seconds: nu
   const { metrics, name } = runner;
   const { result } = ending;
   const labels = { function: name };
-  const [record, ...superseded] = group.records;
-  const age = (runner.now().getTime() - Number(record.attributes.SentTimestamp)) / 1000 - seconds;
+  const [, ...superseded] = group.records;
+  const age = (runner.now().getTime() - dueAt(group)) / 1000 - seconds;
   metrics.count('reconcile_total', { ...labels, result });
   metrics.observe('reconcile_seconds', seconds, labels);
   metrics.observe('queue_age_seconds', Math.max(0, age), labels);
@@ -45,6 +45,12 @@ export function report(runner: Runner, group: Group, ending: Ending, seconds: nu
   // Somebody else was faster, which the guarded writes are made for, and it is read again at once.
   else if (ending.result === 'retry' && ending.seconds > 0) runner.log.warn('run', fields);
   else runner.log.info('run', fields);
+}
+
+/** When the oldest change could first have been run: what waits in the delay queue on purpose is not late. */
+function dueAt({ records: [record], changes: [{ cause }] }: Group): number {
+  const sentAt = Number(record.attributes.SentTimestamp);
+  return cause.type === 'notBefore' ? Math.max(sentAt, Date.parse(cause.notBefore)) : sentAt;
 }
 
 function causesText({ changes }: Group): string {
