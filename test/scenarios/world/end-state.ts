@@ -1,4 +1,5 @@
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
+import { FINALIZER, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { KubeApi } from '../../landscape/kube-api/kube-api.ts';
 import { PROJECT } from './gardenlet.ts';
@@ -102,7 +103,28 @@ export function violations(world: World, removes: boolean): string[] {
       .map((path) => `${path} was deleted in the shoot`),
     ...world.flux.pruned.map((name) => `Kustomization ${name} was deleted with what it had deployed`),
     ...world.deadLetters(),
+    ...left(world, removes),
   ];
+}
+
+/** Who leaves leaves nothing behind, and who is there can leave in order. */
+function left({ gardenlet, seed, shoot }: World, removes: boolean): string[] {
+  const isOurs = ({ metadata }: KubeObject) => metadata.labels?.[ORIGIN_LABEL] === ORIGIN;
+  const managed = listed(seed, 'resources.gardener.cloud/v1alpha1', 'ManagedResource').filter(isOurs);
+  const extension = gardenlet.extension();
+  if (extension !== undefined) {
+    const { deletionTimestamp, finalizers = [] } = extension.metadata;
+    if (deletionTimestamp !== undefined) return ['the Extension does not go'];
+    const holds = managed.length === 0 || finalizers.includes(FINALIZER);
+    return holds ? [] : ['the Extension has ManagedResources and no finalizer'];
+  }
+  const ofFlux = [
+    ...listed(shoot, 'apps/v1', 'Deployment'),
+    ...listed(shoot, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
+  ];
+  return [...managed, ...listed(seed, 'v1', 'Secret').filter(isOurs), ...(removes ? ofFlux : [])].map(
+    ({ kind, metadata }) => `${kind} ${metadata.name} stays behind`,
+  );
 }
 
 /** Two objects that only differ in what is generated both count. */
