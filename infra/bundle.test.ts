@@ -53,7 +53,12 @@ afterAll(async () => {
 /** What a bundle finds on AWS: SQS, Secrets Manager and a seed, told by environment variables before its import. */
 async function startSurroundings(): Promise<void> {
   bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
-  seed = await startTlsServer((_, response) => sendJson(response, 404, statusBody(404, 'NotFound', 'not found')));
+  // A seed with nothing in it.
+  seed = await startTlsServer(({ url }, response) =>
+    /\/(managedresources|secrets)$/.test(url.pathname)
+      ? sendJson(response, 200, { metadata: {}, items: [] })
+      : sendJson(response, 404, statusBody(404, 'NotFound', 'not found')),
+  );
   await new Promise<void>((resolve) => secretsManager.listen(0, '127.0.0.1', resolve));
   const variables = {
     SQS_ENDPOINT: bridge.endpoint,
@@ -132,6 +137,8 @@ describe('a bundle at work', () => {
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(seed.requests.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual([
       `GET /apis/extensions.gardener.cloud/v1alpha1/namespaces/${keyOf(6).namespace}/extensions/shoot-flux`,
+      `GET /apis/resources.gardener.cloud/v1alpha1/namespaces/${keyOf(6).namespace}/managedresources`,
+      `GET /api/v1/namespaces/${keyOf(6).namespace}/secrets`,
     ]);
     expect(seed.requests[0]?.headers).toMatchObject({
       authorization: 'Bearer test-token',

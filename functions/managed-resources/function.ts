@@ -74,6 +74,8 @@ export const definition: FunctionDefinition = {
     ],
     seed: [
       { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
+      // RBAC cannot name what is listed: is there one that what is left belongs to?
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['list'] },
       {
         apiGroups: ['extensions.gardener.cloud'],
         resources: ['extensions'],

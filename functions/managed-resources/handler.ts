@@ -7,6 +7,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { RetryableError, retryWithin } from '../../shared/runtime/errors.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
+import { releaseOrphans } from './removal/orphans.ts';
 import { migrate, remove, yieldToShootDeletion } from './removal/remove.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
@@ -23,7 +24,8 @@ export const handler: Handler = async (key, context) => {
   const started = performance.now();
   const seed = await context.kube(key.cluster);
   const extension = await seed.find<Extension>(resources.extensions, key);
-  if (extension === undefined || !isOurs(extension)) return done;
+  if (extension === undefined) return releaseOrphans(seed, key.namespace);
+  if (!isOurs(extension)) return done;
   const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
   if (cluster === undefined) {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { gitRepositories, kustomizations } from './main-job.ts';
-import { type Apis, eventually, patience, type Stage } from './stage.ts';
+import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {
   group: 'helm.toolkit.fluxcd.io',
@@ -101,6 +101,29 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).toBe(true);
       // Whoever saw one of them go saw it suspended: nothing is pruned, no Helm release uninstalled.
       expect(seen()).toEqual({ 'apps/chart': true, 'apps/nested': true, 'flux-system/flux-system': true });
+    });
+
+    it('trap 26: what is left where the Extension was taken away is let go, and Flux stays', async () => {
+      await live({ syncMode: 'Reconcile' });
+      await quiet(stage);
+      await stage.stopProduct();
+      const name = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+      await stage.seed.mergePatch(resources.extensions, name, { metadata: { finalizers: null } }, { fieldManager });
+      await stage.deleteExtension();
+      expect(await stage.seed.find(resources.extensions, name)).toBeUndefined();
+      expect(Object.keys(await stage.managedResources())).toHaveLength(4);
+      await stage.startProduct();
+      const ours = { namespace: CONTROL_PLANE, labelSelector: 'origin=shoot-flux' };
+      await eventually(
+        'nothing of ours is left',
+        async () => {
+          const secrets = await stage.seed.list(resources.secrets, ours);
+          const names = secrets.items.map(({ metadata }) => metadata.name);
+          return [...Object.keys(await stage.managedResources()), ...names];
+        },
+        (left) => left.length === 0,
+      );
+      await expectFluxStays();
     });
 
     it('Uninstall where the mode has let go of Flux: the record tells what there is', async () => {

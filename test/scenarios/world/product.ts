@@ -118,8 +118,10 @@ export function startLife(surroundings: Surroundings): ProductLife {
     const outcome = await Promise.race([ending, lost.promise]);
     if (running === mine) running = undefined;
     const again = (time: number) => void group.due.add(time);
+    const requeue = (seconds: number) => again(requeueTime(now(), seconds).getTime());
     if (outcome === 'lost') {
-      if (!mine.isDead) late.push(ending);
+      // The message is not its own any more, but what it asks for is sent as a message of its own.
+      if (!mine.isDead) late.push(ending.then((own) => own.type === 'requeue' && requeue(own.afterSeconds)));
       group.hiddenUntil = now().getTime() + VISIBILITY_MS;
       again(group.hiddenUntil);
       group.attempt++;
@@ -134,7 +136,7 @@ export function startLife(surroundings: Surroundings): ProductLife {
       }
     } else {
       group.attempt = 1;
-      if (outcome.type === 'requeue') again(requeueTime(now(), outcome.afterSeconds).getTime());
+      if (outcome.type === 'requeue') requeue(outcome.afterSeconds);
     }
   };
 
