@@ -47,8 +47,8 @@ export async function reconcile(run: Run): Promise<Outcome> {
 
 /** Neither resource-manager nor shoot API run: success without touching the shoot (trap 17). */
 async function sleep(run: Run): Promise<Outcome> {
-  await run.reporter.accept();
   await run.reporter.succeeded('The Shoot is hibernated; Flux follows when it wakes up.');
+  await run.reporter.accept();
   await run.reporter.finish();
   return done;
 }
@@ -66,8 +66,8 @@ async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
 
 /** The user learns it where they look. Nothing is retried hot: the mended configuration wakes this function. */
 async function userError(run: Run, error: ConfigError): Promise<Outcome> {
-  await run.reporter.accept();
   await run.reporter.failed(error.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
+  await run.reporter.accept();
   return done;
 }
 
@@ -85,9 +85,9 @@ async function keep(
   const managedResources = Object.fromEntries(
     Object.entries(previous.managedResources).filter(([name]) => !released.includes(name)),
   );
-  await run.reporter.accept();
   const applied = { ...previous, managedResources, problem };
   await run.reporter.succeeded('The last applied configuration stays.', { applied });
+  await run.reporter.accept();
   for (const resource of releasable(released, live)) await release(run.seed, resource);
   await run.reporter.finish();
   return done;

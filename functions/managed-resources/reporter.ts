@@ -30,7 +30,10 @@ export interface Reporter {
   failed(description: string, codes: string[], record?: Note): Promise<void>;
   /** Writes what is recorded beside the operation, and nothing of the operation. */
   record(applied: Applied): Promise<void>;
-  /** Takes the operation on: our finalizer is there, the annotation `reconcile` is gone (before the work, trap 2). */
+  /**
+   * Takes the operation on: our finalizer is there, the annotation `reconcile` is gone (before the work, trap 2). What is
+   * to be reported comes first: without the annotation a former success of the same second would pass for this one's.
+   */
   accept(): Promise<void>;
   /** Removes the annotation of whatever was asked: for migrate and restore, which lose it last (trap 2). */
   finish(): Promise<void>;

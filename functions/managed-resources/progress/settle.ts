@@ -92,14 +92,15 @@ async function conclude(
     const isLate = isAsked || seconds >= PATIENCE_SECONDS;
     return isLate && reporter.inFlight() ? requeueAfter(PATIENCE_SECONDS) : done;
   }
-  await reporter.accept();
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
+    await reporter.accept();
     return requeueAfter(60);
   }
   for (const name of leftoverSecrets(secretNames, wanted, live))
     await seed.delete(resources.secrets, { namespace, name });
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
+  await reporter.accept();
   await reporter.finish();
   return done;
 }
