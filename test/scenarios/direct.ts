@@ -5,13 +5,6 @@ import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const fieldManager = 'person';
-const autoscalers: Resource = {
-  group: 'autoscaling',
-  version: 'v2',
-  plural: 'horizontalpodautoscalers',
-  kind: 'HorizontalPodAutoscaler',
-  namespaced: true,
-};
 const url = 'https://git.example.com/a';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
@@ -81,7 +74,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
         metadata: inFlux('kustomize-controller'),
         spec: { scaleTargetRef, minReplicas: 2, maxReplicas: 3 },
       };
-      await stage.shoot.create(autoscalers, autoscaler, { fieldManager });
+      await stage.shoot.create(resources.horizontalPodAutoscalers, autoscaler, { fieldManager });
       const scale = (name: string, replicas: number, manager: string) =>
         stage.shoot.mergePatch(resources.deployments, inFlux(name), { spec: { replicas } }, { fieldManager: manager });
       await scale('kustomize-controller', 3, 'kube-controller-manager');

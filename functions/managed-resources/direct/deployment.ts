@@ -1,15 +1,7 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
-import type { KubeObject, ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { fieldManager } from '../write.ts';
-
-const autoscalers: Resource = {
-  group: 'autoscaling',
-  version: 'v2',
-  plural: 'horizontalpodautoscalers',
-  kind: 'HorizontalPodAutoscaler',
-  namespaced: true,
-};
 
 /**
  * Applies a Deployment. How many replicas it has is left to an autoscaler where there is one: two that write the same
@@ -30,7 +22,7 @@ export async function applyDeployment(
 }
 
 async function isAutoscaled(shoot: KubeClient, { namespace, name }: ObjectMeta): Promise<boolean> {
-  const { items } = await shoot.list(autoscalers, { namespace });
+  const { items } = await shoot.list(resources.horizontalPodAutoscalers, { namespace });
   return items.some(({ spec }) => {
     const target = (spec as { scaleTargetRef?: { kind?: string; name?: string } }).scaleTargetRef;
     return target?.kind === 'Deployment' && target.name === name;
