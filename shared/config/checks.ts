@@ -1,3 +1,4 @@
+import { KUBERNETES_NAMESPACES } from '../kube/system-namespaces.ts';
 import { misspelt } from './nearest.ts';
 import { quote, withoutCredentials } from './quote.ts';
 
@@ -27,11 +28,9 @@ export const kustomizationName: Check = (text) =>
     ? `${quote(text)} is too long for a Kustomization, because Flux writes it into labels; use at most 63 characters`
     : undefined);
 
-const RESERVED = ['kube-system', 'kube-public', 'kube-node-lease'];
-
 /** Flux's NetworkPolicies and ResourceQuota hold for the whole namespace, so it must not be one of the cluster's own. */
 export const fluxNamespace: Check = (text) =>
-  RESERVED.includes(text)
+  KUBERNETES_NAMESPACES.includes(text)
     ? `${quote(text)} belongs to the cluster itself, where Flux's NetworkPolicies would cut off other pods; use another namespace, for example flux-system`
     : namespaceName(text);
 

@@ -1,6 +1,7 @@
 import type { EffectiveConfig } from '../config/effective.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
@@ -8,9 +9,6 @@ import type { ConfigMapMaterial, ObjectGroups, Release, RenderInputs, SecretMate
 
 /** On copied Secrets and ConfigMaps, as the Go extension of the same name puts it: its users select by it. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
-
-/** Namespaces that every cluster has. */
-const builtInNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
 
@@ -119,7 +117,7 @@ function configMaps({ config, shoot }: RenderInputs): KubeObject[] {
 function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObject[] {
   const names = new Set(objects.map(({ metadata }) => metadata.namespace ?? fluxNamespace));
   return [...names]
-    .filter((name) => name !== fluxNamespace && !builtInNamespaces.includes(name))
+    .filter((name) => name !== fluxNamespace && !SYSTEM_NAMESPACES.includes(name))
     .sort()
     .map((name) => kept({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
 }

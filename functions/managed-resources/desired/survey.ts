@@ -2,6 +2,7 @@ import { shootClient } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, Cluster } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
+import { SYSTEM_NAMESPACES } from '../../../shared/kube/system-namespaces.ts';
 import type { Context } from '../../../shared/runtime/context.ts';
 
 /** What was in the shoot before us. */
@@ -11,8 +12,6 @@ export interface Survey {
   /** False: the flux namespace existed before us and is never in a ManagedResource. */
   ownsNamespace: boolean;
 }
-
-const systemNamespaces = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
 
 /**
  * Asks the shoot where Flux may have been before us: a Shoot that is being created has none, and an answer that is on
@@ -27,7 +26,7 @@ export async function survey(
   adopting: boolean,
   { settings, signal }: Context,
 ): Promise<Survey> {
-  const owns = !systemNamespaces.has(fluxNamespace);
+  const owns = !SYSTEM_NAMESPACES.includes(fluxNamespace);
   const recorded = previous !== undefined && previous.namespace === fluxNamespace;
   const creating = cluster.spec.shoot.status?.lastOperation?.type === 'Create';
   if (!adopting && (recorded || creating)) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
