@@ -2,11 +2,11 @@ import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { hostPattern, type SshHost, sshHost } from '../../shared/ssh/host.ts';
 import { hostKeyLine, hostKeys } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey } from '../../shared/ssh/public-key.ts';
-import { publishedHostKeys } from '../../shared/ssh/published-host-keys.ts';
 import { TRUSTED_HOST_KEY } from './annotations.ts';
 import { type Notice, normal, warning } from './notice.ts';
 import { invalid, pairsPart } from './pairs.ts';
 import type { Need, Situation } from './situation.ts';
+import { publishedHostKeys } from './ssh/published-host-keys.ts';
 
 /** What the Secret should become: only what differs, `null` for what goes. */
 export interface SecretChange {

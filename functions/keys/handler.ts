@@ -9,8 +9,6 @@ import { ConfigError, RetryableError } from '../../shared/runtime/errors.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { sshHost } from '../../shared/ssh/host.ts';
-import { generateIdentity } from '../../shared/ssh/key-pair.ts';
-import { scanHostKey } from '../../shared/ssh/scan-host-key.ts';
 import { isStillAsked, removeOperation, tell } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
@@ -19,6 +17,8 @@ import { operationOf, refused } from './operation.ts';
 import type { ConfigMap, Run } from './run.ts';
 import { contents, type SourceSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
+import { generateIdentity } from './ssh/key-pair.ts';
+import { scanHostKey } from './ssh/scan-host-key.ts';
 import { findSecret, writeSecret } from './write.ts';
 
 const ATTEMPTS = 5;

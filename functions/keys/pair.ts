@@ -1,8 +1,8 @@
 import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
-import { readIdentity } from '../../shared/ssh/identity.ts';
 import { type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
 import { keyComment } from './comment.ts';
 import type { Situation } from './situation.ts';
+import { readIdentity } from './ssh/identity.ts';
 
 /** The data keys of a key pair in the Secret. */
 export interface PairNames {

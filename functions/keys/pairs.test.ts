@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { sshHost } from '../../shared/ssh/host.ts';
-import { readIdentity } from '../../shared/ssh/identity.ts';
-import { generateIdentity } from '../../shared/ssh/key-pair.ts';
 import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
 import { type Decision, decide } from './decide.ts';
 import { ROTATE_COMPLETE, ROTATE_START } from './operation.ts';
 import type { Situation } from './situation.ts';
+import { readIdentity } from './ssh/identity.ts';
+import { generateIdentity } from './ssh/key-pair.ts';
 
 const [first, second, third, rsa] = await Promise.all(
   (['ed25519', 'ed25519', 'ed25519', 'rsa'] as const).map(async (type) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readIdentity } from '../../../functions/keys/ssh/identity.ts';
+import { generateIdentity } from '../../../functions/keys/ssh/key-pair.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { readIdentity } from '../../../shared/ssh/identity.ts';
-import { generateIdentity } from '../../../shared/ssh/key-pair.ts';
 import { publicLine } from '../../../shared/ssh/public-key.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import type { Controller } from '../controllers/controller.ts';

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readIdentity } from '../../../functions/keys/ssh/identity.ts';
+import { generateIdentity } from '../../../functions/keys/ssh/key-pair.ts';
+import { scanHostKey } from '../../../functions/keys/ssh/scan-host-key.ts';
 import { sshHost } from '../../../shared/ssh/host.ts';
-import { readIdentity } from '../../../shared/ssh/identity.ts';
-import { generateIdentity } from '../../../shared/ssh/key-pair.ts';
 import { hostKeyLine } from '../../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey, publicLine } from '../../../shared/ssh/public-key.ts';
-import { scanHostKey } from '../../../shared/ssh/scan-host-key.ts';
 import { openSshPrivateKey } from '../../../shared/ssh/testing.ts';
 import { type GitRepository, type GitServer, startGitServer } from './server.ts';
 

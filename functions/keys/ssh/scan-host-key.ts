@@ -1,6 +1,6 @@
-import { RetryableError } from '../runtime/errors.ts';
-import { hostPattern, type SshHost } from './host.ts';
-import { type PublicKey, publicKeyOf } from './public-key.ts';
+import { RetryableError } from '../../../shared/runtime/errors.ts';
+import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
+import { type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
 
 /** Long enough for a slow server, short enough for a function of ten seconds. */
 const TIMEOUT_MS = 5_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { sshHost } from './host.ts';
-import { fingerprint } from './public-key.ts';
+import { sshHost } from '../../../shared/ssh/host.ts';
+import { fingerprint } from '../../../shared/ssh/public-key.ts';
 import { publishedHostKeys, wellKnownHosts } from './published-host-keys.ts';
 
 /** As the operators publish them: the sources are named beside the keys. */

@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { type PublicKey, publicKeyOf } from './public-key.ts';
-import { sshInteger, sshReader, sshString } from './wire.ts';
+import { type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
+import { sshInteger, sshReader, sshString } from '../../../shared/ssh/wire.ts';
 
 /** The public half of a private key, or what is wrong with the text: a clause that never quotes it. */
 export type Identity = { publicKey: PublicKey } | { problem: string };
 
-/** The forms that Flux reads (facts: golang.org/x/crypto/ssh ParseRawPrivateKey); DSA is not among the safe ones. */
+/** The forms that Flux reads (golang.org/x/crypto/ssh, ParseRawPrivateKey); DSA is not among the safe ones. */
 const PEM = /^-----BEGIN ((?:RSA |EC |OPENSSH |)PRIVATE KEY)-----\s/;
 
 /**

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
+import { fingerprint, parsePublicLine, publicLine } from '../../../shared/ssh/public-key.ts';
+import { openSshPrivateKey } from '../../../shared/ssh/testing.ts';
 import { readIdentity } from './identity.ts';
 import { generateIdentity } from './key-pair.ts';
-import { fingerprint, parsePublicLine, publicLine } from './public-key.ts';
-import { openSshPrivateKey } from './testing.ts';
 
 const passphrase = 'correct horse';
 const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;

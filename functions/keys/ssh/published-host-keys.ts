@@ -1,5 +1,5 @@
-import { hostPattern, type SshHost } from './host.ts';
-import { type PublicKey, parsePublicLine } from './public-key.ts';
+import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
+import { type PublicKey, parsePublicLine } from '../../../shared/ssh/public-key.ts';
 
 /**
  * Host keys as the operators of well-known hosts publish them, by the name that known_hosts gives the host. The test
