@@ -1,12 +1,12 @@
-import { explain } from '../../shared/flux/explain.ts';
-import { type Readiness, readiness } from '../../shared/flux/kstatus.ts';
-import { nameOf, type Origin, remediesFor } from '../../shared/flux/remedies.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { controllersVerdict } from './controllers.ts';
+import { explain } from './explain/explain.ts';
+import { nameOf, type Origin, remediesFor } from './explain/remedies.ts';
+import { type Readiness, readiness } from './kstatus.ts';
 import { type Before, staysTold } from './steady.ts';
 import { hashed, hashText, SUSPENDED, type Told, type Verdict } from './verdict.ts';
 

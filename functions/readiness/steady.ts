@@ -1,5 +1,5 @@
-import type { Attempt } from '../../shared/flux/kstatus.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
+import type { Attempt } from './kstatus.ts';
 import type { Verdict } from './verdict.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { readiness } from '../../shared/flux/kstatus.ts';
+import { readiness } from '../../functions/readiness/kstatus.ts';
 import { EXTENSION_TYPE, type Extension, type ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Cluster } from '../landscape/cluster.ts';

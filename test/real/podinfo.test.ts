@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { explain } from '../../shared/flux/explain.ts';
-import { readiness } from '../../shared/flux/kstatus.ts';
+import { explain } from '../../functions/readiness/explain/explain.ts';
+import { readiness } from '../../functions/readiness/kstatus.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Controller } from '../landscape/controllers/controller.ts';
 import { startSourceController } from '../landscape/flux/source-controller.ts';

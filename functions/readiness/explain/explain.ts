@@ -1,6 +1,6 @@
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../gardener/error-codes.ts';
-import type { KubeObject } from '../kube/resource.ts';
-import { beginOf, safeText } from '../runtime/safe-text.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Failure } from './failure.ts';
 import { kustomizationFailures } from './kustomization-failures.ts';
 import { nameOf, type Origin, remediesFor } from './remedies.ts';

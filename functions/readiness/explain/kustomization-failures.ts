@@ -1,4 +1,4 @@
-import { type RefusalKind, refusalIn } from '../kube/refusal.ts';
+import { type RefusalKind, refusalIn } from '../../../shared/kube/refusal.ts';
 import type { Failure } from './failure.ts';
 
 /** Who refuses an object of the repository, and what its author can do about it; unlike for our own objects. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../kube/resource.ts';
-import { LONGEST_QUOTE } from '../runtime/safe-text.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { LONGEST_QUOTE } from '../../../shared/runtime/safe-text.ts';
 import { explain } from './explain.ts';
 import { kustomizationFailures } from './kustomization-failures.ts';
 import type { Origin } from './remedies.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../kube/resource.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 
 /** Readiness of a Flux object, as kstatus and the Flux CLI tell it (facts/flux.md 4.1). */
 export type Readiness =

@@ -1,5 +1,5 @@
-import { FLUX_SOURCE } from '../gardener/project-config.ts';
-import type { KubeObject } from '../kube/resource.ts';
+import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /** Where the user has to mend a source or a root Kustomization. */
 export interface Origin {

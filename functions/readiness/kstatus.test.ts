@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../kube/resource.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import { readiness } from './kstatus.ts';
 
 const condition = (type: string, status: string, message = 'told') => ({ type, status, reason: 'Any', message });
