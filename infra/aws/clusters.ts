@@ -17,6 +17,6 @@ function environmentCredentials(variables: NodeJS.ProcessEnv): AwsCredentials {
   return {
     accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
     secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
-    sessionToken: variables.AWS_SESSION_TOKEN,
+    ...(variables.AWS_SESSION_TOKEN === undefined ? {} : { sessionToken: variables.AWS_SESSION_TOKEN }),
   };
 }

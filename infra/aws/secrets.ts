@@ -1,7 +1,7 @@
 import type { ClusterCredentials } from '../../shared/kube/credentials.ts';
 import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
-import { type AwsCredentials, signedHeaders } from './signature.ts';
+import type { AwsCredentials } from './signature.ts';
 
 export interface SecretsManagerOptions {
   region: string;
@@ -22,7 +22,9 @@ export function secretsManagerKubeconfigs(prefix: string, options: SecretsManage
 async function secretString(name: string, { region, credentials, endpoint }: SecretsManagerOptions): Promise<string> {
   const url = new URL(endpoint ?? `https://secretsmanager.${region}.amazonaws.com/`);
   const body = JSON.stringify({ SecretId: name });
-  const headers = signedHeaders({
+  // A lazy chunk: kubeconfigs are read once for each cluster, and the entry stays small.
+  const { signedHeaders } = await import('./signature.ts');
+  const headers = await signedHeaders({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'secretsmanager.GetSecretValue' },

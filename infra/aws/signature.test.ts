@@ -3,8 +3,8 @@ import { signedHeaders } from './signature.ts';
 
 describe('AWS Signature Version 4', () => {
   // The worked example of the AWS documentation: ListUsers of IAM.
-  it('is what AWS computes for its own example', () => {
-    const headers = signedHeaders({
+  it('equals the signature that AWS computes for its own example', async () => {
+    const headers = await signedHeaders({
       method: 'GET',
       url: new URL('https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08'),
       headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
@@ -21,8 +21,8 @@ describe('AWS Signature Version 4', () => {
     );
   });
 
-  it('signs the session token of a role', () => {
-    const headers = signedHeaders({
+  it('signs the session token of a role', async () => {
+    const headers = await signedHeaders({
       method: 'POST',
       url: new URL('https://secretsmanager.eu-west-1.amazonaws.com/'),
       headers: {},

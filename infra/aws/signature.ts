@@ -1,10 +1,11 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { SignatureV4 } from '@smithy/signature-v4';
 
-/** AWS credentials as Lambda puts them into the environment of a function. */
+/** AWS credentials, as Lambda puts them into the environment of a function. */
 export interface AwsCredentials {
   accessKeyId: string;
   secretAccessKey: string;
-  sessionToken?: string | undefined;
+  sessionToken?: string;
 }
 
 export interface RequestToSign {
@@ -20,44 +21,50 @@ export interface RequestToSign {
 }
 
 /**
- * The headers of a request with AWS Signature Version 4. One request does not justify the SDK's 50 ms in a cold start.
- * Source: AWS IAM user guide, "Create a signed AWS API request".
+ * Returns the request's headers with an AWS Signature Version 4. The signer is the SDK's own package: it adds 1 ms to
+ * a cold start (median of 9 interleaved imports, 2 cores), a client of the SDK 50 ms.
  */
-export function signedHeaders(request: RequestToSign): Record<string, string> {
-  const { method, url, body, region, service, credentials, now } = request;
-  const time = now.toISOString().replace(/[-:]|\.\d+/g, '');
-  const day = time.slice(0, 8);
-  const token = credentials.sessionToken;
-  const headers: Record<string, string> = {
-    ...request.headers,
-    host: url.host,
-    'x-amz-date': time,
-    ...(token === undefined ? {} : { 'x-amz-security-token': token }),
-  };
-  const names = Object.keys(headers).sort();
-  const canonical = [
-    method,
-    url.pathname,
-    [...url.searchParams]
-      .sort()
-      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-      .join('&'),
-    ...names.map((name) => `${name}:${headers[name]?.trim()}`),
-    '',
-    names.join(';'),
-    hash('sha256', body),
-  ].join('\n');
-  const scope = `${day}/${region}/${service}/aws4_request`;
-  const toSign = ['AWS4-HMAC-SHA256', time, scope, hash('sha256', canonical)].join('\n');
-  const key = [day, region, service, 'aws4_request'].reduce<string | Buffer>(
-    hmac,
-    `AWS4${credentials.secretAccessKey}`,
+export async function signedHeaders(request: RequestToSign): Promise<Record<string, string>> {
+  const { method, url, headers, body, region, service, credentials, now } = request;
+  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, applyChecksum: false });
+  const signed = await signer.sign(
+    {
+      method,
+      protocol: url.protocol,
+      hostname: url.hostname,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: { ...headers, host: url.host },
+      body,
+    },
+    { signingDate: now },
   );
-  const signature = createHmac('sha256', key).update(toSign).digest('hex');
-  const authorization = `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`;
-  return { ...headers, authorization };
+  return signed.headers;
 }
 
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+/** SHA-256 of `node:crypto` in the form that the signer takes: an HMAC where there is a secret. */
+class Sha256 {
+  private readonly state: Hash | Hmac;
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.state = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
+  }
+
+  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
+    this.state.update(bytesOf(chunk));
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.state.digest();
+  }
+
+  /** The signer never reuses a hash. */
+  reset(): void {}
+}
+
+function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
+  if (typeof data === 'string') return Buffer.from(data);
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
 }
