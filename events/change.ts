@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
-import { TerminalError } from '../shared/runtime/errors.ts';
 
 /** A change as it travels: a request with the version of its form. A kilobyte at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;

@@ -7,7 +7,7 @@ import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
 import { encodeChange, groupId } from './change.ts';
-import type { Outside } from './embedded/bridge.ts';
+import type { ProcessDependencies } from './embedded/bridge.ts';
 import type { QueueFunction } from './sqs/lambda.ts';
 
 /** A change of an Extension for `managed-resources`. */
@@ -95,8 +95,8 @@ export function settingsOf(): Settings {
   };
 }
 
-/** Surroundings of a function that reaches no cluster. */
-export function outsideOf(overrides: Partial<Outside> = {}): Outside {
+/** The dependencies of a function that reaches no cluster. */
+export function processDependencies(overrides: Partial<ProcessDependencies> = {}): ProcessDependencies {
   return {
     kube: (cluster) => Promise.reject(new Error(`no cluster ${cluster} in this test`)),
     settings: settingsOf(),

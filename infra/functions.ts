@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises';
 import type { QueueFunction } from '../events/sqs/lambda.ts';
+import { ShootFluxError } from '../shared/errors.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
-import { ShootFluxError } from '../shared/runtime/errors.ts';
 import type { WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';
 
 /** The folder that holds one folder per function. */

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
-import { ShootFluxError } from '../shared/runtime/errors.ts';
+import { ShootFluxError } from '../shared/errors.ts';
 
 /**
  * Lets a server listen.

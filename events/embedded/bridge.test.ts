@@ -5,7 +5,16 @@ import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.t
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { causeOf, changeOf, definitionOf, functionOf, keptLog, keyOf, lookInto, outsideOf } from '../testing.ts';
+import {
+  causeOf,
+  changeOf,
+  definitionOf,
+  functionOf,
+  keptLog,
+  keyOf,
+  lookInto,
+  processDependencies,
+} from '../testing.ts';
 import { type Bridge, openBridge } from './bridge.ts';
 
 const names = ['keys', 'managed-resources', 'sender', 'receiver'];
@@ -29,7 +38,7 @@ describe('the way of changes in one process', () => {
       arrived.push(...causes);
       return arrived.length === 2 ? requeueAfter(1) : done;
     }, 'keys');
-    const running = bridge.start([keys, delayFunction], () => outsideOf());
+    const running = bridge.start([keys, delayFunction], () => processDependencies());
     await bridge.sender.send([edit('100')]);
     await vi.waitFor(() => expect(arrived).toHaveLength(1), soon);
     // The same news once more, as another watcher would send it: nothing to do.
@@ -58,7 +67,7 @@ describe('the way of changes in one process', () => {
       active--;
       return done;
     });
-    const running = bridge.start([managedResources], () => outsideOf());
+    const running = bridge.start([managedResources], () => processDependencies());
     const objects = ['crds', 'controllers', 'secrets', 'sync'].map((part) => ({
       kind: 'ManagedResource',
       name: `shoot-flux-${part}`,
@@ -84,7 +93,7 @@ describe('the way of changes in one process', () => {
       received.push(key);
       return done;
     }, 'receiver');
-    const running = bridge.start([sender, receiver], () => outsideOf());
+    const running = bridge.start([sender, receiver], () => processDependencies());
     await bridge.sender.send([changeOf({ function: 'sender' })]);
     await vi.waitFor(() => expect(received).toHaveLength(3), soon);
     await running.stop();
@@ -95,7 +104,7 @@ describe('the way of changes in one process', () => {
     const due = Date.now() + 3_600_000;
     const cause: Cause = { type: 'notBefore', notBefore: new Date(due).toISOString() };
     const { log, lines } = keptLog();
-    const running = bridge.start([delayFunction], () => outsideOf({ log }));
+    const running = bridge.start([delayFunction], () => processDependencies({ log }));
     await bridge.sender.sendDelayed(changeOf({ function: 'receiver', key: keyOf(7), cause }), 0);
     await vi.waitFor(
       () => expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', for: 'receiver' })),

@@ -1,11 +1,11 @@
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { lazySqs } from '../sqs/connect.ts';
 import { createQueues } from '../sqs/create-queues.ts';
 import { createSqsLambda, type QueueFunction } from '../sqs/lambda.ts';
 import type { QueueUrls } from '../sqs/queues.ts';
-import type { Surroundings } from '../sqs/run-group.ts';
+import type { RunnerDependencies } from '../sqs/run-group.ts';
 import { createSender, type Sender } from '../sqs/sender.ts';
 import { createVisibility } from '../sqs/visibility.ts';
 import { type PollerOptions, startPoller } from './poller.ts';
@@ -23,8 +23,8 @@ export interface BridgeOptions {
   visibilitySeconds?: number;
 }
 
-/** Everything of a function's surroundings that does not come from the queue. */
-export type Outside = Omit<Surroundings, 'sender' | 'visibility'>;
+/** The dependencies of a runner that the process provides; the bridge adds those of the queue. */
+export type ProcessDependencies = Omit<RunnerDependencies, 'sender' | 'visibility'>;
 
 /** The way of changes inside one process: queues, a sender for the watcher, and pollers for the functions. */
 export interface Bridge {
@@ -34,7 +34,7 @@ export interface Bridge {
   /** Runs functions for their queues; the same code as on Lambda, called by a poller. */
   start(
     functions: QueueFunction[],
-    outside: (definition: FunctionDefinition) => Outside,
+    dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
     options?: RunOptions,
   ): Running;
   /** Closes the queue; stop what runs before. */
@@ -78,12 +78,12 @@ export async function openBridge({
     endpoint: address,
     queues,
     sender,
-    start(functions, outside, options) {
+    start(functions, dependenciesOf, options) {
       const pollers = functions.map((queueFunction) => {
         const { definition } = queueFunction;
         const queueUrl = queues.queue(definition.name);
         const visibility = createVisibility(connect, queueUrl);
-        const lambda = createSqsLambda(queueFunction, { ...outside(definition), sender, visibility });
+        const lambda = createSqsLambda(queueFunction, { ...dependenciesOf(definition), sender, visibility });
         return startPoller({
           name: definition.name,
           lambda,

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { errorMessage } from '../../shared/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { createBatcher } from '../sqs/batcher.ts';
 import type { Sqs } from '../sqs/connect.ts';

@@ -1,5 +1,5 @@
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
-import { RetryableError } from '../../shared/runtime/errors.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import { BATCH_SIZE } from './limits.ts';
 
 /** Sends up to ten entries in one request; throws when the request as a whole failed. */

@@ -1,4 +1,4 @@
-import { RetryableError } from '../../shared/runtime/errors.ts';
+import { RetryableError } from '../../shared/errors.ts';
 
 /** How long before the end of the function's time its signal aborts: enough to say what comes again. */
 export const ABORT_EARLY_MS = 1_500;

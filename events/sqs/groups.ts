@@ -1,5 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
-import { errorMessage, TerminalError } from '../../shared/runtime/errors.ts';
+import { errorMessage, TerminalError } from '../../shared/errors.ts';
 import { type Change, groupId, parseChange } from '../change.ts';
 
 /** The records that one run answers: changes of the same key, oldest first. */

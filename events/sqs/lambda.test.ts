@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
-import { RetryableError, TerminalError } from '../../shared/runtime/errors.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
@@ -18,7 +18,7 @@ import {
   keptMetrics,
   keyOf,
   lookInto,
-  outsideOf,
+  processDependencies,
   recordOf,
 } from '../testing.ts';
 import { createSqsLambda } from './lambda.ts';
@@ -38,7 +38,7 @@ function setup(handler: Handler, name = 'managed-resources', sender = bridge.sen
   const { log, lines, text } = keptLog();
   const { metrics, sums } = keptMetrics();
   const lambda = createSqsLambda(functionOf(handler, name), {
-    ...outsideOf({ log, metrics }),
+    ...processDependencies({ log, metrics }),
     sender,
     visibility: async (receiptHandle, seconds) => void hidden.set(receiptHandle, seconds),
   });
@@ -122,7 +122,7 @@ describe('the Lambda of a function', () => {
     const lambda = createSqsLambda(
       functionOf(() => Promise.reject(new RetryableError('no answer'))),
       {
-        ...outsideOf({ log }),
+        ...processDependencies({ log }),
         sender: bridge.sender,
         visibility: () => Promise.reject(new RetryableError('SQS is away')),
       },
@@ -228,7 +228,7 @@ describe('the Lambda of a function', () => {
     const now = new Date('2026-01-02T03:10:00Z');
     const lambda = createSqsLambda(
       functionOf(async () => done),
-      { ...outsideOf({ metrics, now: () => now }), sender: bridge.sender, visibility: async () => {} },
+      { ...processDependencies({ metrics, now: () => now }), sender: bridge.sender, visibility: async () => {} },
     );
     const SentTimestamp = String(now.getTime() - 600_000);
     const attributes = { ...recordOf(changeOf()).attributes, SentTimestamp };

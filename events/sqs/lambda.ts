@@ -7,7 +7,7 @@ import { ABORT_EARLY_MS } from './deadline.ts';
 import { groupRecords, type Unreadable } from './groups.ts';
 import { MAX_RECEIVE_COUNT } from './limits.ts';
 import { LAST_ATTEMPT } from './retry.ts';
-import { type Runner, runGroup, type Surroundings } from './run-group.ts';
+import { type Runner, type RunnerDependencies, runGroup } from './run-group.ts';
 
 /** A function folder: `definition` of its function.ts, `handler` of its handler.ts. */
 export type QueueFunction =
@@ -21,8 +21,8 @@ export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQS
  * The Lambda of a function: changes of one key become one run, runs of different keys go side by side, and the answer
  * names just the messages that are to come again. It never throws for what a change or a function does wrong.
  */
-export function createSqsLambda(queueFunction: QueueFunction, surroundings: Surroundings): SqsLambda {
-  const runner = runnerOf(queueFunction, surroundings);
+export function createSqsLambda(queueFunction: QueueFunction, dependencies: RunnerDependencies): SqsLambda {
+  const runner = runnerOf(queueFunction, dependencies);
   const batches = new WeakMap<SQSEvent, Promise<SQSBatchResponse>>();
   const lambda = middy<SQSEvent, SQSBatchResponse>(
     (event: SQSEvent, _context: LambdaContext, { signal }: { signal: AbortSignal }) => {
@@ -66,16 +66,16 @@ async function putAside(runner: Runner, { record, reason }: Unreadable): Promise
   }
 }
 
-function runnerOf(queueFunction: QueueFunction, surroundings: Surroundings): Runner {
+function runnerOf(queueFunction: QueueFunction, dependencies: RunnerDependencies): Runner {
   const { name } = queueFunction.definition;
   if (isStandard(queueFunction)) {
     const { handler } = queueFunction;
     // Retries stay in the queue, so the queue's own limit comes first.
-    return { ...surroundings, name, queue: 'standard', invoke: handler, lastAttempt: MAX_RECEIVE_COUNT };
+    return { ...dependencies, name, queue: 'standard', invoke: handler, lastAttempt: MAX_RECEIVE_COUNT };
   }
   const { handler } = queueFunction;
   const invoke: Runner['invoke'] = ({ key }, context) => handler(key, context);
-  return { ...surroundings, name, queue: 'fifo', invoke, lastAttempt: LAST_ATTEMPT };
+  return { ...dependencies, name, queue: 'fifo', invoke, lastAttempt: LAST_ATTEMPT };
 }
 
 function isStandard(candidate: QueueFunction): candidate is Extract<QueueFunction, { handler: ChangeHandler }> {

@@ -1,9 +1,9 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { keyText } from '../../shared/runtime/key.ts';
-import type { LogFields } from '../../shared/runtime/log.ts';
+import type { Log, LogFields } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Group } from './groups.ts';
-import type { Runner } from './run-group.ts';
 
 /** How a run ended. `comesAgain`: its oldest message stays in the queue. */
 export type Ending =
@@ -12,16 +12,24 @@ export type Ending =
   | { result: 'retry'; seconds: number; error: unknown; comesAgain?: boolean }
   | { result: 'dead_letter'; error: unknown; comesAgain?: false };
 
+/** Whose run it was, and where the report goes. */
+export interface Reporter {
+  /** The function's name. */
+  name: string;
+  now(): Date;
+  log: Log;
+  metrics: Metrics;
+}
+
 /** Longer lists of causes are cut: a fan-out can collapse hundreds. */
 const SHOWN_CAUSES = 10;
 
 /** One log line and the metrics of a run. Names and numbers only. */
-export function report(runner: Runner, group: Group, ending: Ending, seconds: number): void {
-  const { metrics, name } = runner;
+export function report({ name, now, log, metrics }: Reporter, group: Group, ending: Ending, seconds: number): void {
   const { result } = ending;
   const labels = { function: name };
   const [, ...superseded] = group.records;
-  const age = (runner.now().getTime() - dueAt(group)) / 1000 - seconds;
+  const age = (now().getTime() - dueAt(group)) / 1000 - seconds;
   metrics.count('reconcile_total', { ...labels, result });
   metrics.observe('reconcile_seconds', seconds, labels);
   metrics.observe('queue_age_seconds', Math.max(0, age), labels);
@@ -41,10 +49,10 @@ export function report(runner: Runner, group: Group, ending: Ending, seconds: nu
     attempt: group.attempt,
     ...('error' in ending ? { error: describeError(ending.error) } : {}),
   };
-  if (result === 'dead_letter') runner.log.error('run', fields);
+  if (result === 'dead_letter') log.error('run', fields);
   // Somebody else was faster, which the guarded writes are made for, and it is read again at once.
-  else if (ending.result === 'retry' && ending.seconds > 0) runner.log.warn('run', fields);
-  else runner.log.info('run', fields);
+  else if (ending.result === 'retry' && ending.seconds > 0) log.warn('run', fields);
+  else log.info('run', fields);
 }
 
 /** When the oldest change could first have been run: what waits in the delay queue on purpose is not late. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RetryableError, retryWithin, TerminalError } from '../../shared/errors.ts';
 import { ConflictError, KubeError } from '../../shared/kube/errors.ts';
-import { RetryableError, retryWithin, TerminalError } from '../../shared/runtime/errors.ts';
 import { decideRetry, LAST_ATTEMPT } from './retry.ts';
 
 const failure = new RetryableError('the seed does not answer');

@@ -1,5 +1,5 @@
+import { retryWithinSeconds, TerminalError } from '../../shared/errors.ts';
 import { ConflictError, KubeError } from '../../shared/kube/errors.ts';
-import { retryWithinSeconds, TerminalError } from '../../shared/runtime/errors.ts';
 
 /** What becomes of a change whose run has failed. */
 export type Retry =

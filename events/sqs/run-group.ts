@@ -16,7 +16,7 @@ import type { Sender } from './sender.ts';
 import type { ChangeVisibility } from './visibility.ts';
 
 /** What a function needs from the process that runs it. */
-export interface Surroundings {
+export interface RunnerDependencies {
   /** Clients for `garden` and seeds; their calls end with the signal. */
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
   settings: Settings;
@@ -29,7 +29,7 @@ export interface Surroundings {
 }
 
 /** A function and its queue. */
-export interface Runner extends Surroundings {
+export interface Runner extends RunnerDependencies {
   name: string;
   queue: 'fifo' | 'standard';
   invoke(change: Change, context: Context): Promise<Outcome>;
@@ -43,12 +43,12 @@ export interface Runner extends Surroundings {
  */
 export async function runGroup(runner: Runner, group: Group, signal: AbortSignal): Promise<string[]> {
   const started = performance.now();
-  const ending = await settle(runner, group, signal);
+  const ending = await runHandler(runner, group, signal);
   report(runner, group, ending, (performance.now() - started) / 1000);
   return ending.comesAgain ? [group.records[0].messageId] : [];
 }
 
-async function settle(runner: Runner, group: Group, signal: AbortSignal): Promise<Ending> {
+async function runHandler(runner: Runner, group: Group, signal: AbortSignal): Promise<Ending> {
   try {
     const outcome = await withinTime(runner.invoke(group.changes[0], contextOf(runner, group, signal)), signal);
     if (outcome.type === 'done') return { result: 'done' };
@@ -56,11 +56,11 @@ async function settle(runner: Runner, group: Group, signal: AbortSignal): Promis
     await sendDelayed(runner, group, outcome.afterSeconds);
     return { result: 'requeue', seconds: outcome.afterSeconds };
   } catch (error) {
-    return settleFailure(runner, group, error);
+    return handleFailure(runner, group, error);
   }
 }
 
-async function settleFailure(runner: Runner, group: Group, error: unknown): Promise<Ending> {
+async function handleFailure(runner: Runner, group: Group, error: unknown): Promise<Ending> {
   const { attempt } = group;
   const retry = decideRetry(error, attempt, Math.random(), runner.lastAttempt);
   const seconds = retry.type === 'deadLetter' ? 60 : retry.seconds;

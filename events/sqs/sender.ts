@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
+import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import { errorMessage, RetryableError } from '../../shared/runtime/errors.ts';
 import { deduplicationId, encodeChange, groupId } from '../change.ts';
 import { type BatcherOptions, createBatcher } from './batcher.ts';
 import type { Sqs } from './connect.ts';

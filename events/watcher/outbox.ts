@@ -1,5 +1,5 @@
+import { errorMessage } from '../../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

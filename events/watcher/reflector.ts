@@ -1,7 +1,7 @@
+import { errorMessage } from '../../shared/errors.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { GoneError, KubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { abortable, sleep } from './abortable.ts';

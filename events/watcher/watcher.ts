@@ -1,7 +1,7 @@
+import { errorMessage } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

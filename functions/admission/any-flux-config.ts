@@ -1,6 +1,6 @@
 import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
-import { ConfigError, type ConfigIssue, issueText } from '../../shared/runtime/errors.ts';
+import { ConfigError, type ConfigIssue, issueText } from '../../shared/errors.ts';
 
 const REPOSITORY = 'https://example.com/fleet';
 

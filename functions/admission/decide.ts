@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { excess } from '../../shared/config/extent.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { given, textOf } from '../../shared/config/values.ts';
+import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/runtime/errors.ts';
 import { issuesWithAnyFluxConfig } from './any-flux-config.ts';
 
 const allowed: AdmissionAnswer = { allowed: true };

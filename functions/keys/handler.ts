@@ -1,11 +1,11 @@
 import { readFluxConfig } from '../../shared/config/flux-config.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
+import { ConfigError, RetryableError } from '../../shared/errors.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
-import { ConfigError, RetryableError } from '../../shared/runtime/errors.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { sshHost } from '../../shared/ssh/host.ts';

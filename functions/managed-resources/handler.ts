@@ -1,10 +1,10 @@
+import { RetryableError, retryWithin } from '../../shared/errors.ts';
 import { gate, isOurs } from '../../shared/gardener/gate.ts';
 import type { Cluster, Extension } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { RetryableError, retryWithin } from '../../shared/runtime/errors.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { releaseOrphans } from './removal/orphans.ts';

@@ -1,7 +1,7 @@
+import { ConfigError } from '../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { ConfigError } from '../../shared/runtime/errors.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliveryOf } from './delivery.ts';
 import { followed, isBootstrapped, unfollowedNames } from './desired/follow.ts';

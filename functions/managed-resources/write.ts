@@ -1,10 +1,10 @@
+import { RetryableError } from '../../shared/errors.ts';
 import { isOwn, managedResourceManifest, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../shared/gardener/managed-resource-content.ts';
 import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { RetryableError } from '../../shared/runtime/errors.ts';
 
 export const fieldManager = 'shoot-flux-managed-resources';
 

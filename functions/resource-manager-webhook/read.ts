@@ -1,10 +1,10 @@
 import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
+import { ShootFluxError } from '../../shared/errors.ts';
 import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 

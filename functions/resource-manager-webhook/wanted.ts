@@ -1,7 +1,7 @@
 import type { ConfigInputs, EffectiveConfig } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
-import { ConfigError } from '../../shared/runtime/errors.ts';
+import { ConfigError } from '../../shared/errors.ts';
 import type { Wanted } from './decide.ts';
 
 type Layers = Pick<ConfigInputs, 'fluxConfig' | 'providerConfig'>;

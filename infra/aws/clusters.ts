@@ -1,4 +1,4 @@
-import { type ClusterCredentials, createClusters } from '../../shared/kube/credentials.ts';
+import { type ClusterCredentials, createClusters } from '../../shared/runtime/clusters.ts';
 import { secretsManagerKubeconfigs } from './secrets.ts';
 import type { AwsCredentials } from './signature.ts';
 

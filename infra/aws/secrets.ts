@@ -1,6 +1,6 @@
-import type { ClusterCredentials } from '../../shared/kube/credentials.ts';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { AwsCredentials } from './signature.ts';
 
 export interface SecretsManagerOptions {

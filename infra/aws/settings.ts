@@ -1,5 +1,5 @@
+import { ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
 
 /** What a Lambda is told by its environment; serverless.yml sets it. */

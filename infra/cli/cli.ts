@@ -1,4 +1,4 @@
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { type Command, columns, exitCodes, type Terminal, UsageError } from './command.ts';
 
 interface Entry {

@@ -1,4 +1,4 @@
-import { connectionOf } from '../../shared/kube/credentials.ts';
+import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type Option, UsageError, type Values } from './command.ts';
 

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { CHECKSUMS } from '../../shared/flux/release-files.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
 import { exitCodes, type Terminal } from './command.ts';
 import { checkComplete } from './releases.ts';
 

@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import {
@@ -11,7 +12,6 @@ import {
   readReleaseFiles,
 } from '../../shared/flux/release-files.ts';
 import { parseVersion } from '../../shared/flux/versions.ts';
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
 import { exitCodes, type Terminal, UsageError } from './command.ts';
 import { checkComplete } from './releases.ts';
 import { tarFiles } from './tar.ts';

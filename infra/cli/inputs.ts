@@ -5,8 +5,8 @@ import { schemaIssues } from '../../shared/config/issues.ts';
 import { requiredKey } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { given, textOf, withoutNulls } from '../../shared/config/values.ts';
+import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
-import { ConfigError, ShootFluxError } from '../../shared/runtime/errors.ts';
 import { type Option, type Terminal, UsageError, type Values } from './command.ts';
 import { readDocument } from './read-file.ts';
 

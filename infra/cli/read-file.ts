@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { Terminal } from './command.ts';
 
 /** What the parser calls the mistakes that a person would not call "neither YAML nor JSON". */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { ShootFluxError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
 
 /**
  * The releases of a distribution, newest first.

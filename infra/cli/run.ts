@@ -1,5 +1,5 @@
 import { distributionAt } from '../../shared/flux/distribution.ts';
-import { kubeconfigFiles } from '../../shared/kube/credentials.ts';
+import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';

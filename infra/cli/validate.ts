@@ -1,4 +1,4 @@
-import { ConfigError, issueText } from '../../shared/runtime/errors.ts';
+import { ConfigError, issueText } from '../../shared/errors.ts';
 import { command, exitCodes } from './command.ts';
 import { inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { renderOffline } from './offline.ts';

@@ -1,4 +1,4 @@
-import { createClusters, kubeconfigFiles } from '../../shared/kube/credentials.ts';
+import { createClusters, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';

@@ -1,8 +1,8 @@
 import { openBridge } from '../../events/embedded/bridge.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type ClusterCredentials, createClusters } from '../../shared/kube/credentials.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
+import { type ClusterCredentials, createClusters } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

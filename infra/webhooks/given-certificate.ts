@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { errorMessage, ShootFluxError } from '../../shared/runtime/errors.ts';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { validityOf } from './validity.ts';
 

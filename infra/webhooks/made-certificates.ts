@@ -1,7 +1,7 @@
+import { RetryableError } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { RetryableError } from '../../shared/runtime/errors.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { publishCaBundle } from './ca-bundle.ts';

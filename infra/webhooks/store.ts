@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { ShootFluxError } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { ShootFluxError } from '../../shared/runtime/errors.ts';
 import type { Certificates, KeyPair } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 

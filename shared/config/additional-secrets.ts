@@ -1,5 +1,5 @@
+import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { ConfigIssue } from '../runtime/errors.ts';
 import type { ConfigInputs, CopiedSecret } from './effective.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { quote } from './quote.ts';

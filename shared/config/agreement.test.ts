@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError } from '../errors.ts';
 import { gitRepository, kustomization, ociRepository, withTemplates } from './config.fixtures.ts';
 import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError } from '../errors.ts';
 import type { ConfigInputs, EffectiveConfig } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { PROVIDER_CONFIG_API } from './provider-config.ts';

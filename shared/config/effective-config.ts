@@ -1,5 +1,5 @@
+import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
 import { additionalSecrets } from './additional-secrets.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './effective.ts';
 import { readFluxConfig } from './flux-config.ts';

@@ -1,4 +1,4 @@
-import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigIssue } from '../errors.ts';
 import { quote } from './quote.ts';
 
 /** The ConfigMap `flux-config` as it was read. */

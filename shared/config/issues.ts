@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigIssue } from '../errors.ts';
 import { nearest } from './nearest.ts';
 import { quote, typeName } from './quote.ts';
 import { keyDocs, shapeOf } from './schema.ts';

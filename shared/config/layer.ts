@@ -1,4 +1,4 @@
-import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigIssue } from '../errors.ts';
 import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './effective.ts';
 
 /** A partial object of Flux; `spec` is passed on as it is. */

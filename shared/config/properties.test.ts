@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError } from '../errors.ts';
 import { withFluxConfig, withProviderConfig } from './config.fixtures.ts';
 import type { ConfigInputs, EffectiveConfig } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';

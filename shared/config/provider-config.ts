@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigIssue } from '../errors.ts';
 import { normalVersion, objectName } from './checks.ts';
 import type { SecretOrigin } from './effective.ts';
 import { excess } from './extent.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError } from '../errors.ts';
 import { hostKey, sourceOf, withFluxConfig } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import { ConfigError, type ConfigIssue } from '../errors.ts';
 import { sshHost } from '../ssh/host.ts';
 import { hostKeys } from '../ssh/known-hosts.ts';
 import {

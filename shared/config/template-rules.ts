@@ -1,4 +1,4 @@
-import type { ConfigIssue } from '../runtime/errors.ts';
+import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
 import { quote } from './quote.ts';
 import type { SourceKind } from './templates.ts';

@@ -1,5 +1,5 @@
+import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
 import { type CrdSchema, schemaProblems } from './crd-schema.ts';
 import { componentsOf } from './install.ts';
 import { MERGED_CONFIG } from './locate-issues.ts';

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, errorMessage, ShootFluxError } from '../runtime/errors.ts';
+import { ConfigError, errorMessage, ShootFluxError } from '../errors.ts';
 import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Distribution, Release } from './release.ts';
 import { readRelease } from './release-files.ts';

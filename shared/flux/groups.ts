@@ -1,8 +1,8 @@
 import type { EffectiveConfig } from '../config/effective.ts';
+import { ConfigError } from '../errors.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
-import { ConfigError } from '../runtime/errors.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
 import type { ConfigMapMaterial, ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';

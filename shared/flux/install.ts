@@ -1,6 +1,6 @@
 import type { FluxInstall } from '../config/effective.ts';
+import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { ConfigError } from '../runtime/errors.ts';
 import { installedDeployment } from './deployment.ts';
 import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Release } from './release.ts';

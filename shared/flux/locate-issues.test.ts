@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConfigInputs } from '../config/effective.ts';
-import { ConfigError, errorMessage } from '../runtime/errors.ts';
+import { ConfigError, errorMessage } from '../errors.ts';
 import { locateIssues, MERGED_CONFIG } from './locate-issues.ts';
 
 function located(path: string, inputs: ConfigInputs, object = MERGED_CONFIG): string {

@@ -2,7 +2,7 @@ import type { ConfigInputs } from '../config/effective.ts';
 import { fluxConfigObject } from '../config/flux-config-map.ts';
 import { PROVIDER_CONFIG } from '../config/provider-config.ts';
 import { given } from '../config/values.ts';
-import { ConfigError, type ConfigIssue } from '../runtime/errors.ts';
+import { ConfigError, type ConfigIssue } from '../errors.ts';
 
 /** What is wrong with the layers together, before it is known which of them says so. */
 export const MERGED_CONFIG = 'configuration';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage, ShootFluxError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { errorMessage, ShootFluxError } from '../runtime/errors.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 import type { Release } from './release.ts';
 

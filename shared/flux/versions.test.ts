@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError } from '../errors.ts';
 import { compareVersions, oldestKubernetes, parseVersion, resolveVersion, type VersionInputs } from './versions.ts';
 
 const available = ['v2.3.0', 'v2.9.4', 'v2.10.0-rc.2', 'v2.8.8', 'v2.9.10', 'v2.7.5'];

@@ -1,4 +1,4 @@
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError } from '../errors.ts';
 import { MERGED_CONFIG } from './locate-issues.ts';
 
 /** A Flux release number; `pre` is what follows the dash of a pre-release, else empty. */

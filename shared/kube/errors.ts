@@ -1,4 +1,4 @@
-import { ShootFluxError } from '../runtime/errors.ts';
+import { ShootFluxError } from '../errors.ts';
 
 /** What the API server or the way to it answered; `status` is 0 when no answer came. */
 export class KubeError extends ShootFluxError {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage, ShootFluxError } from '../runtime/errors.ts';
+import { errorMessage, ShootFluxError } from '../errors.ts';
 import type { Connection } from './connection.ts';
 import { tokenFile } from './token-file.ts';
 

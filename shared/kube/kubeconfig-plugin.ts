@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import { ShootFluxError } from '../runtime/errors.ts';
+import { ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
 
 /**

@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
-import { createClusters, kubeconfigFiles } from './credentials.ts';
 import { inCluster } from './in-cluster.ts';
 import { kubeconfigConnection, kubeconfigFile } from './kubeconfig.ts';
-import { resources } from './resource.ts';
-import { sendJson, startTlsServer, statusBody } from './testing.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -132,41 +129,4 @@ test('in a cluster, the ServiceAccount of the pod', async () => {
   expect(connection).toMatchObject({ server: 'https://[fd00::1]:443', ca: 'ca' });
   expect(await tokenFrom(connection)).toBe('t');
   await expect(inCluster({}, path)).rejects.toThrow('KUBERNETES_SERVICE_HOST');
-  await expect(kubeconfigFiles({ local: 'in-cluster' })('local')).rejects.toThrow('KUBERNETES_SERVICE_HOST');
-});
-
-test('a replaced kubeconfig is used after the first refusal', async () => {
-  await using server = await startTlsServer((request, response) =>
-    request.headers.authorization === 'Bearer new'
-      ? sendJson(response, 200, { metadata: { name: 'x' } })
-      : sendJson(response, 401, statusBody(401, 'Unauthorized', 'no')),
-  );
-  const { ca = '', server: address } = server.connection;
-  const write = (token: string) =>
-    stringify(kubeconfig({ token }, { server: address, 'certificate-authority-data': base64(ca) }));
-  const path = await folder({ config: write('old') });
-  const clusters = createClusters(kubeconfigFiles({ garden: join(path, 'config') }));
-  const find = async () => (await clusters('garden')).find(resources.secrets, { namespace: 'a', name: 'x' });
-
-  await expect(find()).rejects.toMatchObject({ status: 401 });
-  await writeFile(join(path, 'config'), write('new'));
-  await expect(find()).resolves.toBeDefined();
-  expect(await clusters('garden')).toBe(await clusters('garden'));
-  await expect(clusters('seed')).rejects.toThrow('Cluster seed has no kubeconfig here; known are: garden');
-  (await clusters('garden')).close();
-});
-
-test('a cluster that does not answer is called by its name', async () => {
-  const nowhere = async () => ({ server: 'https://127.0.0.1:1' });
-  const clusters = createClusters(nowhere);
-  for (const [cluster, name] of [
-    ['garden', 'the garden'],
-    ['local', 'seed local'],
-  ] as const) {
-    const client = await clusters(cluster);
-    await expect(client.with({ userAgent: 'run' }).list(resources.secrets)).rejects.toThrow(
-      `no answer from ${name} (127.0.0.1:1, ECONNREFUSED): check`,
-    );
-    client.close();
-  }
 });

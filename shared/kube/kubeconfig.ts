@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { errorMessage, ShootFluxError } from '../runtime/errors.ts';
+import { errorMessage, ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { tokenFile } from './token-file.ts';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage, RetryableError } from '../runtime/errors.ts';
+import { errorMessage, RetryableError } from '../errors.ts';
 import type { TokenSource } from './connection.ts';
 
 /** Projected tokens are replaced at 80 % of their life, at least two minutes before they expire. */

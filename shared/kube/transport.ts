@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { json } from 'node:stream/consumers';
-import { ShootFluxError } from '../runtime/errors.ts';
+import { ShootFluxError } from '../errors.ts';
 import type { Connection } from './connection.ts';
 import { UnreachableError } from './errors.ts';
 import { type Call, callText, resourceText, statusError } from './status-error.ts';

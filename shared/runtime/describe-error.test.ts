@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../errors.ts';
 import { KubeError } from '../kube/errors.ts';
 import { describeError } from './describe-error.ts';
-import { ConfigError } from './errors.ts';
 
 const caught = (run: () => unknown): unknown => {
   try {

@@ -1,5 +1,5 @@
+import { errorMessage, ShootFluxError } from '../errors.ts';
 import { KubeError } from '../kube/errors.ts';
-import { errorMessage, ShootFluxError } from './errors.ts';
 import { safeText } from './safe-text.ts';
 
 /** Of an API server, for which a webhook may have spoken. */

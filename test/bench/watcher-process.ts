@@ -5,7 +5,7 @@ import { useCompileCache } from '../../infra/compile-cache.ts';
 useCompileCache();
 const { createWatcher } = await import('../../events/watcher/watcher.ts');
 const { findDefinitions } = await import('../../infra/functions.ts');
-const { createClusters, kubeconfigFiles } = await import('../../shared/kube/credentials.ts');
+const { createClusters, kubeconfigFiles } = await import('../../shared/runtime/clusters.ts');
 const { createLog } = await import('../../shared/runtime/log.ts');
 const { noMetrics } = await import('../../shared/runtime/metrics.ts');
 const { SEED } = await import('./landscape/objects.ts');

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { untilSignal } from '../../infra/process/signals.ts';
-import { errorMessage } from '../../shared/runtime/errors.ts';
+import { errorMessage } from '../../shared/errors.ts';
 import { type Demo, runDemo, temporaryFolder } from './demo.ts';
 import { createOutput } from './output.ts';
 

@@ -38,6 +38,32 @@ function importsOf(file: string): Import[] {
 /** Test files and their helpers may reach for the landscape; what ships may not. */
 const shipped = Object.keys(arrows).flatMap((room) => sources(room).filter((file) => room === 'test' || !isTest(file)));
 const imports = shipped.flatMap(importsOf);
+const importsOfAll = Object.keys(arrows).flatMap(sources).flatMap(importsOf);
+
+/** Groups of files of which each imports, directly or not, all others of its group (Tarjan's algorithm). */
+function circlesOf(arrows: Import[]): string[][] {
+  const targets = Map.groupBy(arrows, ({ from }) => from);
+  const order = new Map<string, number>();
+  const path: string[] = [];
+  const circles: string[][] = [];
+  const visit = (file: string): number => {
+    order.set(file, order.size);
+    path.push(file);
+    const reached = (targets.get(file) ?? []).map(({ to }) => {
+      if (!order.has(to)) return visit(to);
+      return path.includes(to) ? (order.get(to) ?? 0) : Number.POSITIVE_INFINITY;
+    });
+    const low = Math.min(order.get(file) ?? 0, ...reached);
+    if (low === order.get(file)) {
+      const circle = path.splice(path.indexOf(file));
+      if (circle.length > 1) circles.push(circle);
+    }
+    return low;
+  };
+  for (const file of targets.keys()) if (!order.has(file)) visit(file);
+  return circles;
+}
+
 const roomOf = (file: string) => file.split('/')[0] ?? '';
 
 describe('arrows point one way', () => {
@@ -56,6 +82,17 @@ describe('arrows point one way', () => {
       ({ from, to }) => roomOf(from) === 'functions' && roomOf(to) === 'functions' && folder(from) !== folder(to),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('shared/kube does not import shared/runtime', () => {
+    const within = (folder: string, file: string) => file.startsWith(`${folder}/`);
+    const wrong = importsOfAll.filter(({ from, to }) => within('shared/kube', from) && within('shared/runtime', to));
+    expect(wrong, 'the client knows nothing of functions: move what both need to shared/errors.ts').toEqual([]);
+  });
+
+  it('no files import each other in a circle', () => {
+    const circles = circlesOf(importsOfAll).map((files) => files.join(' <-> '));
+    expect(circles, 'move what the files share to a file that imports neither').toEqual([]);
   });
 
   it('trap 21: no error code that puts a Shoot into Failed is given anywhere', () => {

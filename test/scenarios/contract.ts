@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
 import { handler as readiness } from '../../functions/readiness/handler.ts';
+import { RetryableError, retryWithinSeconds } from '../../shared/errors.ts';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import {
   type Condition,
@@ -12,7 +13,6 @@ import {
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
-import { RetryableError, retryWithinSeconds } from '../../shared/runtime/errors.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';

@@ -1,4 +1,4 @@
-import { RetryableError } from '../../../shared/runtime/errors.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
 import { type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
 

@@ -1,8 +1,8 @@
 import type { SyncMode } from '../../../shared/config/effective.ts';
 import { installDefaults } from '../../../shared/config/flux-options.ts';
+import type { ConfigIssue } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, Extension } from '../../../shared/gardener/types.ts';
-import type { ConfigIssue } from '../../../shared/runtime/errors.ts';
 
 /** Which parts of the configuration still reach the shoot; Secrets and `shoot-info` always do (design 5). */
 export interface Followed {

@@ -1,9 +1,9 @@
+import { RetryableError } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName, unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { objectRef } from '../../../shared/gardener/object-ref.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { RetryableError } from '../../../shared/runtime/errors.ts';
 import type { Run } from '../run.ts';
 import { release } from '../write.ts';
 import { comesBack, isSuspended, type SyncSet, untilDropped, withLeaving } from './leaving.ts';

@@ -1,5 +1,6 @@
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/effective.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';
 import { locateIssues, MERGED_CONFIG } from '../../../shared/flux/locate-issues.ts';
@@ -9,7 +10,6 @@ import { askedOperation } from '../../../shared/gardener/operation.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
-import { ConfigError } from '../../../shared/runtime/errors.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { readConfigInputs } from '../read.ts';
 import type { Run } from '../run.ts';

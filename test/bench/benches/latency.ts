@@ -1,7 +1,8 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { bench, type Progress } from '../bench.ts';
-import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
+import type { BenchClusters } from '../landscape/bench-clusters.ts';
+import { startClusters } from '../landscape/clusters.ts';
 import { watchArrivals } from '../landscape/managed-resources.ts';
 import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';

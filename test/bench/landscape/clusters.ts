@@ -1,44 +1,10 @@
-import type { Connection } from '../../../shared/kube/connection.ts';
-import type { HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { gardenCrds, seedCrds } from '../../landscape/seed/crds.ts';
 import { buildTools } from '../../real/tools/build.ts';
 import type { Progress } from '../bench.ts';
+import type { BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 import { startEmbeddedClusters } from './embedded-clusters.ts';
 import { startRealClusters } from './real-clusters.ts';
-
-/** One cluster of a bench, for its administrator. */
-export interface BenchCluster {
-  connection: Connection;
-  client: HttpKubeClient;
-  /** A kubeconfig as YAML, and as a file that goes away with the cluster. */
-  kubeconfig: string;
-  kubeconfigFile: string;
-}
-
-/** The clusters of a bench. */
-export interface BenchClusters extends AsyncDisposable {
-  /** What serves them, for the notes of the table. */
-  servedBy: string;
-  /** Whether objects can only be in namespaces that are there. */
-  needsNamespaces: boolean;
-  /** Garden and seed in one: a second API server would only take from the two cores what is to be measured. */
-  seed: BenchCluster;
-  /** Only where it was asked for. */
-  shoot?: BenchCluster | undefined;
-}
-
-/** What a bench can choose. */
-export interface BenchClustersOptions {
-  /** Whether there is a shoot. */
-  shoot?: boolean;
-  /** Objects keep the status with which they are created: half the requests for whoever fills a seed. */
-  statusInOneWrite?: boolean;
-  /** Objects may be in namespaces that are not there, where the API server can be told so. */
-  anyNamespace?: boolean;
-  /** No stand-in for kube-apiserver will do. */
-  onlyReal?: boolean;
-}
 
 /** Real API servers, or the embedded one where this machine neither has nor can build them. */
 export async function startClusters(options: BenchClustersOptions, progress: Progress): Promise<BenchClusters> {

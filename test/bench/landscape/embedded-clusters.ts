@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type Cluster, startCluster } from '../../landscape/cluster.ts';
-import type { BenchCluster, BenchClusters, BenchClustersOptions } from './clusters.ts';
+import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 
 /** The landscape's embedded API server, in this process. */
 export async function startEmbeddedClusters(

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type ApiServer, startApiServer } from '../../real/cluster/api-server.ts';
 import { installCrds } from '../../real/cluster/crds.ts';
 import { startEtcd } from '../../real/cluster/etcd.ts';
-import type { BenchCluster, BenchClusters, BenchClustersOptions } from './clusters.ts';
+import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 
 /** kube-apiservers that share an etcd, each in a process of its own. */
 export async function startRealClusters(

@@ -1,9 +1,9 @@
-import { createClusters } from '../../../shared/kube/credentials.ts';
+import { createClusters } from '../../../shared/runtime/clusters.ts';
 import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import type { BenchClusters } from './clusters.ts';
+import type { BenchClusters } from './bench-clusters.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 import { countRequests, type SeenRequest } from './requests.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessage } from '../../../shared/errors.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
-import { errorMessage } from '../../../shared/runtime/errors.ts';
 import { applyAll, type Desired } from './apply.ts';
 import { clean } from './clean.ts';
 import {

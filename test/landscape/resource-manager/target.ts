@@ -1,7 +1,7 @@
+import { errorMessage } from '../../../shared/errors.ts';
 import type { DeleteOptions, KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
-import { errorMessage } from '../../../shared/runtime/errors.ts';
 import type { Discovery } from '../controllers/discovery.ts';
 import { groupOf } from './references.ts';
 

@@ -1,9 +1,9 @@
-import { ShootFluxError } from '../runtime/errors.ts';
-import { GARDEN } from '../runtime/key.ts';
-import type { Connection } from './connection.ts';
-import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from './http-client.ts';
-import { inCluster } from './in-cluster.ts';
-import { kubeconfigFile } from './kubeconfig.ts';
+import { ShootFluxError } from '../errors.ts';
+import type { Connection } from '../kube/connection.ts';
+import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
+import { inCluster } from '../kube/in-cluster.ts';
+import { kubeconfigFile } from '../kube/kubeconfig.ts';
+import { GARDEN } from './key.ts';
 
 /** How the clusters that this deployment serves are reached: `garden` or a seed's name to a connection. */
 export type ClusterCredentials = (cluster: string) => Promise<Connection>;

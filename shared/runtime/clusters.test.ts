@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { resources } from '../kube/resource.ts';
+import { sendJson, startTlsServer, statusBody } from '../kube/testing.ts';
+import { createClusters, kubeconfigFiles } from './clusters.ts';
+
+test('reads a replaced kubeconfig after the first 401', async () => {
+  await using server = await startTlsServer((request, response) =>
+    request.headers.authorization === 'Bearer new'
+      ? sendJson(response, 200, { metadata: { name: 'x' } })
+      : sendJson(response, 401, statusBody(401, 'Unauthorized', 'no')),
+  );
+  const { ca = '', server: address } = server.connection;
+  const write = (token: string) =>
+    stringify({
+      'current-context': 'here',
+      contexts: [{ name: 'here', context: { cluster: 'local', user: 'me' } }],
+      clusters: [
+        {
+          name: 'local',
+          cluster: { server: address, 'certificate-authority-data': Buffer.from(ca).toString('base64') },
+        },
+      ],
+      users: [{ name: 'me', user: { token } }],
+    });
+  const path = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  await writeFile(join(path, 'config'), write('old'));
+  const clusters = createClusters(kubeconfigFiles({ garden: join(path, 'config') }));
+  const find = async () => (await clusters('garden')).find(resources.secrets, { namespace: 'a', name: 'x' });
+
+  await expect(find()).rejects.toMatchObject({ status: 401 });
+  await writeFile(join(path, 'config'), write('new'));
+  await expect(find()).resolves.toBeDefined();
+  expect(await clusters('garden')).toBe(await clusters('garden'));
+  await expect(clusters('seed')).rejects.toThrow('Cluster seed has no kubeconfig here; known are: garden');
+  (await clusters('garden')).close();
+});
+
+test('names a cluster that does not answer', async () => {
+  const nowhere = async () => ({ server: 'https://127.0.0.1:1' });
+  const clusters = createClusters(nowhere);
+  for (const [cluster, name] of [
+    ['garden', 'the garden'],
+    ['local', 'seed local'],
+  ] as const) {
+    const client = await clusters(cluster);
+    await expect(client.with({ userAgent: 'run' }).list(resources.secrets)).rejects.toThrow(
+      `no answer from ${name} (127.0.0.1:1, ECONNREFUSED): check`,
+    );
+    client.close();
+  }
+});
+
+test("uses the pod's ServiceAccount where the file is called in-cluster", async () => {
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
+  await expect(kubeconfigFiles({ local: 'in-cluster' })('local')).rejects.toThrow('KUBERNETES_SERVICE_HOST');
+});
