@@ -10,6 +10,7 @@ import {
   type ReleaseFile,
   readRelease,
   readReleaseFiles,
+  releaseJson,
 } from '../../shared/flux/release-files.ts';
 import { parseVersion } from '../../shared/flux/versions.ts';
 import { exitCodes, type Terminal, UsageError } from './command.ts';
@@ -26,8 +27,9 @@ export async function makeRelease(
   const files = await releaseFiles(from);
   const draft = await newDraft(dir);
   try {
-    for (const file of files) await writeFile(join(draft, file.name), file.text);
-    await writeFile(join(draft, CHECKSUMS), checksumText(files));
+    const all = [...files, await releaseJson(from, files)];
+    for (const file of all) await writeFile(join(draft, file.name), file.text);
+    await writeFile(join(draft, CHECKSUMS), checksumText(all));
     const release = await readRelease(draft, name);
     checkComplete(release, from);
     // A draft is private; a release is for everybody who may read the distribution.

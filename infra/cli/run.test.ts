@@ -46,7 +46,7 @@ test.each([
 });
 
 test.each([
-  [{ SHA256SUMS: `${'0'.repeat(64)}  rbac.yaml\n` }, 'rbac.yaml, .* differs from SHA256SUMS'],
+  [{ SHA256SUMS: `${'0'.repeat(64)}  rbac.yaml\n` }, 'rbac.yaml, .* differ from SHA256SUMS'],
   [{ 'rbac.yaml': undefined }, 'without rbac.yaml'],
 ])('a release that no Shoot could get ends the start: %j', async (changes, message) => {
   await using input = await files({ garden: kubeconfig, seed: kubeconfig });

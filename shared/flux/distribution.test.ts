@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { distributionAt, openDistribution } from './distribution.ts';
-import { CHECKSUMS, checksumText, readReleaseFiles } from './release-files.ts';
+import { CHECKSUMS, checksumText, RELEASE_JSON, readReleaseFiles, releaseJson } from './release-files.ts';
 import { standIn } from './testing.ts';
 
 /** A distribution of releases with these files each, removed afterwards. */
@@ -75,11 +75,43 @@ test('files that differ from their checksums are named, and mended files are rea
   await writeFile(join(release, 'more.yaml'), rbac);
   const opened = openDistribution(distribution.dir);
   await expect(opened.release('v2.9.4')).rejects.toThrow(
-    /^Flux release .*v2\.9\.4: rbac\.yaml, more\.yaml differs from SHA256SUMS: restore the release, or make/,
+    /^Flux release .*v2\.9\.4: rbac\.yaml, more\.yaml differ from SHA256SUMS: restore the release, or delete the folder/,
   );
   await rm(join(release, 'more.yaml'));
   await writeFile(join(release, 'rbac.yaml'), rbac);
   expect((await opened.release('v2.9.4')).files.size).toBe(2);
+});
+
+test('reads the objects from release.json, with the digest of the YAML', async () => {
+  await using distribution = await folder({ 'v1.0.0': { 'rbac.yaml': rbac }, 'v2.0.0': { 'rbac.yaml': rbac } });
+  const release = join(distribution.dir, 'v2.0.0');
+  const json = await releaseJson(release, await readReleaseFiles(release));
+  await writeFile(join(release, RELEASE_JSON), json.text.replace('"name":"a"', '"name":"from JSON"'));
+  const opened = openDistribution(distribution.dir);
+  const [plain, prepared] = [await opened.release('v1.0.0'), await opened.release('v2.0.0')];
+  expect(prepared.digest).toBe(plain.digest);
+  expect(prepared.files.get('rbac')).toMatchObject([{ metadata: { name: 'from JSON' } }]);
+});
+
+test('ignores a release.json that was made from other YAML', async () => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac } });
+  const release = join(distribution.dir, 'v2.9.4');
+  const json = await releaseJson(release, await readReleaseFiles(release));
+  await writeFile(join(release, RELEASE_JSON), json.text);
+  await writeFile(join(release, 'rbac.yaml'), rbac.replace('name: a', 'name: b'));
+  const { files } = await openDistribution(distribution.dir).release('v2.9.4');
+  expect(files.get('rbac')).toMatchObject([{ metadata: { name: 'b' } }]);
+});
+
+test('refuses a release.json that is not JSON, and one that its checksums do not cover', async () => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac, [RELEASE_JSON]: '{' } });
+  const release = join(distribution.dir, 'v2.9.4');
+  const opened = openDistribution(distribution.dir);
+  await expect(opened.release('v2.9.4')).rejects.toThrow(
+    /v2\.9\.4: release\.json: .*JSON.*: delete it, or run "distribution make" again\.$/,
+  );
+  await writeFile(join(release, CHECKSUMS), checksumText(await readReleaseFiles(release)));
+  await expect(opened.release('v2.9.4')).rejects.toThrow('v2.9.4: release.json differs from SHA256SUMS: ');
 });
 
 test('nothing is written: the folder may be read-only', async () => {

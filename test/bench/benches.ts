@@ -7,7 +7,7 @@ import { requestsBench } from './benches/requests.ts';
 import { untilReadyBench } from './benches/until-ready.ts';
 import { watcherBench } from './benches/watcher.ts';
 
-export { fluxDistribution } from './landscape/flux-distribution.ts';
+export { fluxReleases } from './landscape/flux-distribution.ts';
 
 /** Everything that is measured, in the order of the table. */
 export async function benches(): Promise<Bench[]> {

@@ -27,13 +27,13 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   // Only now: it loads the whole product.
-  const { benches, fluxDistribution } = await import('./benches.ts');
+  const { benches, fluxReleases } = await import('./benches.ts');
   const chosen = select(await benches(), options.only ?? []);
   if (chosen.length === 0) {
     process.stderr.write(`Nothing has ${(options.only ?? []).join(' or ')} in its name.\n`);
     return 2;
   }
-  process.stderr.write(`Flux releases: ${relative(process.cwd(), fluxDistribution)}\n`);
+  process.stderr.write(`Flux releases: ${relative(process.cwd(), fluxReleases)}\n`);
   warnOfLoad();
   const rows: Row[] = [];
   for (const bench of chosen) {

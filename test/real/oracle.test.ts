@@ -1,12 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { shootFlux } from '../../infra/cli/testing.ts';
+import { files, shootFlux } from '../../infra/cli/testing.ts';
 import type { FluxInstall } from '../../shared/config/effective.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf, installObjects } from '../../shared/flux/install.ts';
-import { readPlainYaml } from '../../shared/flux/plain-yaml.ts';
 import type { Release } from '../../shared/flux/release.ts';
-import { readReleaseFiles } from '../../shared/flux/release-files.ts';
+import { RELEASE_JSON } from '../../shared/flux/release-files.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -90,9 +91,17 @@ describe.each(versions)('Flux %s', (version) => {
     expect(await rendered(version, changes)).toStrictEqual(byName(expected));
   });
 
-  test('its files are read as a whole parser reads them', async () => {
-    for (const { name, text } of await readReleaseFiles(`${folder}/${version}`)) {
-      expect({ name, objects: readPlainYaml(text) }).toEqual({ name, objects: documents(text) });
+  test('reads the same objects from a distribution that was made as from the plain files', async () => {
+    await using target = await files({});
+    const make = ['--flux-distribution', target.dir, '--from', `${folder}/${version}`, '--version', version];
+    expect(await shootFlux(['distribution', 'make', ...make])).toMatchObject({ code: 0 });
+    expect(await readFile(join(target.dir, version, RELEASE_JSON), 'utf8')).toContain(release.digest);
+    expect(await openDistribution(target.dir).release(version)).toStrictEqual(release);
+    for (const [name, objects] of release.files) {
+      expect({ name, objects }).toEqual({
+        name,
+        objects: documents(await readFile(`${folder}/${version}/${name}.yaml`, 'utf8')),
+      });
     }
   });
 });
