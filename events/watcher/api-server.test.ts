@@ -1,7 +1,7 @@
+import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { type KubeApi, type KubeApiOptions, startKubeApi } from '../../test/landscape/kube-api/kube-api.ts';
 import { extension, onExtensions, onManagedResources, until, watching } from './testing.ts';
 
 const { extensions, managedResources, secrets } = resources;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { startCluster } from '@shoot-flux/landscape/cluster';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { expect, test, vi } from 'vitest';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { startCluster } from '../../test/landscape/cluster.ts';
-import { gardenCrds, seedCrds } from '../../test/landscape/seed/crds.ts';
 import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
 import { files, shootFlux } from './testing.ts';
 

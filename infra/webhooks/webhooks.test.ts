@@ -1,6 +1,6 @@
+import { eventually } from '@shoot-flux/landscape/eventually';
 import { beforeAll, expect, it } from 'vitest';
 import { createLog } from '../../shared/runtime/log.ts';
-import { eventually } from '../../test/landscape/eventually.ts';
 import { due, type KeyPair } from './certificates.ts';
 import { renewed } from './make-certificates.ts';
 import { startWebhooks } from './webhooks.ts';

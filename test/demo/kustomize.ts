@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Controller } from '@shoot-flux/landscape/controllers';
 import type { Connection } from '../../shared/kube/connection.ts';
-import type { Controller } from '../landscape/controllers/controller.ts';
 import { startKustomizeController } from '../real/cluster/kustomize-controller.ts';
 import { describeTool } from '../real/tools/tool.ts';
 

@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '@shoot-flux/landscape/cluster';
+import {
+  createDiscovery,
+  type Handlers,
+  type Informer,
+  objectText,
+  startInformer,
+} from '@shoot-flux/landscape/controllers';
 import { readiness } from '../../functions/readiness/kstatus.ts';
 import { EXTENSION_TYPE, type Extension, type ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import type { Cluster } from '../landscape/cluster.ts';
-import { createDiscovery } from '../landscape/controllers/discovery.ts';
-import { type Handlers, type Informer, startInformer } from '../landscape/controllers/informer.ts';
-import { objectText } from '../landscape/controllers/names.ts';
-import { sleep } from '../landscape/controllers/sleep.ts';
 import type { Output } from './output.ts';
 
 /** Follows clusters and tells what changes in them, as somebody with kubectl would see it. */
@@ -31,7 +35,7 @@ export function createObserver(output: Output): Observer {
         begin(resource);
         break;
       }
-      await sleep(100, signal);
+      await sleep(100, undefined, { signal }).catch(() => {});
     }
     discovery.close();
   };

@@ -1,4 +1,4 @@
-import type { Files } from '../landscape/git/server.ts';
+import type { Files } from '@shoot-flux/landscape/git';
 
 /** The version of podinfo with which the demo begins, and the one that its second commit brings. */
 export const versions = { first: '6.9.2', second: '6.9.4' };

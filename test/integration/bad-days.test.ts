@@ -1,7 +1,7 @@
+import type { RequestMatch } from '@shoot-flux/landscape/kube-api';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Extension } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import type { RequestMatch } from '../landscape/kube-api/faults.ts';
 import {
   always,
   both,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
-import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
 import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
 import { differences } from '../scenarios/world/end-state.ts';

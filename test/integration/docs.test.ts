@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startEmbeddedQueue } from '../../events/embedded/queue.ts';
@@ -17,8 +19,6 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { type Cluster, startCluster } from '../landscape/cluster.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
 const root = resolve(import.meta.dirname, '../..');

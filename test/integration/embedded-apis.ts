@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import type { Apis } from '../scenarios/stage.ts';
 
 /** The small distribution that was written for this project. */

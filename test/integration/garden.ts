@@ -1,3 +1,5 @@
+import { gardenCrds } from '@shoot-flux/landscape/crds';
+import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -7,8 +9,6 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { type KubeApi, type KubeApiOptions, startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds } from '../landscape/seed/crds.ts';
 
 /** A garden where one function runs with just the rights that are shipped for it. */
 export interface Garden extends AsyncDisposable {

@@ -1,3 +1,5 @@
+import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
+import { eventually } from '@shoot-flux/landscape/eventually';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { keptMetrics } from '../../events/testing.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
@@ -8,8 +10,6 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { type Cluster, startCluster } from '../landscape/cluster.ts';
-import { eventually } from '../landscape/eventually.ts';
 
 /** Trap 37: whoever publishes a condition of the Shoot has to say that it is alive, in the extension's own namespace. */
 

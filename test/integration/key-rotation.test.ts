@@ -1,14 +1,14 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createGitClient } from '@shoot-flux/landscape/flux';
+import { startGitServer } from '@shoot-flux/landscape/git';
+import type { KubeApiOptions, RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, test } from 'vitest';
 import { readIdentity } from '../../functions/keys/ssh/identity.ts';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { done } from '../../shared/runtime/outcome.ts';
 import { parsePublicLine } from '../../shared/ssh/public-key.ts';
-import { createGitClient } from '../landscape/flux/git-fetch.ts';
-import { startGitServer } from '../landscape/git/server.ts';
-import type { KubeApiOptions, RequestSummary } from '../landscape/kube-api/kube-api.ts';
 import { fluxConfig, fluxSource, type Garden } from './garden.ts';
 import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
 

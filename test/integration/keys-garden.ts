@@ -1,9 +1,9 @@
+import type { KubeApiOptions, RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { expect } from 'vitest';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
 import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import type { KubeApiOptions, RequestSummary } from '../landscape/kube-api/kube-api.ts';
 import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
 
 /** A private repository of a well-known host, whose keys need not be asked for. */

@@ -1,14 +1,14 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createGitClient } from '@shoot-flux/landscape/flux';
+import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
+import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readIdentity } from '../../functions/keys/ssh/identity.ts';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
-import { createGitClient } from '../landscape/flux/git-fetch.ts';
-import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
-import type { RequestSummary } from '../landscape/kube-api/kube-api.ts';
 import { fluxConfig, fluxSource } from './garden.ts';
 import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
 

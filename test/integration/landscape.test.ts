@@ -1,14 +1,14 @@
 import { join } from 'node:path';
+import { type Landscape, startLandscape } from '@shoot-flux/landscape';
+import type { Cluster } from '@shoot-flux/landscape/cluster';
+import { eventually } from '@shoot-flux/landscape/eventually';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import type { Cluster } from '../landscape/cluster.ts';
-import { eventually } from '../landscape/eventually.ts';
-import { gitRepositories, kustomizations } from '../landscape/flux/testing.ts';
-import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
-import { type Landscape, startLandscape } from '../landscape/landscape.ts';
 
 /** The product in the landscape: everything that happens to a Shoot comes from gardenlet, Git and the project. */
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import type { Api } from '../scenarios/stage.ts';

@@ -1,3 +1,14 @@
+import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
+import { seedCrds } from '@shoot-flux/landscape/crds';
+import {
+  NAMESPACE as FLUX,
+  fluxCrds,
+  gitRepositories,
+  gitRepositoryFactory,
+  kustomizationFactory,
+  kustomizations,
+} from '@shoot-flux/landscape/flux/objects';
+import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { definition } from '../../functions/readiness/function.ts';
 import { handler } from '../../functions/readiness/handler.ts';
@@ -18,17 +29,6 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { type Cluster, startCluster } from '../landscape/cluster.ts';
-import {
-  NAMESPACE as FLUX,
-  fluxCrds,
-  gitRepositories,
-  gitRepositoryFactory,
-  kustomizationFactory,
-  kustomizations,
-} from '../landscape/flux/testing.ts';
-import type { RequestSummary } from '../landscape/kube-api/kube-api.ts';
-import { seedCrds } from '../landscape/seed/crds.ts';
 
 /** One run after another, over TLS and with just the shipped rights, while a source fails and is mended. */
 

@@ -1,8 +1,8 @@
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
 import { deployedByFlux, watchSpecs } from '../scenarios/removal.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
 import { ownDistribution } from './embedded-apis.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
 import { quiet } from '../scenarios/main-job.ts';
 import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
 import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
-import type { JsonObject } from '../landscape/kube-api/json.ts';
-import { type KubeApi, startKubeApi } from '../landscape/kube-api/kube-api.ts';
-import { gardenCrds, seedCrds } from '../landscape/seed/crds.ts';
 import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
 import { eventually, type Stage, type StageOptions, startStage } from '../scenarios/stage.ts';
 

@@ -1,4 +1,4 @@
-import { sleep } from './controllers/sleep.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Asks until there is an answer.

@@ -1,4 +1,4 @@
-import { conformanceSuite } from '../conformance/suite.ts';
+import { conformanceSuite } from '@shoot-flux/landscape/conformance';
 import { startApiServer } from './cluster/api-server.ts';
 import { startEtcd } from './cluster/etcd.ts';
 

@@ -1,12 +1,12 @@
+import type { Controller } from '@shoot-flux/landscape/controllers';
+import { startSourceController } from '@shoot-flux/landscape/flux';
+import { kustomizationFactory } from '@shoot-flux/landscape/flux/objects';
+import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
+import { startNodes } from '@shoot-flux/landscape/nodes';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { Controller } from '../landscape/controllers/controller.ts';
-import { startSourceController } from '../landscape/flux/source-controller.ts';
-import { kustomizationFactory } from '../landscape/flux/testing.ts';
-import { type GitRepository, type GitServer, startGitServer } from '../landscape/git/server.ts';
-import { startNodes } from '../landscape/shoot/nodes.ts';
 import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
 import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';

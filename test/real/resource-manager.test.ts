@@ -1,5 +1,5 @@
+import { describeTraces } from '@shoot-flux/landscape/resource-manager/traces';
 import type { Connection } from '../../shared/kube/connection.ts';
-import { describeTraces } from '../landscape/resource-manager/traces.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { installCrds, seedCrds } from './cluster/crds.ts';
 import { startEtcd } from './cluster/etcd.ts';

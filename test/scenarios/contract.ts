@@ -1,3 +1,4 @@
+import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
 import { handler as readiness } from '../../functions/readiness/handler.ts';
@@ -16,7 +17,6 @@ import type { Context } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { notReady } from '../landscape/gardenlet/readiness.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { type ResourceManager, startResourceManager } from '../landscape/resource-manager/start.ts';
 
 /** An API server, embedded or real, with its administrator. */
 export interface Api {

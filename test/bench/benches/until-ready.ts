@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { startProduct } from '../../../infra/process/product.ts';
 import type { Extension } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
-import { startResourceManager } from '../../landscape/resource-manager/start.ts';
 import { bench, type Progress } from '../bench.ts';
 import type { BenchClusters } from '../landscape/bench-clusters.ts';
 import { startClusters } from '../landscape/clusters.ts';

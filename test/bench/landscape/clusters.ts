@@ -1,5 +1,5 @@
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { gardenCrds, seedCrds } from '../../landscape/seed/crds.ts';
 import { buildTools } from '../../real/tools/build.ts';
 import type { Progress } from '../bench.ts';
 import type { BenchClusters, BenchClustersOptions } from './bench-clusters.ts';

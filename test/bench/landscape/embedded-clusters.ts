@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { type Cluster, startCluster } from '../../landscape/cluster.ts';
 import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 
 /** The landscape's embedded API server, in this process. */

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { GoneError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 import { objectText } from './names.ts';
-import { sleep } from './sleep.ts';
 
 /** What a controller hears; `old` is undefined for an object that was not known before. */
 export interface Handlers<T extends KubeObject> {
@@ -68,7 +68,7 @@ export function startInformer<T extends KubeObject = KubeObject>(
         if (type === 'DELETED') drop(object as T);
         else if (type !== 'BOOKMARK') keep(object as T);
       }
-      await sleep(10, signal);
+      await sleep(10, undefined, { signal }).catch(() => {});
     }
   };
 
@@ -77,7 +77,7 @@ export function startInformer<T extends KubeObject = KubeObject>(
       try {
         await watch(await list());
       } catch (error) {
-        if (!(error instanceof GoneError)) await sleep(retryMs, signal);
+        if (!(error instanceof GoneError)) await sleep(retryMs, undefined, { signal }).catch(() => {});
       }
     }
   };

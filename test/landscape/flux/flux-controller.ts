@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '../../../shared/kube/connection.ts';
 import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
@@ -5,7 +6,6 @@ import type { Controller } from '../controllers/controller.ts';
 import { createDiscovery, type Discovery } from '../controllers/discovery.ts';
 import { type Informer, startInformer } from '../controllers/informer.ts';
 import { nameOf, objectText } from '../controllers/names.ts';
-import { sleep } from '../controllers/sleep.ts';
 import { createWorkQueue } from '../controllers/work-queue.ts';
 import { type FluxObject, isWoken } from './status.ts';
 
@@ -42,7 +42,7 @@ export async function startFluxController(connection: Connection, options: FluxC
     while (!signal.aborted) {
       const resource = await discovery.preferred(group, kind).catch(() => undefined);
       if (resource !== undefined) return resource;
-      await sleep(100, signal);
+      await sleep(100, undefined, { signal }).catch(() => {});
     }
     return undefined;
   };

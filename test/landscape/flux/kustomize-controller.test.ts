@@ -5,8 +5,6 @@ import type { Controller } from '../controllers/controller.ts';
 import { eventually } from '../eventually.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../git/server.ts';
 import { startKustomizeController } from './kustomize-controller.ts';
-import { startSourceController } from './source-controller.ts';
-import type { FluxObject } from './status.ts';
 import {
   fluxCrds,
   gitRepositories,
@@ -14,7 +12,9 @@ import {
   kustomizationFactory,
   kustomizations,
   NAMESPACE,
-} from './testing.ts';
+} from './objects.ts';
+import { startSourceController } from './source-controller.ts';
+import type { FluxObject } from './status.ts';
 
 let cluster: Cluster;
 let git: GitServer;

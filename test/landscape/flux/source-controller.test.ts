@@ -7,9 +7,9 @@ import { type Cluster, startCluster } from '../cluster.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { eventually } from '../eventually.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../git/server.ts';
+import { fluxCrds, gitRepositories, gitRepositoryFactory, NAMESPACE } from './objects.ts';
 import { startSourceController } from './source-controller.ts';
 import type { FluxObject } from './status.ts';
-import { fluxCrds, gitRepositories, gitRepositoryFactory, NAMESPACE } from './testing.ts';
 
 let cluster: Cluster;
 let git: GitServer;

@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../../shared/errors.ts';
 import { seconds } from '../../../shared/gardener/operation.ts';
 import type { LastOperation, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
-import { sleep } from '../controllers/sleep.ts';
 import { type CleanUpTimes, cleanShoot } from './clean-up.ts';
 import {
   accessSecrets,

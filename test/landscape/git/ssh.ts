@@ -25,7 +25,7 @@ export interface SshServer {
 
 /** Git over SSH for reading: logs deploy keys in and runs `git upload-pack`. */
 export function createSshServer(options: SshOptions): SshServer {
-  const pair = ssh2.utils.generateKeyPairSync('ed25519');
+  const pair = generateHostKey();
   const hostKey = publicKeyOf(Buffer.from(pair.public.split(' ')[1] ?? '', 'base64'));
   if (hostKey === undefined) throw new Error('ssh2 made a host key that is none.');
   const connections = new Set<Connection>();
@@ -47,6 +47,14 @@ export function createSshServer(options: SshOptions): SshServer {
         for (const connection of connections) connection.end();
       }),
   };
+}
+
+/** About one of 400 Ed25519 keys that ssh2 1.17 generates is malformed: ssh2 itself cannot read it. */
+function generateHostKey(): { private: string; public: string } {
+  for (;;) {
+    const pair = ssh2.utils.generateKeyPairSync('ed25519');
+    if (!(ssh2.utils.parseKey(pair.private) instanceof Error)) return pair;
+  }
 }
 
 function serve(options: SshOptions, connection: Connection): void {

@@ -1,4 +1,4 @@
-import { conformanceSuite } from '../../conformance/suite.ts';
+import { conformanceSuite } from '../conformance/suite.ts';
 import { startKubeApi } from './kube-api.ts';
 
 conformanceSuite('the embedded Kubernetes API', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { ConformanceClient } from '../../conformance/client.ts';
-import { configMap } from '../../conformance/context.ts';
-import { crd } from '../../conformance/things.ts';
+import { ConformanceClient } from '../conformance/client.ts';
+import { configMap } from '../conformance/context.ts';
+import { crd } from '../conformance/things.ts';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from './kube-api.ts';
 
 const cleanups: (() => unknown)[] = [];

@@ -14,8 +14,9 @@ import { Handler, type LoggedRequest } from './server.ts';
 import type { OpenWatch } from './watch.ts';
 
 export type { Fault, FaultAction, Faults, RequestMatch, RequestSummary } from './faults.ts';
-export type { ApiObject } from './json.ts';
+export type { ApiObject, JsonObject } from './json.ts';
 export type { LoggedRequest } from './server.ts';
+export { useClock } from './time.ts';
 
 export interface KubeApiOptions {
   /** Users by their bearer tokens. @default one administrator, whose token is `KubeApi.token` */

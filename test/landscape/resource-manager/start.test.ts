@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
-import { sleep } from '../controllers/sleep.ts';
 import { eventually } from '../eventually.ts';
 import { seedCrds } from '../seed/crds.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -7,7 +8,6 @@ import type { Connection } from '../../../shared/kube/connection.ts';
 import { AlreadyExistsError } from '../../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { sleep } from '../controllers/sleep.ts';
 import { type Stage, scenarios, shownResources } from './scenarios.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';

@@ -1,7 +1,7 @@
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { FINALIZER, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { KubeApi } from '../../landscape/kube-api/kube-api.ts';
 import { PROJECT } from './gardenlet.ts';
 import type { World } from './world.ts';
 

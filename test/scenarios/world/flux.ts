@@ -1,5 +1,5 @@
+import type { ApiObject, KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { ApiObject, KubeApi } from '../../landscape/kube-api/kube-api.ts';
 
 /** What Flux's controllers and a kubelet do in the shoot, in one stroke. */
 export interface Flux {

@@ -1,6 +1,6 @@
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { Cluster, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { KubeApi } from '../../landscape/kube-api/kube-api.ts';
 
 /** What people and gardenlet do around one Shoot of one project. */
 export interface Gardenlet {

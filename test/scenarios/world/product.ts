@@ -1,3 +1,4 @@
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { QueueFunction } from '../../../events/sqs/lambda.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
 import { requeueTime } from '../../../events/sqs/requeue.ts';
@@ -11,7 +12,6 @@ import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { keyText, type ReconcileKey } from '../../../shared/runtime/key.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
-import type { KubeApi } from '../../landscape/kube-api/kube-api.ts';
 
 /** What a life of the product lives in. */
 export interface Surroundings {

@@ -1,10 +1,9 @@
+import { createDiscovery } from '@shoot-flux/landscape/controllers';
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
+import type { FullManagedResource } from '@shoot-flux/landscape/resource-manager';
+import { createTarget, reconcile } from '@shoot-flux/landscape/resource-manager';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { createDiscovery } from '../../landscape/controllers/discovery.ts';
-import type { KubeApi } from '../../landscape/kube-api/kube-api.ts';
-import { reconcile } from '../../landscape/resource-manager/reconcile.ts';
-import { createTarget } from '../../landscape/resource-manager/target.ts';
-import type { FullManagedResource } from '../../landscape/resource-manager/types.ts';
 
 /** The landscape's resource-manager, one pass at a time. */
 export interface SteppedResourceManager {

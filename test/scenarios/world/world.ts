@@ -1,12 +1,11 @@
 import { join } from 'node:path';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { JsonObject } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, type RequestSummary, startKubeApi, useClock } from '@shoot-flux/landscape/kube-api';
 import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { Settings } from '../../../shared/runtime/context.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
-import type { JsonObject } from '../../landscape/kube-api/json.ts';
-import { type KubeApi, type RequestSummary, startKubeApi } from '../../landscape/kube-api/kube-api.ts';
-import { useClock } from '../../landscape/kube-api/time.ts';
-import { gardenCrds, seedCrds } from '../../landscape/seed/crds.ts';
 import { type Flux, installFlux } from './flux.ts';
 import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
 import { type ProductLife, type Surroundings, startLife, startTwins, VISIBILITY_MS } from './product.ts';
