@@ -1,8 +1,6 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
-import { gate, isOurs } from '../../shared/gardener/gate.ts';
-import type { Cluster, Extension } from '../../shared/gardener/types.ts';
+import { loadExtension } from '../../shared/gardener/load-extension.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
-import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
@@ -23,23 +21,21 @@ const WORK_MS = 6_000;
 export const handler: Handler = async (key, context) => {
   const started = performance.now();
   const seed = await context.kube(key.cluster);
-  const extension = await seed.find<Extension>(resources.extensions, key);
-  if (extension === undefined) return releaseOrphans(seed, key.namespace);
-  if (!isOurs(extension)) return done;
-  const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
-  if (cluster === undefined) {
+  const loaded = await loadExtension(seed, key);
+  if (loaded.state === 'absent') return releaseOrphans(seed, key.namespace);
+  if (loaded.state === 'irrelevant') return done;
+  if (loaded.state === 'without Cluster') {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.
     const message = `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} is missing; gardenlet writes it.`;
     throw retryWithin(new RetryableError(message), WHILE_SOMEBODY_WAITS_SECONDS);
   }
-  const decision = gate(extension, cluster);
-  if (!decision.open) {
-    context.log.debug('gate closed', { reason: decision.reason });
+  if (loaded.state === 'closed') {
+    context.log.debug('gate closed', { reason: loaded.reason });
     return done;
   }
+  const { extension, cluster, operation } = loaded;
   const misnamed = misnamedSeed(cluster, key.cluster);
   if (misnamed !== undefined) context.log.warn('misnamed seed', { error: misnamed });
-  const { operation } = decision;
   const reporter = createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context);
   const isTimeUp = () => performance.now() - started > WORK_MS;
   const run: Run = { context, seed, namespace: key.namespace, extension, cluster, operation, reporter, isTimeUp };

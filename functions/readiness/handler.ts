@@ -1,11 +1,12 @@
-import { gate } from '../../shared/gardener/gate.ts';
+import { loadExtension } from '../../shared/gardener/load-extension.ts';
 import { allApplied } from '../../shared/gardener/managed-resource.ts';
-import { shootClient } from '../../shared/gardener/shoot-client.ts';
+import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import {
   type Applied,
   type Cluster,
   type Extension,
   type ManagedResource,
+  type OperationType,
   ORIGIN,
   ORIGIN_LABEL,
 } from '../../shared/gardener/types.ts';
@@ -16,21 +17,20 @@ import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { judge, type Seen, unknown } from './judge.ts';
-import { look } from './look.ts';
+import { look as lookAt } from './look.ts';
 import { RARELY } from './polling.ts';
 import { publish, rest } from './publish.ts';
 
 /** Judges only what is applied; until then the end of the operation wakes this function. */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
-  const extension = await seed.find<Extension>(resources.extensions, key);
-  const applied = extension?.status?.state?.applied;
-  if (extension === undefined || applied === undefined) return done;
-  const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
-  if (cluster === undefined) return done;
-  // The gate is closed for a while; what ends that may look on the Extension as it did before.
-  if (cluster.spec.shoot.status?.lastOperation?.state === 'Failed') return requeueAfter(RARELY);
-  if (isLeaving(extension, cluster)) return done;
+  const loaded = await loadExtension(seed, key, hasRecord);
+  // A Failed Shoot keeps the gate closed for a while; the Extension may look the same afterwards, which wakes nothing.
+  if (loaded.state === 'closed' && isFailed(loaded.cluster)) return requeueAfter(RARELY);
+  if (loaded.state !== 'open' || isLeaving(loaded.operation, loaded.cluster)) return done;
+  const { extension, cluster } = loaded;
+  const applied = extension.status?.state?.applied;
+  if (applied === undefined) return done;
 
   if (isHibernated(cluster)) {
     await rest(seed, extension, true, context);
@@ -54,15 +54,18 @@ export const handler: Handler = async (key, context) => {
 /** How often a Shoot that is waking is looked at, in seconds. */
 const WAKING = 20;
 
-/** A Shoot that leaves or is being deleted is left in peace. */
-function isLeaving(extension: Extension, cluster: Cluster): boolean {
-  const decision = gate(extension, cluster);
-  return (
-    !decision.open ||
-    decision.operation === 'Delete' ||
-    decision.operation === 'Migrate' ||
-    cluster.spec.shoot.metadata.deletionTimestamp !== undefined
-  );
+/** True when `managed-resources` has recorded what it applied. */
+function hasRecord({ status }: Extension): boolean {
+  return status?.state?.applied !== undefined;
+}
+
+function isFailed({ spec: { shoot } }: Cluster): boolean {
+  return shoot.status?.lastOperation?.state === 'Failed';
+}
+
+/** True when the extension leaves the Shoot, or the Shoot is being deleted: neither is judged. */
+function isLeaving(operation: OperationType, { spec: { shoot } }: Cluster): boolean {
+  return operation === 'Delete' || operation === 'Migrate' || shoot.metadata.deletionTimestamp !== undefined;
 }
 
 /** Neither its API nor Flux runs (traps 17, 34). */
@@ -77,29 +80,21 @@ interface NotAsked {
 }
 
 async function ask(seed: KubeClient, namespace: string, applied: Applied, context: Context): Promise<Seen | NotAsked> {
-  let shoot: Awaited<ReturnType<typeof shootClient>>;
   try {
-    shoot = await shootClient(seed, namespace, context.settings.shootAccess, {
-      userAgent: 'shoot-flux/readiness',
-      signal: context.signal,
-    });
+    const look = (shoot: KubeClient) => lookAt(shoot, applied).catch(notReachable);
+    const seen = await withShoot({ seed, namespace, context }, look, { userAgent: 'shoot-flux/readiness' });
+    return seen ?? noAccess;
   } catch (error) {
-    // A seed that does not answer says nothing of the shoot: that is tried again.
+    // The seed did not answer, which says nothing about the shoot: the run is retried.
     if (error instanceof KubeError) throw error;
     return notReachable(error);
   }
-  if (shoot === undefined) {
-    const message = 'The control plane holds no kubeconfig for the shoot (Secret gardener or gardener-internal).';
-    return { reason: 'NoShootAccess', message };
-  }
-  try {
-    return await look(shoot, applied);
-  } catch (error) {
-    return notReachable(error);
-  } finally {
-    shoot.close();
-  }
 }
+
+const noAccess: NotAsked = {
+  reason: 'NoShootAccess',
+  message: 'The control plane holds no kubeconfig for the shoot (Secret gardener or gardener-internal).',
+};
 
 function notReachable(error: unknown): NotAsked {
   return { reason: 'ShootNotReachable', message: `The shoot cannot be asked: ${describeError(error)}` };

@@ -1,12 +1,6 @@
-import { gate } from '../../shared/gardener/gate.ts';
+import { loadExtension } from '../../shared/gardener/load-extension.ts';
 import { allApplied } from '../../shared/gardener/managed-resource.ts';
-import {
-  type Cluster,
-  type Extension,
-  type ManagedResource,
-  ORIGIN,
-  ORIGIN_LABEL,
-} from '../../shared/gardener/types.ts';
+import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
@@ -15,15 +9,11 @@ import { bootstrapRecord, firstLook } from './decide.ts';
 /** Writes `state.bootstrapped` once, guarded by the version of the Extension that was judged. */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
-  const extension = await seed.find<Extension>(resources.extensions, key);
-  if (extension === undefined) return done;
+  const loaded = await loadExtension(seed, key, (candidate) => firstLook(candidate).type !== 'nothing to record');
+  if (loaded.state !== 'open' || loaded.operation === 'Delete' || loaded.operation === 'Migrate') return done;
+  const { extension } = loaded;
   const look = firstLook(extension);
   if (look.type === 'nothing to record') return done;
-
-  const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
-  if (cluster === undefined) return done;
-  const decision = gate(extension, cluster);
-  if (!decision.open || decision.operation === 'Delete' || decision.operation === 'Migrate') return done;
 
   if (look.type === 'ask') {
     const { items } = await seed.list<ManagedResource>(resources.managedResources, {

@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
+import type { KubeClient } from '../kube/client.ts';
 import { createKubeClient } from '../kube/http-client.ts';
 import { resources } from '../kube/resource.ts';
 import { sendJson, startTlsServer, statusBody, type TestServer } from '../kube/testing.ts';
-import { shootClient } from './shoot-client.ts';
+import type { Settings } from '../runtime/context.ts';
+import { withShoot } from './shoot-client.ts';
 
 const namespace = 'shoot--foo--bar';
+
+const runOf = (
+  seed: KubeClient,
+  shootAccess: 'internal' | 'external' = 'external',
+  signal = new AbortController().signal,
+) => ({ seed, namespace, context: { settings: { shootAccess } as Settings, signal } });
+const listNamespaces = (shoot: KubeClient) => shoot.list(resources.namespaces);
 
 /** A seed whose control plane has these Secrets; each leads to the shoot by a token of the Secret's own name. */
 async function seedWith(secrets: string[], shoot: TestServer) {
@@ -32,34 +41,31 @@ test.each([
   await using shoot = await startTlsServer((_, response) => sendJson(response, 200, { metadata: {} }));
   await using server = await seedWith([...secrets], shoot);
   const seed = createKubeClient(server.connection);
-  const client = await shootClient(seed, namespace, access, { signal: new AbortController().signal });
-  await client?.list(resources.namespaces);
+  const listed = await withShoot(runOf(seed, access), listNamespaces);
+  expect(listed !== undefined).toBe(used !== undefined);
   expect(shoot.requests.map(({ headers }) => headers.authorization)).toEqual(used ? [`Bearer ${used}`] : []);
-  client?.close();
   seed.close();
 });
 
-test('what a run has given up goes no further: its signal ends the calls to the shoot', async () => {
+test('stops with the signal of the run', async () => {
   await using shoot = await startTlsServer(() => {});
   await using server = await seedWith(['gardener'], shoot);
   const seed = createKubeClient(server.connection);
   const run = new AbortController();
-  const client = await shootClient(seed, namespace, 'external', { signal: run.signal });
-  const call = client?.list(resources.namespaces);
-  run.abort();
-  await expect(call).rejects.toThrow('before the time for this run was over');
-  await expect(client?.list(resources.namespaces)).rejects.toThrow('before the time for this run was over');
-  client?.close();
+  await withShoot(runOf(seed, 'external', run.signal), async (client) => {
+    const call = listNamespaces(client);
+    run.abort();
+    await expect(call).rejects.toThrow('before the time for this run was over');
+    await expect(listNamespaces(client)).rejects.toThrow('before the time for this run was over');
+  });
   seed.close();
 });
 
-test('says which API server does not answer', async () => {
+test('names the API server that does not answer', async () => {
   await using shoot = await startTlsServer((_, response) => void response.destroy());
   await using server = await seedWith(['gardener'], shoot);
   const seed = createKubeClient(server.connection);
-  const client = await shootClient(seed, namespace, 'external', { signal: new AbortController().signal });
   const { host } = new URL(shoot.connection.server);
-  await expect(client?.list(resources.namespaces)).rejects.toThrow(`no answer from the shoot (${host}, `);
-  client?.close();
+  await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(`no answer from the shoot (${host}, `);
   seed.close();
 });

@@ -1,36 +1,59 @@
 import type { KubeClient } from '../kube/client.ts';
-import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
+import type { Connection } from '../kube/connection.ts';
+import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
+import type { Context } from '../runtime/context.ts';
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;
 }
 
-/** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (facts/gardener.md 7). */
+/** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (rule 7). */
 const secretNames = { internal: 'gardener-internal', external: 'gardener' } as const;
 
+/** What is needed to reach the shoot of a control plane. */
+interface ShootAccess {
+  seed: KubeClient;
+  /** The control-plane namespace. */
+  namespace: string;
+  context: Pick<Context, 'settings' | 'signal'>;
+}
+
 /**
- * A client for the shoot of a control plane; whoever asked for it closes it.
- * @param access which Secret is tried first: the internal address is only reachable from within the seed
- * @param options with the signal of the run: what is given up must not go on writing beside the run that follows it
- * @returns undefined while neither Secret holds a kubeconfig
- * @throws ShootFluxError when the kubeconfig cannot be used, KubeError when the seed cannot be asked
+ * Calls `act` with a client for the shoot, and closes the client afterwards. The client stops with the signal of the
+ * run: a run that was given up must not write beside the run that follows it.
+ * @returns undefined while the control plane holds no kubeconfig; then `act` was not called
+ * @throws ShootFluxError when the kubeconfig cannot be used, KubeError when the seed does not answer, and what `act` throws
  */
-export async function shootClient(
+export async function withShoot<T>(
+  { seed, namespace, context: { settings, signal } }: ShootAccess,
+  act: (shoot: KubeClient) => Promise<T>,
+  options: Pick<KubeClientOptions, 'timeoutMs' | 'userAgent'> = {},
+): Promise<T | undefined> {
+  const connection = await shootConnection(seed, namespace, settings.shootAccess);
+  if (connection === undefined) return undefined;
+  const shoot = createKubeClient(connection, { name: 'the shoot', signal, ...options });
+  try {
+    return await act(shoot);
+  } finally {
+    shoot.close();
+  }
+}
+
+/** @param access which Secret is tried first: only a function inside the seed reaches the internal address */
+async function shootConnection(
   seed: KubeClient,
   namespace: string,
   access: 'internal' | 'external',
-  options: KubeClientOptions & { signal: AbortSignal },
-): Promise<HttpKubeClient | undefined> {
+): Promise<Connection | undefined> {
   const other = access === 'internal' ? 'external' : 'internal';
   for (const name of [secretNames[access], secretNames[other]]) {
     const secret = await seed.find<Secret>(resources.secrets, { namespace, name });
     const data = secret?.data?.kubeconfig;
     if (!data) continue;
     const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
-    const connection = await kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
-    return createKubeClient(connection, { name: 'the shoot', ...options });
+    return kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
   }
   return undefined;
 }

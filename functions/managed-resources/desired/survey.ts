@@ -1,4 +1,4 @@
-import { shootClient } from '../../../shared/gardener/shoot-client.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, Cluster } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
@@ -24,19 +24,17 @@ export async function survey(
   previous: Applied | undefined,
   /** True: Flux was let go and is to be managed again. */
   adopting: boolean,
-  { settings, signal }: Context,
+  context: Context,
 ): Promise<Survey> {
   const owns = !SYSTEM_NAMESPACES.includes(fluxNamespace);
   const recorded = previous !== undefined && previous.namespace === fluxNamespace;
   const creating = cluster.spec.shoot.status?.lastOperation?.type === 'Create';
   if (!adopting && (recorded || creating)) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
-  const shoot = await shootClient(seed, cluster.metadata.name, settings.shootAccess, { signal });
-  if (shoot === undefined) return { ownsNamespace: recorded ? previous.ownsNamespace : owns };
-  try {
-    return await ask(shoot, fluxNamespace, recorded ? previous.ownsNamespace : undefined, owns);
-  } finally {
-    shoot.close();
-  }
+  const run = { seed, namespace: cluster.metadata.name, context };
+  const found = await withShoot(run, (shoot) =>
+    ask(shoot, fluxNamespace, recorded ? previous.ownsNamespace : undefined, owns),
+  );
+  return found ?? { ownsNamespace: recorded ? previous.ownsNamespace : owns };
 }
 
 async function ask(

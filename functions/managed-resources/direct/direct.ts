@@ -2,7 +2,7 @@ import { canonicalJson } from '../../../shared/config/hash.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { isNewlyAsked } from '../../../shared/gardener/operation.ts';
-import { shootClient } from '../../../shared/gardener/shoot-client.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
@@ -29,7 +29,7 @@ export async function settleDirectly(
   wanted: DesiredState,
   live: Map<string, ManagedResource>,
 ): Promise<Outcome> {
-  const { context, reporter, seed, namespace } = run;
+  const { reporter } = run;
   const previous = run.extension.status?.state?.applied;
   const { before, arrived, leaving } = directPlan(wanted, previous);
   const begin = async () => {
@@ -40,25 +40,24 @@ export async function settleDirectly(
     await begin();
     return handOver(run, live);
   }
-  const shoot = await shootClient(seed, namespace, context.settings.shootAccess, { signal: context.signal });
-  if (shoot === undefined) return waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
-  const progress: Progress = { delivered: { ...before.delivered }, arrived };
-  try {
-    const held = await stillLeaving(shoot, wanted.contents.get(names.sync) ?? [], kindsOf(wanted.release));
-    const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
-    if (held !== undefined) await reporter.record(before);
-    else if (!isDelivered || isNewlyAsked(run.extension)) await begin();
-    if (!(await deliver(run, shoot, held === undefined ? wanted : withoutSync(wanted), progress))) {
-      await reporter.record({ ...before, ...progress });
-      return requeueAfter(1);
+  const outcome = await withShoot(run, async (shoot) => {
+    const progress: Progress = { delivered: { ...before.delivered }, arrived };
+    try {
+      const held = await stillLeaving(shoot, wanted.contents.get(names.sync) ?? [], kindsOf(wanted.release));
+      const isDelivered = canonicalJson(previous?.delivered) === canonicalJson(wanted.applied.managedResources);
+      if (held !== undefined) await reporter.record(before);
+      else if (!isDelivered || isNewlyAsked(run.extension)) await begin();
+      if (!(await deliver(run, shoot, held === undefined ? wanted : withoutSync(wanted), progress))) {
+        await reporter.record({ ...before, ...progress });
+        return requeueAfter(1);
+      }
+      if (held !== undefined) return await waitFor(run, isGoing(held));
+      return await conclude(run, wanted, await pruneLeaving(shoot, wanted, leaving));
+    } catch (error) {
+      return refused(run, error, { ...before, delivered: progress.delivered, arrived: undefined });
     }
-    if (held !== undefined) return await waitFor(run, isGoing(held));
-    return await conclude(run, wanted, await pruneLeaving(shoot, wanted, leaving));
-  } catch (error) {
-    return refused(run, error, { ...before, delivered: progress.delivered, arrived: undefined });
-  } finally {
-    shoot.close();
-  }
+  });
+  return outcome ?? waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
 }
 
 function description({ applied }: DesiredState): string {

@@ -1,4 +1,4 @@
-import { shootClient } from '../../../shared/gardener/shoot-client.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { type Applied, FINALIZER, type ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
@@ -57,20 +57,16 @@ function without(applied: Applied, gone: string[]): Applied {
 
 /** An API that cannot be asked is tried again, until `removal` gives up. */
 async function uninstallFrom(run: Run, applied: Applied): Promise<Partial<Uninstalled>> {
-  const { signal, settings } = run.context;
-  const shoot = await shootClient(run.seed, run.namespace, settings.shootAccess, { signal });
-  if (shoot === undefined) {
-    return { awaited: 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.' };
-  }
-  try {
-    return await uninstall(shoot, applied, run.context.now(), run.isTimeUp);
-  } catch (error) {
-    // While a CRD goes, its objects cannot be asked for: "storage is (re)initializing".
-    if (error instanceof KubeError && error.status === 429) return { awaited: "Waiting for the shoot's API server." };
-    throw error;
-  } finally {
-    shoot.close();
-  }
+  const found = await withShoot(run, async (shoot) => {
+    try {
+      return await uninstall(shoot, applied, run.context.now(), run.isTimeUp);
+    } catch (error) {
+      // While a CRD goes, its objects cannot be asked for: "storage is (re)initializing".
+      if (error instanceof KubeError && error.status === 429) return { awaited: "Waiting for the shoot's API server." };
+      throw error;
+    }
+  });
+  return found ?? { awaited: 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.' };
 }
 
 /** The control plane moves to another seed: let go without touching an object in the shoot. */
@@ -155,16 +151,7 @@ const NOT_SUSPENDED = 'Kustomizations and HelmReleases not suspended';
 /** Best effort: a shoot API that cannot be asked must not hold anything up. Then the answer is undefined. */
 async function inShoot<T>(run: Run, failure: string, act: (shoot: KubeClient) => Promise<T>): Promise<T | undefined> {
   try {
-    const shoot = await shootClient(run.seed, run.namespace, run.context.settings.shootAccess, {
-      timeoutMs: BEST_EFFORT_MS,
-      signal: run.context.signal,
-    });
-    if (shoot === undefined) return undefined;
-    try {
-      return await act(shoot);
-    } finally {
-      shoot.close();
-    }
+    return await withShoot(run, act, { timeoutMs: BEST_EFFORT_MS });
   } catch (error) {
     run.context.log.warn(failure, { error: describeError(error) });
     return undefined;
