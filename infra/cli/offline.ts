@@ -1,8 +1,8 @@
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { originOf } from '../../shared/config/origins.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
-import { locateIssues } from '../../shared/flux/locate-issues.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { resolveVersion } from '../../shared/flux/versions.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
@@ -21,19 +21,12 @@ export interface Offline {
  * The whole way from configuration to objects, without a cluster.
  * @throws ConfigError with everything that is wrong
  */
-export async function renderOffline(inputs: CliInputs): Promise<Offline> {
-  try {
-    return await render(inputs);
-  } catch (error) {
-    throw locateIssues(error, inputs.config);
-  }
-}
-
-async function render({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
+export async function renderOffline({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
   const releases = openDistribution(distribution);
   const version = resolveVersion({
     wanted: config.flux.version,
+    origin: originOf(config.origins, 'flux.version'),
     available: await releasesOf(releases, distribution),
     kubernetesVersion: shoot?.spec?.kubernetes?.version,
     mayUpgrade: true,

@@ -13,6 +13,7 @@ import {
 import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 
+const OBJECT = 'ConfigMap garden-foo/flux-config';
 const CORE = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];
 const resource = (name: string, kind = 'Secret', apiVersion = 'v1') => ({
   name,
@@ -33,7 +34,9 @@ describe('without source', () => {
       withProviderConfig({ flux: { version: '', components: [] }, source: null }),
     ],
   ])('%s: Flux only, as flux install would', (_what, inputs) => {
-    const { from: _, ...config } = effectiveConfig(inputs);
+    const { hasFluxConfig, origins, ...config } = effectiveConfig(inputs);
+    expect(hasFluxConfig).toBe(inputs.fluxConfig !== undefined);
+    expect(origins).toEqual({});
     expect(config).toEqual({
       flux: {
         registry: 'ghcr.io/fluxcd',
@@ -139,7 +142,8 @@ describe('flux-config', () => {
       targetName: 'flux-source',
       namespace: 'flux-system',
     });
-    expect(config.from).toEqual({ fluxConfig: true, providerConfig: false, source: 'flux-config' });
+    expect(config.hasFluxConfig).toBe(true);
+    expect(config.origins['source.spec.url']).toEqual({ object: OBJECT, path: 'repositoryUrl' });
   });
 
   test('a public repository has no Secret, and without branch there is no ref', () => {
@@ -200,7 +204,11 @@ describe('providerConfig', () => {
         sourceRef: { kind: 'GitRepository', name: 'flux-system', namespace: 'flux-system' },
       },
     });
-    expect(config.from).toEqual({ fluxConfig: false, providerConfig: true, source: 'providerConfig' });
+    expect(config.hasFluxConfig).toBe(false);
+    expect(config.origins).toEqual({
+      source: { object: 'providerConfig', path: 'source.template' },
+      kustomization: { object: 'providerConfig', path: 'kustomization.template' },
+    });
   });
 
   test('objects as Go programs marshal them mean the same as written by hand', () => {
@@ -411,7 +419,14 @@ describe('layers', () => {
       syncMode: 'Reconcile',
       suspend: false,
     });
-    expect(config.from).toEqual({ fluxConfig: true, providerConfig: true, source: 'flux-config' });
+    expect(config.hasFluxConfig).toBe(true);
+    expect(config.origins).toMatchObject({
+      'flux.version': { object: 'providerConfig', path: 'flux.version' },
+      'flux.registry': { object: OBJECT, path: 'registry' },
+      syncMode: { object: OBJECT, path: 'syncMode' },
+      suspend: { object: 'providerConfig', path: 'suspend' },
+      'source.spec.url': { object: OBJECT, path: 'repositoryUrl' },
+    });
   });
 
   test('latest in the providerConfig overrides a version of the ConfigMap', () => {

@@ -7,6 +7,7 @@ import { installDefaults } from './flux-options.ts';
 import { type FluxOptions, nothing, type ReadLayer } from './layer.ts';
 import { layerIssues } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
+import { mergeOrigins } from './origins.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 
 /**
@@ -57,17 +58,14 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
     kustomization,
     sourceSecret,
     additionalSecrets: additional.secrets,
-    from: {
-      fluxConfig: inputs.fluxConfig !== undefined,
-      providerConfig: hasProviderConfig,
-      source: source && (sourceFrom === fluxConfig ? 'flux-config' : 'providerConfig'),
-    },
+    hasFluxConfig: inputs.fluxConfig !== undefined,
+    origins: mergeOrigins([fluxConfig.origins, providerConfig.origins]),
   };
 }
 
 /** A layer that is not there. */
 function nobody(object: string): ReadLayer {
-  return { object, layer: nothing, names: { source: false, kustomization: false }, componentsPath: '', issues: [] };
+  return { object, layer: nothing, names: { source: false, kustomization: false }, origins: {}, issues: [] };
 }
 
 /** Field by field: defaults < ConfigMap < providerConfig. */

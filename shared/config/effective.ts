@@ -1,5 +1,6 @@
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
+import type { Origins } from './origins.ts';
 import type { ShootResource } from './shoot-resources.ts';
 
 /** What happens after the first success; see docs/configuration.md. */
@@ -70,8 +71,10 @@ export interface EffectiveConfig {
   /** The source's credentials. */
   sourceSecret?: CopiedSecret | undefined;
   additionalSecrets: CopiedSecret[];
-  /** Which layers contributed. */
-  from: { fluxConfig: boolean; providerConfig: boolean; source?: 'flux-config' | 'providerConfig' | undefined };
+  /** True: the project has a ConfigMap `flux-config`, whatever it says. */
+  hasFluxConfig: boolean;
+  /** Where the user set each field; errors that are found later name that object and path. */
+  origins: Origins;
 }
 
 /** What the layers are read from; both may be absent. */

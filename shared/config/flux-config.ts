@@ -13,6 +13,7 @@ import {
 } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import { type Layer, nothing, type ReadLayer } from './layer.ts';
+import { type Origins, optionOrigins } from './origins.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
 
@@ -46,13 +47,37 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): ReadLayer {
     object,
     layer: parsed.success ? toLayer(parsed.data) : nothing,
     names: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
-    componentsPath: 'components',
+    origins: parsed.success ? originsOf(object, parsed.data) : {},
     issues: [
       ...schemaIssues(object, fluxConfigSchema, data),
       ...repositoryIssues(object, data),
       ...binaryIssues(fluxConfig),
     ],
   };
+}
+
+/** The keys whose names differ from the path of their field in the effective configuration. */
+const fieldsOfKeys: Partial<Record<keyof FluxConfigKeys, string>> = {
+  repositoryUrl: 'source.spec.url',
+  repositoryType: 'source.spec.secretRef',
+  repositoryBranch: 'source.spec.ref.branch',
+  repositoryTag: 'source.spec.ref.tag',
+  repositorySemver: 'source.spec.ref.semver',
+  repositoryCommit: 'source.spec.ref.commit',
+  repositoryInterval: 'source.spec.interval',
+  repositoryPath: 'kustomization.spec.path',
+  kustomizationInterval: 'kustomization.spec.interval',
+  syncMode: 'syncMode',
+  deletionPolicy: 'deletionPolicy',
+  suspend: 'suspend',
+};
+
+function originsOf(object: string, keys: FluxConfigKeys): Origins {
+  const { flux } = toLayer(keys);
+  // A list is one text here, so its entries have no path of their own.
+  const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
+  const others = Object.entries(fieldsOfKeys).filter(([key]) => keys[key as keyof FluxConfigKeys] !== undefined);
+  return { ...options, ...Object.fromEntries(others.map(([key, field]) => [field, { object, path: key }])) };
 }
 
 function toLayer(keys: FluxConfigKeys): Layer {

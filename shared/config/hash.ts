@@ -7,7 +7,7 @@ import type { EffectiveConfig } from './effective.ts';
  * they change nothing of it.
  */
 export function configHash(config: EffectiveConfig): string {
-  const { from: _from, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
+  const { hasFluxConfig: _has, origins: _origins, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
   return createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 16);
 }
 

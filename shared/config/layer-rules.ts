@@ -2,6 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { ConfigInputs, FluxInstall } from './effective.ts';
 import type { ReadLayer } from './layer.ts';
+import { originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 
@@ -56,8 +57,7 @@ function componentIssues({ fluxConfig, providerConfig, flux }: Combined): Config
   return ['source-controller', 'kustomize-controller']
     .filter((required) => !flux.components.includes(required))
     .map((required) => ({
-      object: layer.object,
-      path: layer.componentsPath,
+      ...originOf(layer.origins, 'flux.components'),
       message: `lacks ${required}, which the configured source and Kustomization need; add ${required}`,
     }));
 }

@@ -1,5 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './effective.ts';
+import type { Origins } from './origins.ts';
 
 /** A partial object of Flux; `spec` is passed on as it is. */
 export interface Template {
@@ -53,8 +54,8 @@ export interface ReadLayer {
   names: { source: boolean; kustomization: boolean };
   /** Which entry of the Shoot's `spec.resources` the source refers to, whether the source is good or not. */
   secretResourceName?: string | undefined;
-  /** Where errors about the components point to. */
-  componentsPath: string;
+  /** Where the layer sets each field, by the path of the field in the effective configuration. */
+  origins: Origins;
   issues: ConfigIssue[];
 }
 

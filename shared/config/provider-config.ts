@@ -13,6 +13,7 @@ import {
   type SourceLayer,
   type Template,
 } from './layer.ts';
+import { type Origins, optionOrigins } from './origins.ts';
 import { key, requiredKey, text } from './schema.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
@@ -105,7 +106,7 @@ function unread(message: string): ReadLayer {
     object: PROVIDER_CONFIG,
     layer: nothing,
     names: { source: false, kustomization: false },
-    componentsPath: 'flux.components',
+    origins: {},
     issues: [{ object: PROVIDER_CONFIG, path: '', message }],
   };
 }
@@ -134,7 +135,7 @@ function readParts(value: unknown): ReadLayer {
     },
     names: { source: object.source !== undefined, kustomization: object.kustomization !== undefined },
     secretResourceName: textOf(given(withoutEmpty(object.source))?.secretResourceName),
-    componentsPath: 'flux.components',
+    origins: originsOf(object, flux.value ?? {}),
     issues: [
       ...schemaIssues(PROVIDER_CONFIG, providerConfigSchema, config),
       ...flux.issues,
@@ -143,6 +144,25 @@ function readParts(value: unknown): ReadLayer {
       ...additional.issues,
     ],
   };
+}
+
+/** Parts that the effective configuration has, and where they are in the FluxConfig. */
+const partPaths: Record<string, string> = {
+  source: 'source.template',
+  kustomization: 'kustomization.template',
+  additionalSecrets: 'additionalSecretResources',
+  syncMode: 'syncMode',
+  deletionPolicy: 'deletionPolicy',
+  suspend: 'suspend',
+};
+
+function originsOf(config: Given, flux: FluxOptions): Origins {
+  const options = optionOrigins(flux, (option, index) => ({
+    object: PROVIDER_CONFIG,
+    path: `flux.${option}${index === undefined ? '' : `[${index}]`}`,
+  }));
+  const parts = Object.entries(partPaths).filter(([, path]) => config[path.replace('.template', '')] !== undefined);
+  return { ...options, ...Object.fromEntries(parts.map(([part, path]) => [part, { object: PROVIDER_CONFIG, path }])) };
 }
 
 interface Read<T> {

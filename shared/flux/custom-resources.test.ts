@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { customResourceIn } from './custom-resources.ts';
 import type { Release } from './release.ts';
-import { object } from './testing.ts';
+import { fluxInstall, fluxOnly, object } from './testing.ts';
 
 function crd(kind: string, versions: { name: string; storage: boolean }[]) {
   const spec = { group: 'source.toolkit.fluxcd.io', names: { kind }, versions };
@@ -29,21 +29,29 @@ const release: Release = {
   ]),
 };
 
+const withComponents = (...components: string[]) =>
+  fluxOnly({
+    flux: fluxInstall({ components }),
+    origins: { 'flux.components': { object: 'ConfigMap garden-foo/flux-config', path: 'components' } },
+  });
+
 test.each([
   ['GitRepository', 'source.toolkit.fluxcd.io/v1'],
   ['OCIRepository', 'source.toolkit.fluxcd.io/v1beta2'],
 ])('a %s is %s', (kind, apiVersion) => {
-  expect(customResourceIn(release, ['kustomize-controller', 'source-controller'], kind)).toMatchObject({ apiVersion });
+  expect(customResourceIn(release, withComponents('kustomize-controller', 'source-controller'), kind)).toMatchObject({
+    apiVersion,
+  });
 });
 
 test('a kind whose component is not installed names it', () => {
-  expect(() => customResourceIn(release, ['kustomize-controller'], 'GitRepository')).toThrow(
-    'flux.components: the configuration has a GitRepository, which needs the component source-controller; add it.',
+  expect(() => customResourceIn(release, withComponents('kustomize-controller'), 'GitRepository')).toThrow(
+    'ConfigMap garden-foo/flux-config: components: the configuration has a GitRepository, which needs the component source-controller; add it.',
   );
 });
 
 test('a kind that the release does not know', () => {
-  expect(() => customResourceIn(release, ['source-controller'], 'Bucket')).toThrow(
-    'flux.version: the configuration has a Bucket, which Flux v2.5.1 does not know; choose another release.',
+  expect(() => customResourceIn(release, withComponents('source-controller'), 'Bucket')).toThrow(
+    'configuration: flux.version: the configuration has a Bucket, which Flux v2.5.1 does not know; choose another release.',
   );
 });

@@ -1,8 +1,9 @@
+import type { EffectiveConfig } from '../config/effective.ts';
+import { type Origins, originOf } from '../config/origins.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { type CrdSchema, schemaProblems } from './crd-schema.ts';
 import { componentsOf } from './install.ts';
-import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Release } from './release.ts';
 
 interface CrdSpec {
@@ -25,8 +26,8 @@ export interface CustomResource {
  * served by every release that knows the kind and never deprecated in it.
  * @throws ConfigError when no installed component brings the kind
  */
-export function customResourceIn(release: Release, components: readonly string[], kind: string): CustomResource {
-  for (const component of components) {
+export function customResourceIn(release: Release, { flux, origins }: EffectiveConfig, kind: string): CustomResource {
+  for (const component of flux.components) {
     const spec = crdSpecs(release, component).find(({ names }) => names.kind === kind);
     const stored = spec?.versions.find(({ storage }) => storage);
     if (spec && stored) {
@@ -43,17 +44,22 @@ export function customResourceIn(release: Release, components: readonly string[]
   const message = bringing
     ? `the configuration has a ${kind}, which needs the component ${bringing}; add it.`
     : `the configuration has a ${kind}, which Flux ${release.version} does not know; choose another release.`;
-  throw new ConfigError([{ object: MERGED_CONFIG, path: bringing ? 'flux.components' : 'flux.version', message }]);
+  throw new ConfigError([{ ...originOf(origins, bringing ? 'flux.components' : 'flux.version'), message }]);
 }
 
 /**
  * What this release's CRD will refuse or drop in a template's `spec`.
- * @param template where the user wrote it, for example `source.template`
+ * @param part of the configuration, for example `source`
  */
-export function specIssues(template: string, resource: CustomResource, { spec }: KubeObject): ConfigIssue[] {
+export function specIssues(
+  part: string,
+  resource: CustomResource,
+  { spec }: KubeObject,
+  origins: Origins,
+): ConfigIssue[] {
   if (resource.spec === undefined) return [];
-  const problems = schemaProblems(resource.spec, spec, [`${template}.spec`], resource.release);
-  return problems.map((problem) => ({ object: MERGED_CONFIG, ...problem }));
+  const problems = schemaProblems(resource.spec, spec, [part, 'spec'], resource.release);
+  return problems.map(({ path, message }) => ({ ...originOf(origins, path), message }));
 }
 
 function crdSpecs(release: Release, component: string): CrdSpec[] {

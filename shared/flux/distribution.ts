@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { originOf } from '../config/origins.ts';
 import { ConfigError, errorMessage, ShootFluxError } from '../errors.ts';
-import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Distribution, Release } from './release.ts';
 import { readRelease } from './release-files.ts';
 import { compareVersions, parseVersion } from './versions.ts';
@@ -25,7 +25,7 @@ export function openDistribution(dir: string): Distribution {
     const available = await versionsIn(dir);
     if (available.includes(version)) return readRelease(join(dir, version), version);
     const message = `Flux ${version} is not in the distribution; available are ${available.join(', ') || 'none'}.`;
-    throw new ConfigError([{ object: MERGED_CONFIG, path: 'flux.version', message }]);
+    throw new ConfigError([{ ...originOf({}, 'flux.version'), message }]);
   };
   return {
     versions: () => versionsIn(dir),

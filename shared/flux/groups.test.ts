@@ -176,7 +176,7 @@ test('what the CRDs of the release would refuse is an error before it is deliver
       'source.template.spec.interval: is missing; write it',
       'kustomization.template.spec.prune: must be true or false without quotes, not "yes"',
       'kustomization.template.spec.sourceRef.kind: "HelmRepository" is not possible; write one of OCIRepository, GitRepository, Bucket',
-    ].join('; configuration: '),
+    ].join('; providerConfig: '),
   );
 });
 

@@ -46,7 +46,8 @@ function installGroups({ config, release, ownsNamespace, shootHealth }: RenderIn
   const known = rendered.get(release) ?? new Map<string, InstallGroups>();
   rendered.set(release, known);
   const key = JSON.stringify([config.flux, ownsNamespace, shootHealth]);
-  const groups = known.get(key) ?? renderInstall(installObjects(release, config.flux), ownsNamespace, shootHealth);
+  const groups =
+    known.get(key) ?? renderInstall(installObjects(release, config.flux, config.origins), ownsNamespace, shootHealth);
   if (known.size >= MOST_RENDERED) known.clear();
   known.set(key, groups);
   return groups;
@@ -71,8 +72,8 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
   const parts = Object.entries({ source: config.source, kustomization: config.kustomization }).flatMap(
     ([part, object]) => {
       if (object === undefined) return [];
-      const resource = customResourceIn(release, config.flux.components, object.kind);
-      return [{ object, resource, issues: specIssues(`${part}.template`, resource, object) }];
+      const resource = customResourceIn(release, config, object.kind);
+      return [{ object, resource, issues: specIssues(part, resource, object, config.origins) }];
     },
   );
   const issues = parts.flatMap((part) => part.issues);

@@ -116,11 +116,18 @@ test('source-watcher opens the gate for its artifacts', () => {
 
 test('a component that the release lacks is an error with those that it has', () => {
   expect(() => install({ components: ['source-controller', 'source-watcher'] })).toThrow(
-    'configuration: flux.components[source-watcher]: Flux v2.9.99 has no component source-watcher; it has ' +
+    'configuration: flux.components: Flux v2.9.99 has no component source-watcher; it has ' +
       'helm-controller, kustomize-controller, notification-controller, source-controller; ' +
       'remove it or ask for another release',
   );
   expect(() => install({ components: ['rbac'] })).toThrow('has no component rbac');
+});
+
+test('a component that the release lacks is an error where the user names it', () => {
+  const origins = { 'flux.components[source-watcher]': { object: 'providerConfig', path: 'flux.componentsExtra[2]' } };
+  expect(() => installObjects(release, fluxInstall({ components: ['source-watcher'] }), origins)).toThrow(
+    'providerConfig: flux.componentsExtra[2]: Flux v2.9.99 has no component source-watcher',
+  );
 });
 
 test('the release stays as it is', () => {

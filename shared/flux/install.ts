@@ -1,8 +1,8 @@
 import type { FluxInstall } from '../config/effective.ts';
+import { type Origins, originOf } from '../config/origins.ts';
 import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { installedDeployment } from './deployment.ts';
-import { MERGED_CONFIG } from './locate-issues.ts';
 import type { Release } from './release.ts';
 import { rolesFor } from './roles.ts';
 
@@ -17,8 +17,8 @@ const clusterScoped = new Set(['Namespace', 'CustomResourceDefinition', 'Cluster
  * RBAC, then the components' objects. Built beside the release's objects, which are never changed.
  * @throws ConfigError when the release lacks a component
  */
-export function installObjects(release: Release, install: FluxInstall): KubeObject[] {
-  checkComponents(release, install.components);
+export function installObjects(release: Release, install: FluxInstall, origins: Origins = {}): KubeObject[] {
+  checkComponents(release, install.components, origins);
   const file = (name: string) => release.files.get(name) ?? [];
   const objects = [
     namespaceOf(install.namespace),
@@ -42,14 +42,14 @@ export function componentsOf(release: Release): string[] {
   return [...release.files.keys()].filter((name) => !sharedFiles.includes(name)).sort();
 }
 
-function checkComponents(release: Release, components: readonly string[]): void {
+function checkComponents(release: Release, components: readonly string[], origins: Origins): void {
   const available = componentsOf(release);
   const missing = components.filter((component) => !available.includes(component));
   if (missing.length === 0) return;
   const message = (name: string) =>
     `Flux ${release.version} has no component ${name}; it has ${available.join(', ')}; remove it or ask for another release`;
   throw new ConfigError(
-    missing.map((name) => ({ object: MERGED_CONFIG, path: `flux.components[${name}]`, message: message(name) })),
+    missing.map((name) => ({ ...originOf(origins, `flux.components[${name}]`), message: message(name) })),
   );
 }
 

@@ -24,7 +24,11 @@ export function fluxOnly(changes: Partial<EffectiveConfig> = {}): EffectiveConfi
     syncMode: 'Once',
     suspend: false,
     additionalSecrets: [],
-    from: { fluxConfig: false, providerConfig: true },
+    hasFluxConfig: false,
+    origins: {
+      source: { object: 'providerConfig', path: 'source.template' },
+      kustomization: { object: 'providerConfig', path: 'kustomization.template' },
+    },
     ...changes,
   };
 }

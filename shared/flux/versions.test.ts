@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
 import { compareVersions, oldestKubernetes, parseVersion, resolveVersion, type VersionInputs } from './versions.ts';
 
+const origin = { object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion' };
 const available = ['v2.3.0', 'v2.9.4', 'v2.10.0-rc.2', 'v2.8.8', 'v2.9.10', 'v2.7.5'];
 
 function resolve(changes: Partial<VersionInputs> = {}): string {
-  return resolveVersion({ available, mayUpgrade: true, ...changes });
+  return resolveVersion({ available, origin, mayUpgrade: true, ...changes });
 }
 
 function sentence(changes: Partial<VersionInputs>): string {
@@ -100,5 +101,5 @@ test.each([
   ],
   [{ available: [] }, 'no Flux release is at hand; the distribution has no release.'],
 ])('%j is an error', (changes: Partial<VersionInputs>, message) => {
-  expect(sentence(changes)).toBe(`configuration: flux.version: ${message}`);
+  expect(sentence(changes)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion: ${message}`);
 });

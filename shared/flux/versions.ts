@@ -1,5 +1,5 @@
+import type { Origin } from '../config/origins.ts';
 import { ConfigError } from '../errors.ts';
-import { MERGED_CONFIG } from './locate-issues.ts';
 
 /** A Flux release number; `pre` is what follows the dash of a pre-release, else empty. */
 export interface FluxVersion {
@@ -52,6 +52,8 @@ function supports(version: string, kubernetesVersion: string | undefined): boole
 export interface VersionInputs {
   /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `2.x`), or absent: the newest for the Shoot's Kubernetes. */
   wanted?: string | undefined;
+  /** Where the user sets the version. */
+  origin: Origin;
   /** The versions of the distribution, in any order. */
   available: readonly string[];
   /** The Shoot's `spec.kubernetes.version`; absent: not known, then everything is supported. */
@@ -72,8 +74,7 @@ export function resolveVersion(inputs: VersionInputs): string {
   const { wanted, kubernetesVersion, pinned, mayUpgrade } = inputs;
   const versions = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
   const fail = (message: string): never => {
-    const issue = { object: MERGED_CONFIG, path: 'flux.version', message: `${message}; ${availableText(versions)}.` };
-    throw new ConfigError([issue]);
+    throw new ConfigError([{ ...inputs.origin, message: `${message}; ${availableText(versions)}.` }]);
   };
 
   const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));

@@ -79,7 +79,7 @@ export function desired(inputs: DesiredInputs): Desired {
       components: inputs.components,
       syncMode: config.syncMode,
       ...optional('deletionPolicy', config.deletionPolicy),
-      fromFluxConfig: config.from.fluxConfig,
+      fromFluxConfig: config.hasFluxConfig,
       managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
       objects,
       ...optional('source', kept === undefined ? shootObject(groups.sync, config.source) : kept.source),

@@ -1,4 +1,5 @@
 import type { EffectiveConfig } from '../../../shared/config/effective.ts';
+import { originOf } from '../../../shared/config/origins.ts';
 import { compareVersions, resolveVersion } from '../../../shared/flux/versions.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { Followed } from './follow.ts';
@@ -25,6 +26,7 @@ export function chooseVersion(inputs: VersionInputs): string {
   const wanted = follow.install ? config.flux.version : undefined;
   return resolveVersion({
     wanted,
+    origin: originOf(config.origins, 'flux.version'),
     available,
     kubernetesVersion,
     // A pin that is unfollowed and no longer in the distribution must not stop the user's sources; and what has never

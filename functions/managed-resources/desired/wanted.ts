@@ -1,9 +1,9 @@
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/effective.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import { originOf } from '../../../shared/config/origins.ts';
 import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';
-import { locateIssues, MERGED_CONFIG } from '../../../shared/flux/locate-issues.ts';
 import type { Distribution, Release } from '../../../shared/flux/release.ts';
 import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { askedOperation } from '../../../shared/gardener/operation.ts';
@@ -57,11 +57,8 @@ export async function wantedState(
     follow = followed(config.syncMode, bootstrapped, previous);
     return await fromConfig(run, config, follow, distribution, previous, live);
   } catch (error) {
-    const located = locateIssues(error, inputs);
-    if (previous === undefined || !(located instanceof ConfigError) || !isUnfollowed(located.issues, follow)) {
-      throw located;
-    }
-    return { type: 'kept', applied: previous, problem: located.message };
+    if (previous === undefined || !(error instanceof ConfigError) || !isUnfollowed(error.issues, follow)) throw error;
+    return { type: 'kept', applied: previous, problem: error.message };
   }
 }
 
@@ -169,7 +166,7 @@ function refuseOtherNamespace(config: EffectiveConfig, previous: Applied | undef
   const message =
     `the flux namespace cannot change after Flux has come up; set it back to "${previous.namespace}", ` +
     'or remove the extension from the Shoot and add it again.';
-  throw new ConfigError([{ object: MERGED_CONFIG, path: 'flux.namespace', message }]);
+  throw new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
 }
 
 /** Seed-side names of the copies in use: they survive a control-plane migration only when listed (facts 2.2). */

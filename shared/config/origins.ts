@@ -1,0 +1,59 @@
+import type { ConfigIssue } from '../errors.ts';
+import type { FluxOptions } from './layer.ts';
+
+/** A field as the user wrote it: the object and the path in it. */
+export type Origin = Pick<ConfigIssue, 'object' | 'path'>;
+
+/**
+ * Path in the effective configuration -> where the layer that decides the field sets it, for example `flux.version` ->
+ * `{object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion'}`. Fields with their default are missing. List
+ * entries are named by their value, because lists are merged: `flux.components[source-watcher]`.
+ */
+export type Origins = Readonly<Record<string, Origin>>;
+
+/** The object in errors about a field that no layer sets. */
+const MERGED_CONFIG = 'configuration';
+
+/** Returns where a field comes from; a field below a known one is at the same place below its origin. */
+export function originOf(origins: Origins, path: string): Origin {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const origin = origins[path.slice(0, end)];
+    if (origin !== undefined) return { ...origin, path: origin.path + path.slice(end) };
+  }
+  return { object: MERGED_CONFIG, path: path.replace(/\[.*$/, '') };
+}
+
+/** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
+export function mergeOrigins(layers: readonly Origins[]): Origins {
+  const decided = layers.map((layer, index) => {
+    const higher = new Set(layers.slice(index + 1).flatMap((other) => Object.keys(other).map(fieldOf)));
+    return Object.entries(layer).filter(([path]) => !higher.has(fieldOf(path)));
+  });
+  // The effective list of components includes the extra ones.
+  return Object.fromEntries(
+    decided.flat().map(([path, origin]) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
+  );
+}
+
+/** The unit of merging: an option of the installation, or a whole part such as `source`. */
+function fieldOf(path: string): string {
+  return /^(flux\.)?\w+/.exec(path)?.[0] ?? path;
+}
+
+/**
+ * Returns the origins of the options that a layer sets.
+ * @param originAt the origin of an option, or of one entry of its list
+ */
+export function optionOrigins(options: FluxOptions, originAt: (option: string, index?: number) => Origin): Origins {
+  const origins: Record<string, Origin> = {};
+  // A component in both lists comes from `components`, and a repeated one from its first entry: the last one set wins.
+  const { componentsExtra, ...others } = options;
+  for (const [option, value] of Object.entries({ componentsExtra, ...others })) {
+    if (value === undefined) continue;
+    origins[`flux.${option}`] = originAt(option);
+    if (!Array.isArray(value)) continue;
+    for (const index of [...value.keys()].reverse())
+      origins[`flux.${option}[${value[index]}]`] = originAt(option, index);
+  }
+  return origins;
+}
