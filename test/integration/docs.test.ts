@@ -29,6 +29,7 @@ const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'pack
 const elsewhere: Record<string, string> = {
   'npm ci': '.ci/run',
   'npm test': '.ci/run',
+  'npm run check': '.ci/run',
   'npm run demo': 'test/integration/demo.test.ts',
 };
 
@@ -43,7 +44,7 @@ interface Document {
   fences: Fence[];
 }
 
-const documents = ['README.md', ...markdownIn('docs')].map(readDocument);
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownIn('docs')].map(readDocument);
 const commands = documents.flatMap(({ path, fences }) =>
   fences
     .filter(({ language }) => language === 'sh')

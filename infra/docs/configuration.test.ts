@@ -1,17 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { effectiveConfig } from '../shared/config/effective-config.ts';
-import { fluxConfigSchema } from '../shared/config/flux-config.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
   providerConfigSchema,
   sourceSchema,
-} from '../shared/config/provider-config.ts';
-import { keyDocs } from '../shared/config/schema.ts';
-import { shootResourcesOf } from '../shared/config/shoot-resources.ts';
-import { CONFIGURATION_PAGE, configurationPage, exampleOf, FLUX_CONFIG_EXAMPLE, SHOOT_EXAMPLE } from './docs.ts';
+} from '../../shared/config/provider-config.ts';
+import { keyDocs } from '../../shared/config/schema.ts';
+import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
+import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
+import { FLUX_CONFIG_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
+import { exampleOf } from './table.ts';
 
 test('docs/configuration.md is what npm run docs writes', async () => {
   expect(await readFile(CONFIGURATION_PAGE, 'utf8')).toBe(configurationPage());
@@ -62,7 +64,7 @@ test('every key of flux-config is documented', () => {
 });
 
 test('the facts of a Shoot are named, all of them', async () => {
-  const source = await readFile(new URL('../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
+  const source = await readFile(new URL('../../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
   const known = [...source.matchAll(/^ +(SHOOT_\w+):/gm)].map(([, name = '']) => name);
   const told = [...configurationPage().matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);
   expect(known.length).toBeGreaterThan(4);

@@ -1,111 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import type * as z from 'zod/mini';
-import { fluxConfigSchema } from '../shared/config/flux-config.ts';
+import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
   kustomizationSchema,
   providerConfigSchema,
   sourceSchema,
-} from '../shared/config/provider-config.ts';
-import { keyDocs, shapeOf } from '../shared/config/schema.ts';
-import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../shared/config/templates.ts';
-import { gardenerManifests } from './gardener/manifests.ts';
+} from '../../shared/config/provider-config.ts';
+import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
+import { FLUX_CONFIG_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
+import { table } from './table.ts';
 
-/** Where the page is. */
-export const CONFIGURATION_PAGE = new URL('../docs/configuration.md', import.meta.url);
-
-/** A complete ConfigMap `flux-config`. */
-export const FLUX_CONFIG_EXAMPLE = `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: flux-config
-  namespace: garden-my-project
-data:
-  fluxVersion: 2.9.x
-  repositoryUrl: ssh://git@github.com/my-org/fleet
-  repositoryBranch: main
-  repositoryType: private
-  repositoryPath: ./clusters/production
-  componentsExtra: image-reflector-controller, image-automation-controller
-  syncMode: ManifestsOnly
-`;
-
-/** A complete Shoot, as far as this extension is concerned. */
-export const SHOOT_EXAMPLE = `apiVersion: core.gardener.cloud/v1beta1
-kind: Shoot
-metadata:
-  name: my-shoot
-  namespace: garden-my-project
-spec:
-  extensions:
-    - type: shoot-flux
-      providerConfig:
-        apiVersion: flux.extensions.gardener.cloud/v1alpha1
-        kind: FluxConfig
-        flux:
-          version: v2.9.4
-          registry: registry.example.com/fluxcd
-          imagePullSecret: registry-credentials
-        source:
-          template:
-            apiVersion: source.toolkit.fluxcd.io/v1
-            kind: OCIRepository
-            spec:
-              url: oci://registry.example.com/fleet/manifests
-              ref:
-                semver: ">=1.0.0"
-          secretResourceName: fleet-registry
-        kustomization:
-          template:
-            apiVersion: kustomize.toolkit.fluxcd.io/v1
-            kind: Kustomization
-            spec:
-              path: ./clusters/production
-              prune: true
-              decryption:
-                provider: sops
-                secretRef:
-                  name: sops-age
-              postBuild:
-                substituteFrom:
-                  - kind: ConfigMap
-                    name: shoot-info
-                  - kind: ConfigMap
-                    name: production-variables
-        additionalSecretResources:
-          - name: sops
-            targetName: sops-age
-          - name: registry-credentials
-          - name: variables
-        syncMode: Reconcile
-  resources:
-    - name: fleet-registry
-      resourceRef: { apiVersion: v1, kind: Secret, name: fleet-registry }
-    - name: sops
-      resourceRef: { apiVersion: v1, kind: Secret, name: production-age-key }
-    - name: registry-credentials
-      resourceRef: { apiVersion: v1, kind: Secret, name: registry-credentials }
-    - name: variables
-      resourceRef: { apiVersion: v1, kind: ConfigMap, name: production-variables }
-`;
-
-const kubectl = (command: string) => `kubectl -n garden-my-project ${command}`;
-const annotate = (operation: string) => kubectl(`annotate configmap flux-config gardener.cloud/operation=${operation}`);
-
-/** What a project's owner does to rotate the key, in this order. */
-const ROTATION_COMMANDS = {
-  start: annotate('rotate-ssh-keypair-start'),
-  publicKey: kubectl(
-    "get secret flux-source -o jsonpath='{.metadata.annotations.flux\\.extensions\\.gardener\\.cloud/next-public-key}'",
-  ),
-  events: kubectl('get events --field-selector involvedObject.name=flux-config'),
-  complete: annotate('rotate-ssh-keypair-complete'),
-  giveUp: kubectl(
-    `patch secret flux-source --type=merge -p '{"data":{"identity.next":null,"identity.next.pub":null}}'`,
-  ),
-};
+/** The path of the page. */
+export const CONFIGURATION_PAGE = new URL('../../docs/configuration.md', import.meta.url);
 
 /** docs/configuration.md: every key from the schemas that judge it. */
 export function configurationPage(): string {
@@ -244,64 +150,4 @@ ${ROTATION_COMMANDS.giveUp}
 - ConfigMap \`shoot-facts\` beside it: \`SHOOT_NAME\`, \`SHOOT_NAMESPACE\`, \`SHOOT_PROJECT\`, \`SHOOT_UID\`, \`SHOOT_PROVIDER\`, \`SHOOT_REGION\`, \`SHOOT_CLOUD_PROFILE\`, \`SHOOT_PURPOSE\`, \`SHOOT_KUBERNETES_VERSION\`, \`SHOOT_DOMAIN\`, \`SHOOT_POD_NETWORK\`, \`SHOOT_SERVICE_NETWORK\`, \`SHOOT_NODE_NETWORK\`, \`SHOOT_MAINTENANCE_BEGIN\`, \`SHOOT_MAINTENANCE_END\`; a key that the Shoot has no value for is left out. Both ConfigMaps are for \`postBuild.substituteFrom\`.
 - Copied Secrets carry the label \`app.kubernetes.io/managed-by\`.
 `;
-}
-
-type Schema = z.core.$ZodType;
-
-/** The documented keys of the schemas with those of the objects inside, each once. */
-function table(...schemas: Schema[]): string {
-  const lines = schemas.flatMap((schema) => documented(schema).map((row) => line(row, schema === fluxConfigSchema)));
-  return ['| key | meaning | default | example |', '|---|---|---|---|', ...new Set(lines), ''].join('\n');
-}
-
-interface Row {
-  path: string;
-  schema: Schema;
-}
-
-function documented(schema: Schema, prefix = ''): Row[] {
-  return Object.entries(shapeOf(schema) ?? {}).flatMap(([name, field]) => {
-    const path = `${prefix}${name}`;
-    const own = keyDocs.has(field) ? [{ path, schema: field }] : [];
-    return [...own, ...documented(field, `${path}.`)];
-  });
-}
-
-function line({ path, schema }: Row, onlyTexts: boolean): string {
-  const doc = keyDocs.get(schema);
-  const needed = schema._zod.def.type === 'optional' ? '' : '**required**';
-  return `| \`${path}\` | ${doc?.description} | ${doc?.default ?? needed} | \`${exampleOf(schema, onlyTexts)}\` |`;
-}
-
-/**
- * A key's example as YAML takes it.
- * @param onlyTexts in a ConfigMap every value has to be a text
- */
-export function exampleOf(schema: Schema, onlyTexts: boolean): string {
-  const example = keyDocs.get(schema)?.example ?? '';
-  if (isList(schema)) return `[${example}]`;
-  const isOther = /^(true|false|[0-9.]+)$/.test(example);
-  return (onlyTexts && isOther) || /^[>&*!|%@`]/.test(example) ? JSON.stringify(example) : example;
-}
-
-function isList(schema: Schema): boolean {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  return def.type === 'optional' ? isList(def.innerType) : def.type === 'array';
-}
-
-/** What is written, by file: the configuration page and the manifests that follow from the functions' definitions. */
-async function generated(): Promise<[URL, string][]> {
-  const manifests = Object.entries(await gardenerManifests());
-  return [
-    [CONFIGURATION_PAGE, configurationPage()],
-    ...manifests.map(([name, text]): [URL, string] => [new URL(`gardener/${name}`, import.meta.url), text]),
-  ];
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [file, text] of await generated()) {
-    const isCurrent = (await readFile(file, 'utf8').catch(() => '')) === text;
-    if (!isCurrent) await writeFile(file, text);
-    process.stdout.write(`${fileURLToPath(file)} ${isCurrent ? 'is up to date' : 'written'}\n`);
-  }
 }

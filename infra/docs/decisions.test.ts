@@ -1,0 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { DECISIONS_PAGE, decisionsPage } from './decisions.ts';
+
+it('writes the index that is in docs/decisions', async () => {
+  expect(await readFile(DECISIONS_PAGE, 'utf8')).toBe(await decisionsPage());
+});
+
+it('numbers the records without gaps', async () => {
+  const numbers = [...(await decisionsPage()).matchAll(/^\| \[(\d+)\]/gm)].map(([, number]) => Number(number));
+  expect(numbers.length).toBeGreaterThan(20);
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+});

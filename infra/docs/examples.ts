@@ -1,0 +1,90 @@
+/** A complete ConfigMap `flux-config`. */
+export const FLUX_CONFIG_EXAMPLE = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: flux-config
+  namespace: garden-my-project
+data:
+  fluxVersion: 2.9.x
+  repositoryUrl: ssh://git@github.com/my-org/fleet
+  repositoryBranch: main
+  repositoryType: private
+  repositoryPath: ./clusters/production
+  componentsExtra: image-reflector-controller, image-automation-controller
+  syncMode: ManifestsOnly
+`;
+
+/** A complete Shoot, as far as this extension is concerned. */
+export const SHOOT_EXAMPLE = `apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata:
+  name: my-shoot
+  namespace: garden-my-project
+spec:
+  extensions:
+    - type: shoot-flux
+      providerConfig:
+        apiVersion: flux.extensions.gardener.cloud/v1alpha1
+        kind: FluxConfig
+        flux:
+          version: v2.9.4
+          registry: registry.example.com/fluxcd
+          imagePullSecret: registry-credentials
+        source:
+          template:
+            apiVersion: source.toolkit.fluxcd.io/v1
+            kind: OCIRepository
+            spec:
+              url: oci://registry.example.com/fleet/manifests
+              ref:
+                semver: ">=1.0.0"
+          secretResourceName: fleet-registry
+        kustomization:
+          template:
+            apiVersion: kustomize.toolkit.fluxcd.io/v1
+            kind: Kustomization
+            spec:
+              path: ./clusters/production
+              prune: true
+              decryption:
+                provider: sops
+                secretRef:
+                  name: sops-age
+              postBuild:
+                substituteFrom:
+                  - kind: ConfigMap
+                    name: shoot-info
+                  - kind: ConfigMap
+                    name: production-variables
+        additionalSecretResources:
+          - name: sops
+            targetName: sops-age
+          - name: registry-credentials
+          - name: variables
+        syncMode: Reconcile
+  resources:
+    - name: fleet-registry
+      resourceRef: { apiVersion: v1, kind: Secret, name: fleet-registry }
+    - name: sops
+      resourceRef: { apiVersion: v1, kind: Secret, name: production-age-key }
+    - name: registry-credentials
+      resourceRef: { apiVersion: v1, kind: Secret, name: registry-credentials }
+    - name: variables
+      resourceRef: { apiVersion: v1, kind: ConfigMap, name: production-variables }
+`;
+
+const kubectl = (command: string) => `kubectl -n garden-my-project ${command}`;
+const annotate = (operation: string) => kubectl(`annotate configmap flux-config gardener.cloud/operation=${operation}`);
+
+/** The steps of a key rotation, in order. */
+export const ROTATION_COMMANDS = {
+  start: annotate('rotate-ssh-keypair-start'),
+  publicKey: kubectl(
+    "get secret flux-source -o jsonpath='{.metadata.annotations.flux\\.extensions\\.gardener\\.cloud/next-public-key}'",
+  ),
+  events: kubectl('get events --field-selector involvedObject.name=flux-config'),
+  complete: annotate('rotate-ssh-keypair-complete'),
+  giveUp: kubectl(
+    `patch secret flux-source --type=merge -p '{"data":{"identity.next":null,"identity.next.pub":null}}'`,
+  ),
+};

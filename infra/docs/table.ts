@@ -1,0 +1,46 @@
+import type * as z from 'zod/mini';
+import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
+import { keyDocs, shapeOf } from '../../shared/config/schema.ts';
+
+type Schema = z.core.$ZodType;
+
+/** The documented keys of the schemas with those of the objects inside, each once. */
+export function table(...schemas: Schema[]): string {
+  const lines = schemas.flatMap((schema) => documented(schema).map((row) => line(row, schema === fluxConfigSchema)));
+  return ['| key | meaning | default | example |', '|---|---|---|---|', ...new Set(lines), ''].join('\n');
+}
+
+interface Row {
+  path: string;
+  schema: Schema;
+}
+
+function documented(schema: Schema, prefix = ''): Row[] {
+  return Object.entries(shapeOf(schema) ?? {}).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`;
+    const own = keyDocs.has(field) ? [{ path, schema: field }] : [];
+    return [...own, ...documented(field, `${path}.`)];
+  });
+}
+
+function line({ path, schema }: Row, onlyTexts: boolean): string {
+  const doc = keyDocs.get(schema);
+  const needed = schema._zod.def.type === 'optional' ? '' : '**required**';
+  return `| \`${path}\` | ${doc?.description} | ${doc?.default ?? needed} | \`${exampleOf(schema, onlyTexts)}\` |`;
+}
+
+/**
+ * A key's example as YAML takes it.
+ * @param onlyTexts in a ConfigMap every value has to be a text
+ */
+export function exampleOf(schema: Schema, onlyTexts: boolean): string {
+  const example = keyDocs.get(schema)?.example ?? '';
+  if (isList(schema)) return `[${example}]`;
+  const isOther = /^(true|false|[0-9.]+)$/.test(example);
+  return (onlyTexts && isOther) || /^[>&*!|%@`]/.test(example) ? JSON.stringify(example) : example;
+}
+
+function isList(schema: Schema): boolean {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  return def.type === 'optional' ? isList(def.innerType) : def.type === 'array';
+}
