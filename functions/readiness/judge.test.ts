@@ -91,7 +91,7 @@ describe('judge', () => {
   });
 
   it.each([
-    ['main-gitrepo', true, 's', 'repositoryBranch of ConfigMap flux-config'],
+    ['main-gitrepo', true, 's', 'repositoryBranch in ConfigMap flux-config'],
     ['main-gitrepo', false, 's', 'source.template.spec.ref of the providerConfig'],
     ['repo', true, 's', 'source.template.spec.ref of the providerConfig'],
     ['main-gitrepo', true, undefined, 'spec.ref of GitRepository flux-system/main-gitrepo in the shoot'],

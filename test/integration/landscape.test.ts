@@ -146,7 +146,7 @@ it('a typo in the configuration is told with what mends it, and mended', async (
   };
   expect(await eventually('the typo is told', told, 15_000)).toEqual({
     message: expect.stringContaining(
-      'has no branch mian; push it, or correct repositoryBranch of ConfigMap flux-config',
+      'has no branch mian; push it, or correct repositoryBranch in ConfigMap flux-config',
     ),
     codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
   });

@@ -208,7 +208,7 @@ describe('conditions', () => {
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 5 });
     const { status } = await extension();
     const sentence =
-      'GitRepository flux-system/main-gitrepo: the SSH server git.example.com shows another key than known_hosts has; if its key was changed on purpose, put its lines into knownHosts of ConfigMap flux-config.';
+      "GitRepository flux-system/main-gitrepo: the host key of the SSH server git.example.com does not match known_hosts; if the server's key was changed on purpose, put the server's host keys into knownHosts in ConfigMap flux-config.";
     expect(await condition('SourceReady')).toMatchObject({
       ...{ status: 'False', reason: 'HostKeyMismatch', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
       message: `${sentence} Flux says: ${mismatch} (config c0ffee)`,
@@ -338,7 +338,7 @@ describe('the health of the Shoot', () => {
     await run(wanted, 1);
     expect(await health()).toMatchObject({
       ...{ status: 'False', reason: 'HealthCheckUnsuccessful', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
-      message: expect.stringMatching(/^GitRepository flux-system\/main-gitrepo: .*knownHosts of ConfigMap flux-config/),
+      message: expect.stringMatching(/^GitRepository flux-system\/main-gitrepo: .*knownHosts in ConfigMap flux-config/),
     });
     await setReady(gitRepositories, 'main-gitrepo');
     await run(wanted);

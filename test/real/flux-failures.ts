@@ -1,10 +1,10 @@
-/** Kustomizations that kustomize-controller cannot apply, each from a folder of its own in one repository. */
+/** Kustomizations that kustomize-controller cannot apply, each from a separate folder of one repository. */
 export interface FluxFailure {
-  /** Of the Kustomization, and its folder. */
+  /** Name of the Kustomization and of its folder. */
   name: string;
   reason: string;
-  /** What the sentence has to name beside the Kustomization. */
-  told: string;
+  /** A fragment of the sentence in the condition. */
+  explanation: string;
   files?: Record<string, unknown>;
   spec?: object;
 }
@@ -22,73 +22,77 @@ const encrypted = {
 };
 
 export const fluxFailures: FluxFailure[] = [
-  { name: 'no-source', reason: 'SourceMissing', told: 'its source GitRepository other is not in the shoot' },
-  { name: 'no-folder', reason: 'PathNotFound', told: 'the source has no folder no-folder' },
+  {
+    name: 'no-source',
+    reason: 'SourceMissing',
+    explanation: 'the source GitRepository other does not exist in the shoot',
+  },
+  { name: 'no-folder', reason: 'PathNotFound', explanation: 'the source has no folder no-folder' },
   {
     name: 'waiting',
     reason: 'DependencyNotReady',
-    told: 'it waits for Kustomization flux-system/no-folder, which is not ready',
+    explanation: 'it is waiting for Kustomization flux-system/no-folder, which is not ready',
     spec: { dependsOn: [{ name: 'no-folder' }] },
     files: { 'a.yaml': configMap('waiting') },
   },
   {
     name: 'no-dependency',
     reason: 'DependencyNotReady',
-    told: 'it waits for Kustomization flux-system/nobody, which is not there',
-    spec: { dependsOn: [{ name: 'nobody' }] },
+    explanation: 'it is waiting for Kustomization flux-system/missing, which does not exist',
+    spec: { dependsOn: [{ name: 'missing' }] },
     files: { 'a.yaml': configMap('no-dependency') },
   },
   {
     name: 'bad-expression',
     reason: 'ExpressionInvalid',
-    told: 'correct readyExpr of dependsOn',
+    explanation: 'correct readyExpr of dependsOn',
     spec: { dependsOn: [{ name: 'no-folder', readyExpr: 'dep.(' }] },
     files: { 'a.yaml': configMap('bad-expression') },
   },
   {
     name: 'no-sops-key',
     reason: 'DecryptionKeyMissing',
-    told: 'Secret sops-age with the keys for decryption is not in the shoot',
+    explanation: 'Secret sops-age with the decryption keys does not exist in the shoot',
     spec: { decryption: { provider: 'sops', secretRef: { name: 'sops-age' } } },
     files: { 'a.yaml': encrypted },
   },
   {
     name: 'no-decryption',
     reason: 'DecryptionNotConfigured',
-    told: 'Secret/default/encrypted is encrypted with SOPS',
+    explanation: 'Secret/default/encrypted is encrypted with SOPS',
     files: { 'a.yaml': encrypted },
   },
   {
     name: 'no-variables',
     reason: 'SubstitutionFailed',
-    told: 'ConfigMap nothing with variables is not in its namespace',
+    explanation: 'ConfigMap nothing with the variables does not exist in the namespace of the Kustomization',
     spec: { postBuild: { substituteFrom: [{ kind: 'ConfigMap', name: 'nothing' }] } },
     files: { 'a.yaml': configMap('no-variables') },
   },
   {
     name: 'no-variable',
     reason: 'SubstitutionFailed',
-    told: 'cannot be filled in',
+    explanation: 'cannot be substituted',
     spec: { postBuild: { substitute: { a: 'b' } } },
     files: { 'a.yaml': configMap('no-variable', { data: { key: `\${c}` } }) },
   },
   {
     name: 'no-kubeconfig',
     reason: 'KubeConfigUnusable',
-    told: 'the kubeconfig in Secret flux-system/remote cannot be used',
+    explanation: 'the kubeconfig in Secret flux-system/remote cannot be used',
     spec: { kubeConfig: { secretRef: { name: 'remote' } } },
     files: { 'a.yaml': configMap('no-kubeconfig') },
   },
   {
     name: 'no-file',
     reason: 'BuildFailed',
-    told: 'kustomization.yaml names missing.yaml, which cannot be read',
+    explanation: 'kustomization.yaml refers to missing.yaml, which cannot be read',
     files: { 'kustomization.yaml': { resources: ['missing.yaml'] } },
   },
   {
     name: 'twice',
     reason: 'BuildFailed',
-    told: 'is there twice',
+    explanation: 'is defined twice',
     files: {
       'kustomization.yaml': { resources: ['a.yaml', 'b.yaml'] },
       ...{ 'a.yaml': configMap('twice'), 'b.yaml': configMap('twice') },
@@ -97,35 +101,35 @@ export const fluxFailures: FluxFailure[] = [
   {
     name: 'no-target',
     reason: 'BuildFailed',
-    told: 'a patch or replacement is for',
+    explanation: 'a patch or replacement targets',
     files: {
       'kustomization.yaml': { resources: ['a.yaml'], patches: [{ path: 'b.yaml' }] },
       ...{ 'a.yaml': configMap('no-target'), 'b.yaml': configMap('another') },
     },
   },
-  { name: 'no-yaml', reason: 'BuildFailed', told: 'a.yaml is no YAML', files: { 'a.yaml': 'a: b: c' } },
+  { name: 'no-yaml', reason: 'BuildFailed', explanation: 'a.yaml is not valid YAML', files: { 'a.yaml': 'a: b: c' } },
   {
     name: 'unnamed',
     reason: 'BuildFailed',
-    told: 'is no YAML of Kubernetes objects',
+    explanation: 'does not contain Kubernetes objects in YAML',
     files: { 'a.yaml': { apiVersion: 'v1', kind: 'Secret', data: { pin: 's3cr3t' } } },
   },
   {
     name: 'unknown-kind',
     reason: 'KindUnknown',
-    told: 'the shoot does not know Unknown in example.com/v1',
+    explanation: 'the shoot has no kind Unknown in example.com/v1',
     files: { 'a.yaml': { ...configMap('unknown-kind'), apiVersion: 'example.com/v1', kind: 'Unknown' } },
   },
   {
     name: 'no-namespace',
     reason: 'NamespaceMissing',
-    told: 'namespace nowhere is not there',
+    explanation: 'namespace nowhere does not exist',
     files: { 'a.yaml': configMap('no-namespace', { metadata: { name: 'a', namespace: 'nowhere' } }) },
   },
   {
     name: 'bad-label',
     reason: 'ApplyFailed',
-    told: 'the API server does not accept metadata.labels of ConfigMap/default/bad-label',
+    explanation: 'the API server rejects metadata.labels of ConfigMap/default/bad-label',
     files: {
       'a.yaml': configMap('bad', { metadata: { name: 'bad-label', namespace: 'default', labels: { a: 'b c' } } }),
     },
@@ -133,7 +137,7 @@ export const fluxFailures: FluxFailure[] = [
   {
     name: 'bad-secret',
     reason: 'ApplyFailed',
-    told: 'of Secret/default/bad-secret; correct it',
+    explanation: 'of Secret/default/bad-secret; correct it',
     files: {
       'a.yaml': {
         ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'bad-secret', namespace: 'default' } },
@@ -144,14 +148,14 @@ export const fluxFailures: FluxFailure[] = [
   {
     name: 'no-rights',
     reason: 'NotAllowed',
-    told: 'ServiceAccount flux-system/nobody may not',
-    spec: { serviceAccountName: 'nobody' },
+    explanation: 'ServiceAccount flux-system/unprivileged is not allowed to',
+    spec: { serviceAccountName: 'unprivileged' },
     files: { 'a.yaml': configMap('no-rights') },
   },
   {
     name: 'unhealthy',
     reason: 'HealthCheckFailed',
-    told: 'ConfigMap/default/absent does not get ready',
+    explanation: 'ConfigMap/default/absent does not become ready',
     spec: {
       // kustomize-controller waits for half a minute at least.
       timeout: '30s',

@@ -178,7 +178,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     },
   );
 
-  it('whatever kustomize-controller cannot do is told with its remedy, and without secrets', async () => {
+  it('explains every failure of kustomize-controller with a remedy and without secrets', async () => {
     const files = fluxFailures.flatMap(({ name, files = {} }) =>
       Object.entries(files).map(([path, file]) => [
         `${name}/${path}`,
@@ -195,7 +195,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
       const whole = { interval: '1h', retryInterval: '5s', path: `./${name}`, prune: false, sourceRef, ...spec };
       await stage.shoot.create(kustomizations, kustomizationFactory(name, whole), { fieldManager });
     }
-    for (const { name, reason, told } of fluxFailures) {
+    for (const { name, reason, explanation } of fluxFailures) {
       const origin = { from: 'providerConfig', isReleased: true } as const;
       const explained = (live: KubeObject | undefined) => {
         const state = live && readiness(live);
@@ -204,7 +204,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
           : undefined;
       };
       const live = await eventually(
-        `${name} is told as ${reason}`,
+        `${name} is reported as ${reason}`,
         () => stage.shoot.find(kustomizations, inFlux(name)),
         (object) => explained(object)?.reason === reason,
         (object) => object?.status,
@@ -212,7 +212,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
       );
       const { message = '' } = explained(live) ?? {};
       expect(message).toMatch(new RegExp(`^Kustomization flux-system/${name}: [^;]+; .*Flux says: `));
-      expect(message).toContain(told);
+      expect(message).toContain(explanation);
       expect(message).not.toContain('s3cr3t');
     }
   });

@@ -1,70 +1,83 @@
+/**
+ * Turns the messages of Flux into sentences with a remedy, for the conditions SourceReady and KustomizationReady.
+ *
+ * To add a failure sentence:
+ *
+ * 1. Find the table of its topic in `source/` (what source-controller reports: `credentials.ts`, `connection.ts`,
+ *    `repository.ts`) or in `kustomization/` (what kustomize-controller reports: `prerequisites.ts`, `build.ts`,
+ *    `apply.ts`), and add an entry: the reason of the condition, the pattern of Flux's message, what is wrong, and the
+ *    remedy. `failure.ts` describes the fields. The first match wins, so exact patterns come before vague ones.
+ * 2. Add a real message of Flux to the `.examples.ts` file beside the table. `explain.test.ts` fails without it.
+ * 3. A new reason needs a line in the table of reasons in `docs/running.md`.
+ *
+ * Names of configuration keys and Secrets in a remedy come from `remedies.ts`. Sentences for objects that the API
+ * server refuses are in `kustomization/apply.ts`, the patterns for its messages in `shared/kube/refusal.ts`.
+ */
+
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Failure } from './failure.ts';
-import { kustomizationFailures } from './kustomization-failures.ts';
+import { applyFailures, denials } from './kustomization/apply.ts';
+import { buildFailures } from './kustomization/build.ts';
+import { prerequisiteFailures } from './kustomization/prerequisites.ts';
+import { quote } from './quote.ts';
 import { nameOf, type Origin, remediesFor } from './remedies.ts';
-import { sourceFailures } from './source-failures.ts';
+import { connectionFailures, vagueConnectionFailures } from './source/connection.ts';
+import { credentialFailures, vagueCredentialFailures } from './source/credentials.ts';
+import { repositoryFailures } from './source/repository.ts';
 
-/** Why a source or Kustomization is not Ready, for the people who can mend it. */
+/** In the order of matching. */
+export const sourceFailures: readonly Failure[] = [
+  ...credentialFailures,
+  ...connectionFailures,
+  ...repositoryFailures,
+  ...vagueConnectionFailures,
+  ...vagueCredentialFailures,
+];
+
+/** In the order of matching. */
+export const kustomizationFailures: readonly Failure[] = [
+  ...denials,
+  ...prerequisiteFailures,
+  ...buildFailures,
+  ...applyFailures,
+];
+
+/** Why a source or Kustomization is not Ready. */
 export interface Explanation {
-  /** For the condition; undefined where the message is none of the known ones. */
+  /** Reason of the condition; undefined for messages that no table knows. */
   reason?: string | undefined;
-  /** One sentence: the object, what is wrong, the remedy; then what Flux says. */
+  /** One sentence with the object, the failure and the remedy, followed by the message of Flux. */
   message: string;
-  /** Where somebody has to mend something. */
+  /** Empty where no user has to correct anything. */
   codes: string[];
 }
 
 /**
- * Pure: from what Flux says of an object to one sentence with the remedy, the original behind it.
- * @param whole the message of its condition Ready or Stalled
+ * Explains a message of Flux about an object.
+ * @param fluxMessage the message of its condition Ready or Stalled
  */
-export function explain(object: KubeObject, whole: string, origin: Origin): Explanation {
-  const message = beginOf(whole);
-  const told = mayQuoteSecret(message)
-    ? 'the message is withheld, it may quote a Secret'
-    : safeText(withoutValues(object, message));
-  const failures = object.kind === 'Kustomization' ? kustomizationFailures : sourceFailures;
-  for (const failure of failures) {
-    const found = appliesTo(failure, object.kind) ? failure.matches.exec(message) : null;
-    if (found === null) continue;
-    const [what, remedy] = failure.says(found, remediesFor(object, origin));
-    // What is taken out of the message may be long, and hold what must not be seen.
-    const sentence = safeText(`${nameOf(object)}: ${what}; ${remedy}.`, 600);
-    const codes = failure.isTransient ? [] : [RETRYABLE_CONFIGURATION_PROBLEM];
-    return { reason: failure.reason, message: `${sentence} Flux says: ${told}`, codes };
+export function explain(object: KubeObject, fluxMessage: string, origin: Origin): Explanation {
+  const message = beginOf(fluxMessage);
+  const quoted = quote(object, message);
+  const match = findFailure(object.kind, message);
+  if (match === undefined) return { message: `${nameOf(object)}: ${quoted}`, codes: [] };
+  const { failure, found } = match;
+  const [what, remedy] = failure.says(found, remediesFor(object, origin));
+  // The parts that come from the message may be long and may contain secrets.
+  const sentence = safeText(`${nameOf(object)}: ${what}; ${remedy}.`, LONGEST_SENTENCE);
+  const codes = failure.isTransient ? [] : [RETRYABLE_CONFIGURATION_PROBLEM];
+  return { reason: failure.reason, message: `${sentence} Flux says: ${quoted}`, codes };
+}
+
+const LONGEST_SENTENCE = 600;
+
+function findFailure(kind: string, message: string): { failure: Failure; found: RegExpExecArray } | undefined {
+  for (const failure of kind === 'Kustomization' ? kustomizationFailures : sourceFailures) {
+    if (failure.kinds !== undefined && !failure.kinds.includes(kind)) continue;
+    const found = failure.matches.exec(message);
+    if (found !== null) return { failure, found };
   }
-  return { message: `${nameOf(object)}: ${told}`, codes: [] };
-}
-
-function appliesTo({ kinds }: Failure, kind: string): boolean {
-  return kinds === undefined || kinds.includes(kind);
-}
-
-/**
- * Webhooks choose their words themselves, and API servers quote what they cannot read of a Secret. Of a manifest
- * without a name kustomize-controller quotes all, whatever it is.
- */
-function mayQuoteSecret(message: string): boolean {
-  return (
-    /^Secret\/\S+ .*(?:denied|Invalid value|typed patch object|unmarshal|decod)/s.test(message) ||
-    message.includes('failed to decode Kubernetes apiVersion, kind and name from')
-  );
-}
-
-/** API servers quote the values that they do not accept; what is filled in or decrypted is for nobody's eyes. */
-function withoutValues({ spec }: KubeObject, message: string): string {
-  const { decryption, postBuild } = (spec ?? {}) as KustomizationSpec;
-  const isSecret = decryption !== undefined || postBuild?.substituteFrom?.some(({ kind }) => kind === 'Secret');
-  if (!isSecret) return message;
-  return message
-    .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')
-    .replace(/(valueUnstructured\{Value:).*/gs, '$1***')
-    .replace(/(unknown anchor )'[^']*'|(cannot unmarshal \S+ )`[^`]*`/g, '$1$2***');
-}
-
-interface KustomizationSpec {
-  decryption?: unknown;
-  postBuild?: { substituteFrom?: { kind?: string }[] };
+  return undefined;
 }

@@ -1,14 +1,15 @@
 import type { Remedies } from './remedies.ts';
 
-/** One kind of failure: how Flux words it, and what to tell of it. */
+/** An entry of a failure table: how Flux words the failure, and how the condition explains it. */
 export interface Failure {
-  /** Reason of the condition. */
+  /** Reason of the condition. Reasons are API: users and alerts match them. */
   reason: string;
-  /** Kinds of objects; absent: every kind of the table. */
+  /** Kinds of objects that the entry applies to; absent: all kinds of the table. */
   kinds?: readonly string[];
+  /** Matches the message of Flux. */
   matches: RegExp;
-  /** What is wrong, and what mends it: the two halves of a sentence. */
+  /** The two halves of the sentence `<object>: <what>; <remedy>.` */
   says(found: RegExpExecArray, remedies: Remedies): [what: string, remedy: string];
-  /** Nobody has to mend anything: it waits for something else, or Flux tries again. */
+  /** No user has to correct anything: Flux waits for another object, or retries. Such failures carry no error code. */
   isTransient?: true;
 }

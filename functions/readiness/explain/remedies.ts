@@ -1,36 +1,36 @@
 import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
-/** Where the user has to mend a source or a root Kustomization. */
+/** Where the user can correct a source or a root Kustomization. */
 export interface Origin {
   from: 'flux-config' | 'providerConfig';
-  /** With syncMode Once it is the user's own after the first success: what is wrong is mended in the shoot. */
+  /** The sync mode has released the object: it is the user's own and has to be corrected in the shoot. */
   isReleased: boolean;
 }
 
-/** The words of remedies for one object: which key, which Secret, which deploy key. */
+/** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
 export interface Remedies {
   kind: string;
   url: string;
   host: string;
-  /** What is asked for, for example `branch main`. */
+  /** The requested revision, for example `branch main`. */
   revision: string;
   path: string;
-  /** Each names a place: `repositoryUrl of ConfigMap flux-config`. */
+  /** Where each field is configured, for example `repositoryUrl in ConfigMap flux-config`. */
   places: Record<Place, string>;
-  /** What gives Flux the right to read, for the protocol of the URL. */
+  /** How to give Flux read access, depending on the protocol of the URL: `put … into Secret …`. */
   credentials: string;
-  /** What makes it trust another key of an SSH server. */
+  /** How to make Flux trust the host keys of an SSH server: `put … into …`. */
   hostKeys: string;
-  /** Which Secret gets a further key. */
+  /** The Secret that holds the credentials. */
   secret: string;
-  /** Where the Secret for decryption comes from. */
+  /** The Secret that holds the decryption keys. */
   decryption: string;
 }
 
 type Place = 'url' | 'revision' | 'path' | 'interval' | 'timeout' | 'template' | 'suspend' | 'secretRef' | 'decryption';
 
-/** The keys of flux-config; where it has none, only a providerConfig can set it. */
+/** The keys of flux-config; fields without one can only be set in a providerConfig. */
 const fluxConfigKeys: Partial<Record<Place, string>> = {
   url: 'repositoryUrl',
   path: 'repositoryPath',
@@ -39,7 +39,7 @@ const fluxConfigKeys: Partial<Record<Place, string>> = {
   secretRef: 'repositoryType',
 };
 
-/** Below `spec` of the object itself. */
+/** Paths in the object itself. */
 const specPaths: Record<Place, string> = {
   url: 'spec.url',
   revision: 'spec.ref',
@@ -62,7 +62,7 @@ interface Spec {
   decryption?: { secretRef?: { name?: string } };
 }
 
-/** Pure: from an object and its origin to the words. */
+/** Returns the names that remedies for the object refer to. */
 export function remediesFor(object: KubeObject, origin: Origin): Remedies {
   const spec = (object.spec ?? {}) as Spec;
   const url = spec.url ?? spec.endpoint ?? '';
@@ -86,10 +86,10 @@ function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place,
     const path = name === 'url' && spec.url === undefined ? 'spec.endpoint' : specPaths[name];
     if (origin.isReleased) return `${path} of ${nameOf(object)} in the shoot`;
     if (origin.from === 'providerConfig') {
-      return name === 'suspend' ? 'suspend of the configuration' : `${part}.template.${path} of the providerConfig`;
+      return name === 'suspend' ? 'suspend in the configuration' : `${part}.template.${path} of the providerConfig`;
     }
     const key = name === 'revision' ? revisionKey(spec) : fluxConfigKeys[name];
-    return key === undefined ? `${part}.template.${path} of a providerConfig` : `${key} of ConfigMap flux-config`;
+    return key === undefined ? `${part}.template.${path} of a providerConfig` : `${key} in ConfigMap flux-config`;
   };
   const names = Object.keys(specPaths) as Place[];
   return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Place, string>;
@@ -101,7 +101,7 @@ function revisionKey({ ref = {} }: Spec): string {
   return ref.tag === undefined ? 'repositoryBranch' : 'repositoryTag';
 }
 
-/** Precedence as Flux has it (facts/flux.md 2.2). */
+/** The same precedence as in Flux (docs/flux-facts.md, Sources and Secrets). */
 function revisionOf({ ref = {} }: Spec): string {
   const { commit, name, semver, tag, branch, digest } = ref;
   if (digest !== undefined) return `digest ${digest}`;
@@ -112,48 +112,48 @@ function revisionOf({ ref = {} }: Spec): string {
   return `branch ${branch ?? 'master'}`;
 }
 
-/** Secrets follow the configuration in every mode; another one that the user refers to later is their own. */
+/** Secrets follow the configuration in every sync mode, unless the user has referenced a Secret of their own since. */
 function isCopied(origin: Origin, { secretRef }: Spec): boolean {
   if (secretRef === undefined) return !origin.isReleased;
   return !origin.isReleased || origin.from === 'providerConfig' || secretRef.name === FLUX_SOURCE;
 }
 
-/** Which Secret the source reads, as the user knows it. */
+/** The Secret that the user edits: the original of a copied Secret, or the one in the shoot. */
 function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const { secretRef } = spec;
   if (!isCopied(origin, spec)) {
     return secretRef === undefined
-      ? `a Secret in the shoot, and name that as spec.secretRef of ${nameOf(object)}`
+      ? `a Secret in the shoot and reference it as spec.secretRef of ${nameOf(object)}`
       : `Secret ${object.metadata.namespace}/${secretRef.name} in the shoot`;
   }
   if (origin.from === 'flux-config') return "Secret flux-source in the project's namespace";
   return secretRef === undefined
-    ? 'a Secret, and name that as source.secretResourceName of the providerConfig'
+    ? 'a Secret and reference it as source.secretResourceName of the providerConfig'
     : 'the Secret that source.secretResourceName of the providerConfig refers to';
 }
 
 function hostKeysOf(object: KubeObject, origin: Origin, spec: Spec): string {
   return origin.from === 'flux-config' && isCopied(origin, spec)
-    ? 'put its lines into knownHosts of ConfigMap flux-config'
-    : `put its lines into key known_hosts of ${secretOf(object, origin, spec)}`;
+    ? "put the server's host keys into knownHosts in ConfigMap flux-config"
+    : `put the server's host keys into known_hosts in ${secretOf(object, origin, spec)}`;
 }
 
 function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const isSsh = spec.url?.startsWith('ssh://') === true;
   if (origin.from === 'flux-config' && isCopied(origin, spec)) {
     if (spec.secretRef === undefined) {
-      return "set repositoryType of ConfigMap flux-config to private and put credentials into Secret flux-source in the project's namespace";
+      return "set repositoryType in ConfigMap flux-config to private and add credentials to Secret flux-source in the project's namespace";
     }
     return isSsh
-      ? "add the public key in annotation flux.extensions.gardener.cloud/public-key of Secret flux-source in the project's namespace to the repository as a deploy key"
-      : "write username and password (a token) of somebody who may read it into Secret flux-source in the project's namespace";
+      ? "add the public key from annotation flux.extensions.gardener.cloud/public-key of Secret flux-source in the project's namespace to the repository as a deploy key"
+      : "put username and password (a token) with read access into Secret flux-source in the project's namespace";
   }
   const secret = secretOf(object, origin, spec);
-  if (object.kind === 'OCIRepository') return `put .dockerconfigjson of somebody who may pull it into ${secret}`;
-  if (object.kind === 'Bucket') return `put accesskey and secretkey of somebody who may read it into ${secret}`;
+  if (object.kind === 'OCIRepository') return `put .dockerconfigjson with pull access into ${secret}`;
+  if (object.kind === 'Bucket') return `put accesskey and secretkey with read access into ${secret}`;
   return isSsh
-    ? `put identity, the private half of a deploy key of the repository, into ${secret}`
-    : `put username and password (a token), or bearerToken, of somebody who may read it into ${secret}`;
+    ? `put identity, the private key of a deploy key of the repository, into ${secret}`
+    : `put username and password (a token), or bearerToken, with read access into ${secret}`;
 }
 
 function decryptionOf(object: KubeObject, { from }: Origin, { decryption }: Spec): string {
@@ -166,7 +166,7 @@ function decryptionOf(object: KubeObject, { from }: Origin, { decryption }: Spec
 }
 
 function hostOf(url: string): string {
-  // An endpoint of a Bucket has no scheme.
+  // The endpoint of a Bucket has no scheme.
   return /^(?:[a-z0-9+.-]+:\/\/)?(?:[^@/]*@)?([^/]+)/i.exec(url)?.[1] ?? url;
 }
 

@@ -1,0 +1,35 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { safeText } from '../../../shared/runtime/safe-text.ts';
+
+/** Quotes a message of Flux in one line of bounded length, without secrets. */
+export function quote(object: KubeObject, message: string): string {
+  if (mayQuoteSecret(message)) return 'the message is withheld, it may quote a Secret';
+  return safeText(withoutSecretValues(object, message));
+}
+
+/**
+ * Webhooks choose their own words, and API servers quote the parts of a Secret that they cannot read. When a manifest
+ * has no name, kustomize-controller quotes all of it, whatever its kind.
+ */
+function mayQuoteSecret(message: string): boolean {
+  return (
+    /^Secret\/\S+ .*(?:denied|Invalid value|typed patch object|unmarshal|decod)/s.test(message) ||
+    message.includes('failed to decode Kubernetes apiVersion, kind and name from')
+  );
+}
+
+/** API servers quote the values that they reject; values that were substituted or decrypted must not be shown. */
+function withoutSecretValues({ spec }: KubeObject, message: string): string {
+  const { decryption, postBuild } = (spec ?? {}) as KustomizationSpec;
+  const isSecret = decryption !== undefined || postBuild?.substituteFrom?.some(({ kind }) => kind === 'Secret');
+  if (!isSecret) return message;
+  return message
+    .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')
+    .replace(/(valueUnstructured\{Value:).*/gs, '$1***')
+    .replace(/(unknown anchor )'[^']*'|(cannot unmarshal \S+ )`[^`]*`/g, '$1$2***');
+}
+
+interface KustomizationSpec {
+  decryption?: unknown;
+  postBuild?: { substituteFrom?: { kind?: string }[] };
+}

@@ -1,0 +1,171 @@
+import type { Failure } from '../failure.ts';
+
+const git = ['GitRepository'];
+const oci = ['OCIRepository'];
+const bucket = ['Bucket'];
+
+/**
+ * Repositories, registries and buckets: access to them, their revisions and folders, verifying what was fetched, and
+ * storing it in source-controller.
+ */
+export const repositoryFailures: Failure[] = [
+  {
+    reason: 'AuthenticationFailed',
+    kinds: oci,
+    matches: /\bDENIED\b|\bUNAUTHORIZED\b|\b401 Unauthorized\b|\b403 Forbidden\b|status code 40[13]\b/i,
+    says: (_, { url, credentials }) => [`the registry does not allow Flux to pull ${url}`, credentials],
+  },
+  {
+    reason: 'RevisionInvalid',
+    matches: /semver '([^']+)' parse error|improper constraint: (\S+)/,
+    says: ([, range, other], { places }) => [
+      `${range ?? other} is not a valid version range`,
+      `correct ${places.revision}`,
+    ],
+  },
+  {
+    reason: 'RevisionNotFound',
+    kinds: oci,
+    matches: /MANIFEST_UNKNOWN|NAME_UNKNOWN|status code 404|\b404 Not Found\b|no match found for semver/,
+    says: (_, { url, places }) => [
+      `the registry has no such artifact at ${url}`,
+      `push it, or correct ${places.url} or ${places.revision}`,
+    ],
+  },
+  {
+    reason: 'ArtifactUnusable',
+    kinds: oci,
+    matches:
+      /failed to extract layer|failed to find layer|layer.*not found|failed to parse artifact manifest|no layers/i,
+    says: (_, { url, places }) => [
+      `the artifact at ${url} has no layer that Flux can read`,
+      `push it with "flux push artifact", or set layerSelector in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'AuthenticationFailed',
+    kinds: bucket,
+    matches:
+      /Access Denied|AccessDenied|InvalidAccessKeyId|Access Key Id you provided|SignatureDoesNotMatch|signature we calculated|AuthorizationFailure|\b403\b/i,
+    says: (_, { host, credentials }) => [`${host} does not allow Flux to read the bucket`, credentials],
+  },
+  {
+    reason: 'RepositoryNotFound',
+    kinds: bucket,
+    matches: /bucket '([^']+)' (?:not found|does not exist)|specified bucket does not exist|NoSuchBucket/i,
+    says: ([, name], { places }) => [
+      name === undefined ? 'the bucket does not exist' : `bucket ${name} does not exist`,
+      `correct bucketName or endpoint in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'AuthenticationFailed',
+    kinds: git,
+    matches: /authentication required|authorization failed|invalid credentials|status code: 40[13]\b/i,
+    // Hosting sites give the same answer for missing repositories, to hide which ones exist.
+    says: (_, { url, credentials, places }) => [
+      `${url} cannot be read with these credentials, or does not exist`,
+      `check ${places.url}; if it is correct, ${credentials}`,
+    ],
+  },
+  {
+    reason: 'RevisionNotFound',
+    kinds: git,
+    matches:
+      /couldn't find remote ref|no match found for semver|unable to resolve commit object for|reference not found/,
+    says: (_, { url, revision, places }) => [`${url} has no ${revision}`, `push it, or correct ${places.revision}`],
+  },
+  {
+    reason: 'RepositoryNotFound',
+    kinds: git,
+    matches:
+      /repository not found|does not appear to be a git repository|status code: 404\b|could not be found or you don't have permission|does not exist or you do not have|cannot find repository/i,
+    says: (_, { url, places, credentials }) => [
+      `the repository ${url} does not exist, or these credentials cannot see it`,
+      `correct ${places.url}, or ${credentials}`,
+    ],
+  },
+  {
+    reason: 'RepositoryEmpty',
+    kinds: git,
+    matches: /(?:git|remote) repository is empty/,
+    says: (_, { url, revision }) => [`the repository ${url} is empty`, `push ${revision}`],
+  },
+  {
+    reason: 'CheckoutFailed',
+    kinds: git,
+    matches: /: (?:object not found|entry not found|unsupported object type|worktree contains unstaged changes)/,
+    says: (_, { url, revision }) => [
+      `${revision} of ${url} cannot be checked out`,
+      'check that "git clone" works with it, and push it again',
+    ],
+  },
+  {
+    reason: 'NoGitServer',
+    kinds: git,
+    matches: /invalid pkt-len/,
+    says: (_, { url, places }) => [
+      `${url} is not served by a Git server, but for example by a login page`,
+      `correct ${places.url}`,
+    ],
+  },
+  {
+    reason: 'IncludeNotReady',
+    kinds: git,
+    matches: /no artifact available for include '([^']+)'/,
+    says: ([, name]) => [`the included GitRepository ${name} has no artifact yet`, 'check its conditions'],
+    isTransient: true,
+  },
+  {
+    reason: 'IncludeFailed',
+    kinds: git,
+    matches: /(?:could not get resource for include|failed to copy|path calculation for include) '([^']+)'/,
+    says: ([, name], { places }) => [
+      `GitRepository ${name} cannot be included`,
+      `check that it exists and contains the folder, or correct include in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'PathNotFound',
+    kinds: git,
+    matches: /failed to sparse checkout directories/,
+    says: (_, { places }) => [
+      'the repository does not contain all folders of sparseCheckout',
+      `create them, or correct sparseCheckout in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'VerificationFailed',
+    matches: /failed to verify.*(?:timeout|deadline exceeded|connection refused|reset by peer|\bEOF)/is,
+    says: () => ['the service that verifies the signature does not respond', 'allow the shoot to reach it'],
+  },
+  {
+    reason: 'VerificationFailed',
+    matches:
+      /failed to verify (?:the )?signature|signature verification|(?:unable to|cannot) verify|no matching signatures|verification failed/i,
+    says: (_, { places }) => [
+      'the signature is not from a trusted key',
+      `sign the revision, or correct verify in ${places.template}`,
+    ],
+  },
+  {
+    reason: 'UrlInvalid',
+    matches:
+      /failed to parse url|URL validation failed|invalid URL|unsupported protocol scheme|unknown transport|first path segment in URL|unsupported scheme/i,
+    says: (_, { places }) => ['the URL is invalid', `correct ${places.url}`],
+  },
+  {
+    reason: 'StorageFull',
+    matches: /no space left on device/,
+    says: () => [
+      'source-controller has no space left for artifacts',
+      'exclude files with .sourceignore in the repository, or enlarge the volume of the controller',
+    ],
+  },
+  {
+    reason: 'StorageFailed',
+    matches:
+      /artifact to storage|failed to create artifact directory|failed to create temporary working directory|failed to acquire lock for artifact|target artifact path/,
+    says: () => ['source-controller cannot store the artifact', 'check its log and its volume /data in the shoot'],
+  },
+];
