@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import { shootFlux } from './testing.ts';
 
-test.each(['run', 'render', 'validate', 'distribution'])('%s --help tells usage and options', async (name) => {
+test.each(['run', 'render', 'validate', 'distribution'])('%s --help shows usage and options', async (name) => {
   const { code, out, err } = await shootFlux([name, '--help']);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(new RegExp(`^Usage:\n  shoot-flux ${name} .*\\[options\\]\n`));
@@ -14,7 +14,7 @@ test.each(['run', 'render', 'validate', 'distribution'])('%s --help tells usage 
   expect(out).toMatch(/\n {2}--help /);
 });
 
-test('the overview names every command', async () => {
+test('lists every command in the overview', async () => {
   const { code, out } = await shootFlux(['--help']);
   expect(code).toBe(0);
   for (const name of ['run', 'render', 'validate', 'distribution']) expect(out).toContain(`\n  ${name} `);
@@ -22,14 +22,14 @@ test('the overview names every command', async () => {
 });
 
 test.each([
-  [['frob'], 'shoot-flux: there is no command "frob"; see: shoot-flux --help\n'],
-  [['toString'], 'shoot-flux: there is no command "toString"; see: shoot-flux --help\n'],
+  [['frob'], 'shoot-flux: unknown command "frob"; see: shoot-flux --help\n'],
+  [['toString'], 'shoot-flux: unknown command "toString"; see: shoot-flux --help\n'],
   [['render', '--frob'], "shoot-flux render: Unknown option '--frob'; see: shoot-flux render --help\n"],
   [
     ['render', '--shoot', '--json'],
     "shoot-flux render: Option '--shoot' argument is ambiguous; see: shoot-flux render --help\n",
   ],
-  [['render', 'x'], 'shoot-flux render: "x" is one argument too many; see: shoot-flux render --help\n'],
+  [['render', 'x'], 'shoot-flux render: unexpected argument "x"; see: shoot-flux render --help\n'],
   [['render'], 'shoot-flux render: --flux-distribution is missing; see: shoot-flux render --help\n'],
   [
     ['distribution', 'inspect'],
@@ -37,13 +37,13 @@ test.each([
   ],
   [
     ['distribution'],
-    'shoot-flux distribution: say whether to make or to inspect; see: shoot-flux distribution --help\n',
+    'shoot-flux distribution: expects "make" or "inspect"; see: shoot-flux distribution --help\n',
   ],
-])('%j is wrong usage', async (args, err) => {
+])('rejects %j as wrong usage', async (args, err) => {
   expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
 });
 
-test('the process ends with the exit code of the command', async () => {
+test('exits with the exit code of the command', async () => {
   const run = promisify(execFile)(process.execPath, ['infra/cli/main.ts', 'render']);
   await expect(run).rejects.toMatchObject({
     code: 2,
@@ -54,7 +54,7 @@ test('the process ends with the exit code of the command', async () => {
 test.each([
   [[], 0],
   [['--json'], 0],
-])('a reader who has seen enough is no error: render %j', async (args, code) => {
+])('does not fail when the reader closes the pipe: render %j', async (args, code) => {
   const command = ['infra/cli/main.ts', 'render', '--flux-distribution', standIn.folder, ...args];
   const child = spawn(process.execPath, command);
   child.stdout.destroy();

@@ -3,7 +3,7 @@ import { type Command, columns, exitCodes, type Terminal, UsageError } from './c
 
 interface Entry {
   summary: string;
-  /** Imported only when it is called, so that every command starts as fast as it can. */
+  /** Imported on demand, so that each command loads only its own code. */
   load(): Promise<{ default: Command }>;
 }
 
@@ -11,7 +11,7 @@ const commands: Record<string, Entry> = {
   run: { summary: 'Run the whole product in one process.', load: () => import('./run.ts') },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
-  webhooks: { summary: 'Answer API servers, and nothing else.', load: () => import('./webhooks.ts') },
+  webhooks: { summary: 'Serve the webhooks alone.', load: () => import('./webhooks.ts') },
   distribution: {
     summary: 'Make and inspect distributions of Flux releases.',
     load: () => import('./distribution.ts'),
@@ -19,18 +19,18 @@ const commands: Record<string, Entry> = {
 };
 
 /**
- * Runs one command line; errors become one plain line.
- * @returns the exit code: 0 good, 1 failed, 2 wrong usage
+ * Runs one command line and reports an error in one plain line.
+ * @returns the exit code: 0 success, 1 failure, 2 wrong usage
  */
 export async function cli(args: string[], terminal: Terminal): Promise<number> {
   const [name = '--help', ...rest] = args;
   if (name === '--help' || name === 'help') {
     terminal.out(overview());
-    return args.length === 0 ? exitCodes.wrongUsage : exitCodes.good;
+    return args.length === 0 ? exitCodes.wrongUsage : exitCodes.success;
   }
   try {
     const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (entry === undefined) throw new UsageError(`there is no command "${name}"`);
+    if (entry === undefined) throw new UsageError(`unknown command "${name}"`);
     const { default: command } = await entry.load();
     return await command.run(rest, terminal);
   } catch (error) {
@@ -44,14 +44,14 @@ function report(error: unknown, name: string, terminal: Terminal): number {
     terminal.err(`shoot-flux${topic}: ${error.message}; see: shoot-flux${topic} --help\n`);
     return exitCodes.wrongUsage;
   }
-  // Anything else than our own errors is a defect, and then the place matters.
+  // Any other error is a defect: the stack trace shows where.
   const plain = error instanceof ShootFluxError || !(error instanceof Error);
   terminal.err(`shoot-flux ${name}: ${plain ? errorMessage(error) : (error.stack ?? error.message)}\n`);
-  return exitCodes.failed;
+  return exitCodes.failure;
 }
 
 function overview(): string {
   const rows = Object.entries(commands).map(([name, { summary }]): [string, string] => [`  ${name}`, summary]);
   const lines = ['Usage:', '  shoot-flux COMMAND [options]', '', 'Commands:', ...columns(rows)];
-  return `${[...lines, '', 'Every command has --help. Exit codes: 0 good, 1 failed, 2 wrong usage.'].join('\n')}\n`;
+  return `${[...lines, '', 'Every command has --help. Exit codes: 0 success, 1 failure, 2 wrong usage.'].join('\n')}\n`;
 }

@@ -2,20 +2,20 @@ import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type Option, UsageError, type Values } from './command.ts';
 
-/** How a command is told which clusters it serves. */
+/** Options that say which clusters a command serves. */
 export const clusterOptions = {
   garden: { type: 'string', value: 'KUBECONFIG', description: 'Kubeconfig of the garden.' },
   seed: {
     type: 'string',
     multiple: true,
     value: 'NAME=KUBECONFIG',
-    description: 'A seed to serve, by its name in the garden; may be given several times.',
+    description: 'A seed to serve, under its name in the garden. Repeatable.',
   },
 } as const satisfies Record<string, Option>;
 
 /**
- * Kubeconfig files by cluster, and the names of the seeds. A cluster may be away when we start, but a kubeconfig that
- * cannot be followed is a mistake of now.
+ * Returns the kubeconfig files by cluster, and the names of the seeds. A cluster may be unreachable at start; a broken
+ * kubeconfig fails at once, because it is the operator's mistake.
  * @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used
  */
 export async function clustersOf(

@@ -1,6 +1,6 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 
-/** Where a command reads and writes. */
+/** The input and output of a command. */
 export interface Terminal {
   /** Data. */
   out(text: string): void;
@@ -11,9 +11,9 @@ export interface Terminal {
 }
 
 /** Exit codes of every command. */
-export const exitCodes = { good: 0, failed: 1, wrongUsage: 2 } as const;
+export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
 
-/** The command line is wrong: the message says what, and `--help` is pointed to. */
+/** The command line is wrong. The CLI prints the message and points to `--help`. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -21,14 +21,14 @@ export class UsageError extends Error {
 /** An option and what `--help` says about it. */
 export interface Option {
   type: 'string' | 'boolean';
-  /** True: may be given several times. */
+  /** True: repeatable. */
   multiple?: boolean;
   /** Name of the value in `--help`, for example `FILE`. */
   value?: string;
   description: string;
 }
 
-/** What options were given: a text, a flag, or a list of texts. */
+/** The parsed values of options: a string, a flag, or a list of strings. */
 export type Values<O extends Record<string, Option>> = {
   [Name in keyof O]?: O[Name] extends { type: 'boolean' }
     ? boolean
@@ -37,21 +37,21 @@ export type Values<O extends Record<string, Option>> = {
       : string;
 };
 
-/** A command as its own file describes it. */
+/** A command, as its file defines it. */
 export interface CommandDefinition<O extends Record<string, Option>> {
   name: string;
-  /** What it does, in one line. */
+  /** One line that says what the command does. */
   summary: string;
-  /** What follows the name in the usage line, for example `make|inspect`; without it arguments are refused. */
+  /** Follows the name in the usage line, for example `make|inspect`. Absent: the command takes no arguments. */
   positionals?: string;
   options: O;
-  /** More about it, shown at the end of `--help`. */
+  /** Shown at the end of `--help`. */
   notes?: string;
   /** @returns the exit code */
   run(values: Values<O>, positionals: string[], terminal: Terminal): Promise<number>;
 }
 
-/** A command that has its arguments parsed. */
+/** A command that parses its own arguments. */
 export interface Command {
   run(args: string[], terminal: Terminal): Promise<number>;
 }
@@ -66,10 +66,10 @@ export function command<const O extends Record<string, Option>>(definition: Comm
       const { values, positionals } = parse(args, options);
       if (values.help === true) {
         terminal.out(helpText(definition, options));
-        return exitCodes.good;
+        return exitCodes.success;
       }
       if (positionals.length > 0 && definition.positionals === undefined) {
-        throw new UsageError(`"${positionals[0]}" is one argument too many`);
+        throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
       return definition.run(values as Values<O>, positionals, terminal);
     },
@@ -84,7 +84,7 @@ function parse(args: string[], options: Record<string, Option>) {
   try {
     return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true });
   } catch (error) {
-    // Only the first sentence is about the user's mistake; the rest explains the parser.
+    // The first sentence names the user's mistake; the rest explains how the parser works.
     throw new UsageError(error instanceof Error ? (error.message.split(/\.\s/)[0] ?? '') : String(error));
   }
 }
@@ -99,7 +99,7 @@ function helpText(definition: CommandDefinition<Record<string, Option>>, options
   return `${['Usage:', `  ${usage}`, '', definition.summary, '', 'Options:', ...columns(rows), ...notes].join('\n')}\n`;
 }
 
-/** Lines with the second column aligned. */
+/** Returns lines with the second column aligned. */
 export function columns(rows: [string, string][]): string[] {
   const width = Math.max(...rows.map(([first]) => first.length));
   return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`.trimEnd());

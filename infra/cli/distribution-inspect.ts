@@ -9,28 +9,30 @@ import { oldestKubernetes } from '../../shared/flux/versions.ts';
 import { exitCodes, type Terminal } from './command.ts';
 import { checkComplete } from './releases.ts';
 
-/** What is told about a release. */
+/** The result for one release. */
 interface Report {
   version: string;
-  /** sha256 over its files. */
+  /** SHA-256 over its YAML files. */
   digest?: string;
-  /** Whether the folder has checksums to hold its files against. */
+  /** Whether the folder has checksums, which then were verified. */
   verified?: boolean;
-  /** Component -> its image's tag. */
+  /** Component -> tag of its image. */
   components?: Record<string, string>;
   oldestKubernetes?: string;
-  /** What is wrong with it. */
+  /** Why the release cannot be used. */
   error?: string;
 }
 
-/** Tells what a distribution holds; failed when a release is broken or there is none. */
+/** Prints what a distribution holds. Fails when a release is broken or there is none. */
 export async function inspectDistribution(dir: string, json: boolean, terminal: Terminal): Promise<number> {
   const distribution = openDistribution(dir);
   const versions = await distribution.versions();
   const reports = await Promise.all(versions.map((version) => inspectRelease(distribution, dir, version)));
   terminal.out(json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(text).join(''));
-  if (versions.length === 0) terminal.err(`${dir}: holds no release: add one with "distribution make"\n`);
-  return versions.length === 0 || reports.some(({ error }) => error !== undefined) ? exitCodes.failed : exitCodes.good;
+  if (versions.length === 0) terminal.err(`${dir} holds no Flux release: add one with "distribution make".\n`);
+  return versions.length === 0 || reports.some(({ error }) => error !== undefined)
+    ? exitCodes.failure
+    : exitCodes.success;
 }
 
 async function inspectRelease(distribution: Distribution, dir: string, version: string): Promise<Report> {

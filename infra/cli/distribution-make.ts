@@ -17,12 +17,12 @@ import { exitCodes, type Terminal, UsageError } from './command.ts';
 import { checkComplete } from './releases.ts';
 import { tarFiles } from './tar.ts';
 
-/** Adds a release to a distribution folder; all of it or nothing. */
+/** Adds a release to a distribution folder, completely or not at all. */
 export async function makeRelease(
   { dir, from, version }: { dir: string; from: string; version: string },
   terminal: Terminal,
 ): Promise<number> {
-  if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a release such as v2.9.4`);
+  if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a version such as v2.9.4`);
   const name = version.startsWith('v') ? version : `v${version}`;
   const files = await releaseFiles(from);
   const draft = await newDraft(dir);
@@ -32,12 +32,12 @@ export async function makeRelease(
     await writeFile(join(draft, CHECKSUMS), checksumText(all));
     const release = await readRelease(draft, name);
     checkComplete(release, from);
-    // A draft is private; a release is for everybody who may read the distribution.
+    // A draft is private, a release readable for all.
     await chmod(draft, 0o755);
     const placed = await place(draft, join(dir, name), release);
-    const verb = placed ? 'made' : 'already there';
-    terminal.err(`${join(dir, name)}: ${verb}, with ${componentsOf(release).join(', ')}\n`);
-    return exitCodes.good;
+    const verb = placed ? 'created' : 'already exists';
+    terminal.err(`${join(dir, name)}: ${verb} with ${componentsOf(release).join(', ')}\n`);
+    return exitCodes.success;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
@@ -48,7 +48,7 @@ async function newDraft(dir: string): Promise<string> {
     await mkdir(dir, { recursive: true });
     return await mkdtemp(join(dir, '.draft-'));
   } catch (error) {
-    throw new ShootFluxError(`${dir}: cannot be written (${errorMessage(error)}): give a folder that can.`);
+    throw new ShootFluxError(`${dir}: cannot be written (${errorMessage(error)}): choose a writable folder.`);
   }
 }
 
@@ -61,11 +61,11 @@ async function releaseFiles(from: string): Promise<ReleaseFile[]> {
       .filter(({ name }) => name.endsWith('.yaml'))
       .sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch (error) {
-    throw new ShootFluxError(`${from}: cannot be read (${errorMessage(error)}): give manifests.tar.gz or a folder.`);
+    throw new ShootFluxError(`${from}: cannot be read (${errorMessage(error)}): pass manifests.tar.gz or a folder.`);
   }
 }
 
-/** @returns false when the same release was there already */
+/** @returns false when the same release already exists */
 async function place(draft: string, folder: string, release: Release): Promise<boolean> {
   try {
     await rename(draft, folder);
@@ -75,6 +75,8 @@ async function place(draft: string, folder: string, release: Release): Promise<b
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
     const present = await readRelease(folder, release.version);
     if (present.digest === release.digest) return false;
-    throw new ShootFluxError(`${folder}: holds other files of ${release.version}: remove the folder to make it again.`);
+    throw new ShootFluxError(
+      `${folder}: holds other files of ${release.version}: delete the folder to create it again.`,
+    );
   }
 }

@@ -18,12 +18,12 @@ function inspect(dir: string, ...args: string[]) {
   return shootFlux(['distribution', 'inspect', '--flux-distribution', dir, ...args]);
 }
 
-test('a folder of files becomes a release with checksums that sha256sum verifies', async () => {
+test('makes a release from a folder, with checksums that sha256sum verifies', async () => {
   await using target = await files({});
   const dir = join(target.dir, 'new');
   const { code, out, err } = await make(dir, release, standIn.version);
   expect({ code, out }).toEqual({ code: 0, out: '' });
-  expect(err).toMatch(/v2\.9\.99: made, with helm-controller, kustomize-controller, notification-controller, source-/);
+  expect(err).toMatch(/v2\.9\.99: created with helm-controller, kustomize-controller, notification-controller, source-/);
   const made = join(dir, standIn.version);
   expect(await readdir(dir)).toEqual([standIn.version]);
   expect((await stat(made)).mode & 0o777).toBe(0o755);
@@ -34,55 +34,55 @@ test('a folder of files becomes a release with checksums that sha256sum verifies
   expect(await one).toEqual(await other);
 });
 
-test('manifests.tar.gz gives the same release, which is made once', async () => {
+test('makes the same release from manifests.tar.gz, and only once', async () => {
   await using target = await files({});
   const archive = join(target.dir, 'manifests.tar.gz');
   await run('tar', ['--create', '--gzip', '--file', archive, '--directory', release, '.']);
   const dir = join(target.dir, 'distribution');
-  expect(await make(dir, archive, '2.9.99')).toMatchObject({ code: 0, err: expect.stringContaining(': made, with') });
-  expect(await make(dir, release, 'v2.9.99')).toMatchObject({ code: 0, err: expect.stringContaining('already there') });
+  expect(await make(dir, archive, '2.9.99')).toMatchObject({ code: 0, err: expect.stringContaining(': created with') });
+  expect(await make(dir, release, 'v2.9.99')).toMatchObject({ code: 0, err: expect.stringContaining('already exists') });
 });
 
-test('other files of the same version are refused', async () => {
+test('refuses other files of the same version', async () => {
   await using target = await files({});
   await make(target.dir, release, 'v2.9.99');
   await using changed = await files(await releaseFiles());
   await appendFile(join(changed.dir, 'rbac.yaml'), '# changed\n');
   const { code, err } = await make(target.dir, changed.dir, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toMatch(/v2\.9\.99: holds other files of v2\.9\.99: remove the folder to make it again\.\n$/);
+  expect(err).toMatch(/v2\.9\.99: holds other files of v2\.9\.99: delete the folder to create it again\.\n$/);
   expect(await readdir(target.dir)).toEqual(['v2.9.99']);
 });
 
-test('half a release is refused', async () => {
+test('refuses an incomplete release', async () => {
   const { 'rbac.yaml': _, ...half } = await releaseFiles();
   await using source = await files(half);
   await using target = await files({});
   const { code, err } = await make(target.dir, source.dir, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toContain('without rbac.yaml: give all files of one release.');
+  expect(err).toContain('lacks rbac.yaml: provide all files of one release.');
   expect(await readdir(target.dir)).toEqual([]);
 });
 
 test.each([
-  [['make', '--from', 'x'], 'make needs --from and --version'],
-  [['make', '--from', 'x', '--version', 'newest'], '"newest" is not a release such as v2.9.4'],
-  [['frob'], 'say whether to make or to inspect'],
-  [[], 'say whether to make or to inspect'],
-  [['inspect', 'x'], '"x" is one argument too many'],
-])('%j is wrong usage', async (args, message) => {
+  [['make', '--from', 'x'], 'make requires --from and --version'],
+  [['make', '--from', 'x', '--version', 'newest'], '"newest" is not a version such as v2.9.4'],
+  [['frob'], 'expects "make" or "inspect"'],
+  [[], 'expects "make" or "inspect"'],
+  [['inspect', 'x'], 'unexpected argument "x"'],
+])('rejects %j as wrong usage', async (args, message) => {
   const ran = await shootFlux(['distribution', ...args, '--flux-distribution', '/nowhere']);
   expect(ran).toMatchObject({ code: 2, err: expect.stringContaining(message) });
 });
 
-test('what is no archive is said', async () => {
+test('reports a file that is not an archive', async () => {
   await using target = await files({ 'manifests.tar.gz': 'no archive' });
   const { code, err } = await make(target.dir, target.paths['manifests.tar.gz'], 'v2.9.4');
   expect(code).toBe(1);
-  expect(err).toContain('cannot be read (incorrect header check): give manifests.tar.gz or a folder.');
+  expect(err).toContain('cannot be read (incorrect header check): pass manifests.tar.gz or a folder.');
 });
 
-test('inspect tells what a distribution holds', async () => {
+test('inspect shows what a distribution holds', async () => {
   const { code, out } = await inspect(standIn.folder);
   expect(code).toBe(0);
   expect(out).toMatch(/^v2\.9\.99 {2}sha256 [0-9a-f]{12}, no checksums, Kubernetes 1\.34 and newer\n/);
@@ -92,7 +92,7 @@ test('inspect tells what a distribution holds', async () => {
   ]);
 });
 
-test('inspect finds a release that was changed, and fails', async () => {
+test('inspect fails for a release that was changed', async () => {
   await using target = await files({});
   await make(target.dir, release, 'v2.9.99');
   expect(await inspect(target.dir)).toMatchObject({ code: 0, out: expect.stringContaining('checksums verified') });
@@ -102,39 +102,39 @@ test('inspect finds a release that was changed, and fails', async () => {
   expect(out).toMatch(/^v2\.9\.99 {2}Flux release .*: rbac\.yaml differs from SHA256SUMS: /);
 });
 
-test('inspect finds a release that lacks files, and fails', async () => {
+test('inspect fails for a release that lacks files', async () => {
   await using target = await files({});
   await mkdir(join(target.dir, 'v2.9.98'));
   const { code, out } = await inspect(target.dir);
   expect(code).toBe(1);
-  expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98: without policies\.yaml, rbac\.yaml, source-controller\.yaml: /);
+  expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98: lacks policies\.yaml, rbac\.yaml, source-controller\.yaml: /);
 });
 
-test('a distribution where nothing can be written is said', async () => {
+test('reports a distribution folder that cannot be written', async () => {
   await using target = await files({ file: '' });
   const { code, err } = await make(target.paths.file, release, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toMatch(/file: cannot be written \(E.*\): give a folder that can\.\n$/);
+  expect(err).toMatch(/file: cannot be written \(E.*\): choose a writable folder\.\n$/);
 });
 
-test('render and validate tell a folder without releases, and what is missing there', async () => {
+test('render and validate report a folder without releases', async () => {
   await using target = await files({});
   for (const name of ['render', 'validate']) {
     expect(await shootFlux([name, '--flux-distribution', target.dir])).toEqual({
       code: 1,
       out: '',
-      err: `shoot-flux ${name}: ${target.dir} holds no Flux release: it needs folders such as v2.9.4, see distribution make.\n`,
+      err: `shoot-flux ${name}: ${target.dir} holds no Flux release: add one with "distribution make".\n`,
     });
   }
 });
 
-test('an empty distribution fails', async () => {
+test('inspect fails for an empty distribution', async () => {
   await using target = await files({});
   await mkdir(join(target.dir, 'drafts'));
   expect(await inspect(target.dir)).toMatchObject({
     code: 1,
     out: '',
-    err: expect.stringContaining('holds no release'),
+    err: expect.stringContaining('holds no Flux release'),
   });
 });
 

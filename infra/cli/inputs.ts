@@ -19,13 +19,13 @@ export const inputOptions = {
     type: 'string',
     value: 'FILE',
     description:
-      'The Shoot: its resources, Kubernetes version and, without --provider-config, its providerConfig count.',
+      'The Shoot: used for its resources, its Kubernetes version and, without --provider-config, its providerConfig.',
   },
 } as const satisfies Record<string, Option>;
 
 export const inputNotes = 'FILE is YAML or JSON, or - for standard input.';
 
-/** What a Shoot's objects are made from, as far as files tell. */
+/** The inputs of a Shoot's objects, as far as files can provide them. */
 export interface CliInputs {
   distribution: string;
   config: ConfigInputs;
@@ -62,7 +62,7 @@ const resourceRef = requiredKey(
   { description: '', example: '{ apiVersion: v1, kind: Secret, name: fleet-credentials }' },
 );
 
-/** What is read of a Shoot; a file is no API server, so that only what counts has to be right. */
+/** The fields of a Shoot that are read. No API server has validated the file, so only these are checked. */
 const shootSchema = z.looseObject({
   metadata: z.optional(z.looseObject({ name, namespace: name })),
   spec: z.optional(
@@ -75,7 +75,7 @@ const shootSchema = z.looseObject({
   status: z.optional(z.looseObject({ technicalID: name, uid: name, clusterIdentity: name })),
 });
 
-/** The values of `data` are judged with the keys. */
+/** The values of `data` are checked later, together with its keys. */
 const configMapSchema = z.looseObject({
   apiVersion: z.optional(z.literal('v1')),
   metadata: z.optional(z.looseObject({ name: z.optional(z.literal('flux-config')), namespace: name })),
@@ -92,21 +92,21 @@ function fluxConfigOf(document: unknown, file: string, shoot: Shoot | undefined)
 function shootOf(document: unknown, file: string): Shoot {
   if (kindOf(document) !== 'Shoot') throw wrongKind(file, 'Shoot', '--shoot');
   const shoot = checked(document, shootSchema, file);
-  // A Shoot that is yet to be created may have a generateName instead.
+  // A Shoot that has not been created yet may have a generateName instead.
   return { ...shoot, metadata: { name: '', ...shoot.metadata } } as Shoot;
 }
 
-/** Where other kinds than the FluxConfig belong. */
+/** Remedies for documents of another kind than FluxConfig. */
 const elsewhere: Record<string, string> = {
-  Shoot: 'give it to --shoot',
-  ConfigMap: 'give it to --flux-config',
-  Extension: 'give --provider-config only its spec.providerConfig',
+  Shoot: 'pass it to --shoot',
+  ConfigMap: 'pass it to --flux-config',
+  Extension: 'pass only its spec.providerConfig to --provider-config',
 };
 
 function providerConfigOf(document: unknown, file: string): unknown {
   const kind = kindOf(document);
   const remedy = kind !== undefined && Object.hasOwn(elsewhere, kind) ? elsewhere[kind] : undefined;
-  if (remedy !== undefined) throw new ShootFluxError(`${file}: is a whole ${kind}: ${remedy}.`);
+  if (remedy !== undefined) throw new ShootFluxError(`${file}: holds a whole ${kind}: ${remedy}.`);
   return document;
 }
 
@@ -114,7 +114,7 @@ function kindOf(document: unknown): string | undefined {
   return textOf(given(document)?.kind);
 }
 
-/** @throws ConfigError with every place where the document has another form */
+/** @throws ConfigError with every field of the document that has the wrong form */
 function checked<T extends z.ZodMiniType>(document: unknown, schema: T, file: string): z.infer<T> {
   const value = withoutNulls(document);
   const issues = schemaIssues(file, schema, value);
@@ -123,7 +123,7 @@ function checked<T extends z.ZodMiniType>(document: unknown, schema: T, file: st
 }
 
 function wrongKind(file: string, kind: string, option: string): ShootFluxError {
-  return new ShootFluxError(`${file}: is no ${kind}: give ${option} a file that holds one.`);
+  return new ShootFluxError(`${file}: is not a ${kind}: pass a file to ${option} that holds one.`);
 }
 
 function ownProviderConfig(shoot: Shoot | undefined): unknown {

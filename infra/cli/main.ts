@@ -6,11 +6,11 @@ useCompileCache();
 const { cli } = await import('./cli.ts');
 const { exitCodes } = await import('./command.ts');
 
-// Who reads may have seen enough, as `head` has: the command still ends with its own exit code.
+// A reader such as `head` may close the pipe early; the command still ends with its own exit code.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
   process.stderr.write(`shoot-flux: standard output: ${message}\n`);
-  process.exit(exitCodes.failed);
+  process.exit(exitCodes.failure);
 });
 
 process.exitCode = await cli(process.argv.slice(2), {

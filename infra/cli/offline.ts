@@ -10,16 +10,16 @@ import type { Shoot } from '../../shared/gardener/types.ts';
 import type { CliInputs } from './inputs.ts';
 import { releasesOf } from './releases.ts';
 
-/** A Shoot's objects as far as they can be told without a cluster. */
+/** A Shoot's objects, as far as they are known without a cluster. */
 export interface Offline {
   groups: ObjectGroups;
-  /** What the shoot gets besides, one sentence each: its content is only known in the landscape. */
+  /** One sentence for each further object, whose content is known only in the landscape. */
   unknown: string[];
 }
 
 /**
- * The whole way from configuration to objects, without a cluster.
- * @throws ConfigError with everything that is wrong
+ * Computes a Shoot's objects from its configuration, without a cluster.
+ * @throws ConfigError with every issue
  */
 export async function renderOffline({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
@@ -34,7 +34,7 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
   const groups = objectGroups({
     config,
     release: await releases.release(version),
-    shoot: shootFacts(clusterOf(shoot ?? nobody), {}),
+    shoot: shootFacts(clusterOf(shoot ?? unnamedShoot), {}),
     secrets: [],
     configMaps: [],
     ownsNamespace: true,
@@ -44,7 +44,7 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
   return { groups: { ...groups, secrets }, unknown: unknownObjects(config, shoot) };
 }
 
-const nobody: Shoot = { metadata: { name: '' } };
+const unnamedShoot: Shoot = { metadata: { name: '' } };
 
 function clusterOf(shoot: Shoot) {
   const name = shoot.status?.technicalID ?? '';
@@ -56,7 +56,7 @@ function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): stri
   const copies = copied.map((copy) => sentence(copy, shoot));
   if (shoot !== undefined) return copies;
   const { namespace } = config.flux;
-  return [...copies, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts: give --shoot to see them.`];
+  return [...copies, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts: pass --shoot to see them.`];
 }
 
 function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot | undefined): string {
@@ -65,7 +65,7 @@ function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot 
   const { resourceName } = origin;
   const entry = shoot?.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
   const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
-  const name = targetName ?? entry?.name ?? `(named as the ${kind} itself)`;
+  const name = targetName ?? entry?.name ?? `(with the name of the ${kind})`;
   const content =
     entry?.kind === 'WorkloadIdentity'
       ? `a token of the WorkloadIdentity that is the resource "${resourceName}" of the Shoot.`

@@ -1,6 +1,6 @@
 import { UsageError } from './command.ts';
 
-/** The number of a port; undefined when the option is not given. @throws UsageError */
+/** Returns the number of a port, or undefined when the option is absent. @throws UsageError */
 export function portOf(option: string, text: string): number;
 export function portOf(option: string, text: string | undefined): number | undefined;
 export function portOf(option: string, text: string | undefined): number | undefined {

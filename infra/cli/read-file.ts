@@ -3,38 +3,38 @@ import { parseAllDocuments } from 'yaml';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { Terminal } from './command.ts';
 
-/** What the parser calls the mistakes that a person would not call "neither YAML nor JSON". */
+/** Parser error codes with a better description than "neither YAML nor JSON". */
 const mistakes: Record<string, string> = {
-  DUPLICATE_KEY: 'has a key that is there already',
+  DUPLICATE_KEY: 'repeats a key',
   TAB_AS_INDENT: 'is indented with a tab',
 };
 
 /**
- * One YAML or JSON document from a file, or from standard input for `-`; empty ones beside it do not count.
+ * Reads one YAML or JSON document from a file, or from standard input for `-`. Ignores empty documents beside it.
  * @throws ShootFluxError when it cannot be read; the message never quotes the content, which may be a Secret
  */
 export async function readDocument(path: string, terminal: Terminal): Promise<unknown> {
   const content = path === '-' ? await terminal.stdin() : await readText(path);
-  // Merge keys are YAML 1.1, but kubectl reads them. Warnings of the parser would quote the content.
+  // Merge keys are YAML 1.1, but kubectl reads them. The parser's warnings would quote the content.
   const documents = [...parseAllDocuments(content, { prettyErrors: false, merge: true, logLevel: 'error' })];
   const wrong = documents.flatMap(({ errors }) => errors)[0];
   if (wrong !== undefined) {
     const line = content.slice(0, wrong.pos[0]).split('\n').length;
     const what = mistakes[wrong.code] ?? `is neither YAML nor JSON (${wrong.code})`;
-    throw new ShootFluxError(`${path}: line ${line} ${what}: mend the file.`);
+    throw new ShootFluxError(`${path}: line ${line} ${what}: correct the file.`);
   }
   const values = documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
-  if (values.length > 1) throw new ShootFluxError(`${path}: holds ${values.length} documents: leave one of them.`);
+  if (values.length > 1) throw new ShootFluxError(`${path}: holds ${values.length} documents: keep only one.`);
   return values[0] ?? null;
 }
 
-/** What JSON can hold, too: aliases have to lead somewhere, never in a circle, and tags to no other types. */
+/** Reads a value that JSON can express: no dangling or circular aliases, no tags for other types. */
 function plainValue(path: string, read: () => unknown): unknown {
   try {
     const value = read();
     if (isJson(value, [])) return value;
   } catch (error) {
-    // The parser's error for an alias without anchor, or for far too many of them.
+    // The parser throws this for an alias without an anchor, or for too many aliases.
     if (!(error instanceof ReferenceError)) throw error;
   }
   throw new ShootFluxError(

@@ -4,18 +4,18 @@ import { openDistribution } from '../../shared/flux/distribution.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
 
 /**
- * The releases of a distribution, newest first.
- * @throws ShootFluxError when there is none: nothing that a configuration says can help then
+ * Returns the Flux releases of a distribution, newest first.
+ * @throws ShootFluxError when there is none, because then no configuration can work
  */
 export async function releasesOf(distribution: Distribution, dir: string): Promise<string[]> {
   const releases = await distribution.versions();
   if (releases.length > 0) return releases;
-  throw new ShootFluxError(`${dir} holds no Flux release: it needs folders such as v2.9.4, see distribution make.`);
+  throw new ShootFluxError(`${dir} holds no Flux release: add one with "distribution make".`);
 }
 
 /**
- * Reads every release once, some 50 ms each: what would fail at the first Shoot that gets it is a mistake of now.
- * @throws ShootFluxError naming what is wrong with one of them
+ * Reads every Flux release once, so that a broken one fails at start and not at the first Shoot that gets it.
+ * @throws ShootFluxError that names the broken file
  */
 export async function checkReleases(dir: string, versions: string[]): Promise<void> {
   const distribution = openDistribution(dir);
@@ -23,13 +23,13 @@ export async function checkReleases(dir: string, versions: string[]): Promise<vo
 }
 
 /**
- * Whether all files of a release are there that every installation needs.
+ * Checks that a Flux release has the files that every installation needs.
  * @param from where its files come from
- * @throws ShootFluxError naming those that are missing
+ * @throws ShootFluxError that names the missing files
  */
 export function checkComplete(release: Release, from: string): void {
   const missing = ['policies', 'rbac', 'source-controller'].filter((name) => !release.files.has(name));
   if (missing.length === 0) return;
   const names = missing.map((name) => `${name}.yaml`).join(', ');
-  throw new ShootFluxError(`${from}: without ${names}: give all files of one release.`);
+  throw new ShootFluxError(`${from}: lacks ${names}: provide all files of one release.`);
 }

@@ -37,7 +37,7 @@ const providerConfig = {
   kustomization: { template: { spec: { path: 'clusters/bar' } } },
 };
 
-test('a public repository of the project', async () => {
+test('renders a public repository of the project', async () => {
   await using input = await files({ config: fluxConfig(repository), shoot: shoot() });
   const { config, shoot: shootFile } = input.paths;
   const { code, out, err } = await shootFlux([
@@ -52,7 +52,7 @@ test('a public repository of the project', async () => {
   await expect(out).toMatchFileSnapshot('./testdata/public-repository.yaml');
 });
 
-test('Secrets of the landscape are named, the providerConfig of the Shoot counts', async () => {
+test('names Secrets of the landscape and reads the providerConfig of the Shoot', async () => {
   const extensions = [{ type: 'shoot-flux', providerConfig }];
   await using input = await files({ shoot: shoot({ extensions, resources }) });
   const { out } = await shootFlux(['render', ...distribution, '--shoot', input.paths.shoot]);
@@ -61,23 +61,23 @@ test('Secrets of the landscape are named, the providerConfig of the Shoot counts
   expect(out).toContain('\n  path: clusters/bar\n');
 });
 
-test('a Secret without a target is named as the resource names it', async () => {
+test('names a Secret without targetName after the referenced object', async () => {
   const additionalSecretResources = [{ name: 'creds' }];
   await using input = await files({ shoot: shoot({ resources }), config: { additionalSecretResources } });
   const args = ['render', ...distribution, '--provider-config', input.paths.config];
   expect((await shootFlux([...args, '--shoot', input.paths.shoot])).out).toContain(
     '# Secret flux-system/git-creds: a copy',
   );
-  expect((await shootFlux(args)).out).toContain('# Secret flux-system/(named as the Secret itself): a copy');
+  expect((await shootFlux(args)).out).toContain('# Secret flux-system/(with the name of the Secret): a copy');
 });
 
-test('without a Shoot its facts are named instead of shown', async () => {
+test('names the facts of the Shoot when no Shoot is passed', async () => {
   const { out } = await shootFlux(['render', ...distribution]);
-  expect(out).toContain('# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts: give --shoot to see them.\n');
+  expect(out).toContain('# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts: pass --shoot to see them.\n');
   expect(out).not.toContain('kind: ConfigMap');
 });
 
-test('as JSON the same objects, and what is not shown is said beside them', async () => {
+test('prints the same objects as JSON, and names the others on standard error', async () => {
   await using input = await files({ config: providerConfig, shoot: shoot({ resources }) });
   const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
   const { out, err } = await shootFlux([...args, '--json']);
@@ -90,7 +90,7 @@ test('as JSON the same objects, and what is not shown is said beside them', asyn
   expect(err).toBe('not shown: Secret flux-system/flux-system: a copy of the resource "creds" of the Shoot.\n');
 });
 
-test('the annotations of a template stay, those for the resource-manager are left out', async () => {
+test('keeps the annotations of a template and omits those for the resource-manager', async () => {
   const metadata = { annotations: { 'example.com/mine': 'yes' } };
   const template = {
     kind: 'GitRepository',
@@ -103,7 +103,7 @@ test('the annotations of a template stay, those for the resource-manager are lef
   expect(out).not.toContain('resources.gardener.cloud');
 });
 
-test('a configuration that is wrong renders nothing', async () => {
+test('renders nothing for an invalid configuration', async () => {
   const { code, out, err } = await shootFlux(
     ['render', ...distribution, '--provider-config', '-'],
     'flux: {logLevel: loud}',
@@ -113,9 +113,9 @@ test('a configuration that is wrong renders nothing', async () => {
 });
 
 test.each([
-  ['--flux-config', 'kind: Secret\n', 'is no ConfigMap: give --flux-config a file that holds one.'],
-  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', 'is no Shoot: give --shoot a file that holds one.'],
-  ['--shoot', '[kind, Shoot]', 'is no Shoot: give --shoot a file that holds one.'],
+  ['--flux-config', 'kind: Secret\n', 'is not a ConfigMap: pass a file to --flux-config that holds one.'],
+  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', 'is not a Shoot: pass a file to --shoot that holds one.'],
+  ['--shoot', '[kind, Shoot]', 'is not a Shoot: pass a file to --shoot that holds one.'],
   [
     '--shoot',
     'kind: Shoot\nspec: {resources: {name: a}}\n',
@@ -132,16 +132,16 @@ test.each([
     'kind: ConfigMap\nmetadata: {name: flux}\n',
     'metadata.name: "flux" is not possible; write flux-config',
   ],
-  ['--provider-config', 'kind: Shoot\n', 'is a whole Shoot: give it to --shoot.'],
+  ['--provider-config', 'kind: Shoot\n', 'holds a whole Shoot: pass it to --shoot.'],
   [
     '--provider-config',
     'kind: Extension\n',
-    'is a whole Extension: give --provider-config only its spec.providerConfig.',
+    'holds a whole Extension: pass only its spec.providerConfig to --provider-config.',
   ],
-  ['--provider-config', 'a: b\nc: "hidden\n', 'line 3 is neither YAML nor JSON (MISSING_CHAR): mend the file.'],
-  ['--provider-config', 'a: b\na: c\n', 'line 2 has a key that is there already: mend the file.'],
-  ['--provider-config', 'a:\n\tb: c\n', 'line 2 is indented with a tab: mend the file.'],
-  ['--provider-config', 'a: b\n---\na: c\n', 'holds 2 documents: leave one of them.'],
+  ['--provider-config', 'a: b\nc: "hidden\n', 'line 3 is neither YAML nor JSON (MISSING_CHAR): correct the file.'],
+  ['--provider-config', 'a: b\na: c\n', 'line 2 repeats a key: correct the file.'],
+  ['--provider-config', 'a:\n\tb: c\n', 'line 2 is indented with a tab: correct the file.'],
+  ['--provider-config', 'a: b\n---\na: c\n', 'holds 2 documents: keep only one.'],
   [
     '--provider-config',
     'flux: *nowhere\n',
@@ -162,7 +162,7 @@ test.each([
     'flux: .inf\n',
     'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
   ],
-])('%s with %j', async (option, content, message) => {
+])('rejects %s with %j', async (option, content, message) => {
   await using input = await files({ input: content });
   const { code, err } = await shootFlux(['render', ...distribution, option, input.paths.input]);
   expect(code).toBe(1);
@@ -175,13 +175,13 @@ test.each([
   ['documents without content beside it', '# mine\n---\nflux: {namespace: gitops}\n---\n'],
   ['a byte order mark and lines of Windows', '\ufeffflux:\r\n  namespace: gitops\r\n'],
   ['JSON', '{"flux": {"namespace": "gitops"}}'],
-])('a file may have %s', async (_what, content) => {
+])('accepts a file with %s', async (_what, content) => {
   const { out, err } = await shootFlux(['render', ...distribution, '--provider-config', '-'], content);
   expect(err).toBe('');
   expect(out).toContain('\nkind: Namespace\nmetadata:\n  name: gitops\n');
 });
 
-test('a Shoot that is yet to be created', async () => {
+test('accepts a Shoot that has not been created yet', async () => {
   const file = { kind: 'Shoot', spec: { resources } };
   await using input = await files({ shoot: file, config: providerConfig });
   const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
@@ -201,7 +201,7 @@ test.each([
     { resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } },
     'name: is missing; write it as in fleet-credentials',
   ],
-])('a resource that says too little is told, whether somebody refers to it or not: %j', async (resource, sentence) => {
+])('reports an incomplete resource, whether or not it is referenced: %j', async (resource, sentence) => {
   await using input = await files({ shoot: shoot({ resources: [resource] }) });
   for (const command of ['render', 'validate']) {
     const { code, out, err } = await shootFlux([command, ...distribution, '--shoot', input.paths.shoot]);
@@ -210,7 +210,7 @@ test.each([
   }
 });
 
-test('what is copied is named as what it becomes in the shoot', async () => {
+test('names each copy by its kind and name in the shoot', async () => {
   const reference = (name: string, kind: string, apiVersion = 'v1') => ({
     name,
     resourceRef: { apiVersion, kind, name: `my-${name}` },
@@ -233,7 +233,7 @@ test('what is copied is named as what it becomes in the shoot', async () => {
   );
 });
 
-test('a file that is not there', async () => {
+test('reports a missing file', async () => {
   const { code, err } = await shootFlux(['render', ...distribution, '--shoot', '/nowhere']);
   expect(code).toBe(1);
   expect(err).toMatch(
@@ -241,12 +241,12 @@ test('a file that is not there', async () => {
   );
 });
 
-test('standard input is read once', async () => {
+test('reads standard input once', async () => {
   const args = ['render', ...distribution, '--shoot', '-', '--provider-config', '-'];
   expect(await shootFlux(args)).toMatchObject({ code: 2, err: expect.stringContaining('only one file can be') });
 });
 
-test('values of a ConfigMap are texts', async () => {
+test('requires string values in a ConfigMap', async () => {
   await using input = await files({ config: fluxConfig({ ...repository, suspend: true }) });
   const { code, err } = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
   expect(code).toBe(1);

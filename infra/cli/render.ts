@@ -4,21 +4,21 @@ import { command, exitCodes, type Terminal } from './command.ts';
 import { inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, renderOffline } from './offline.ts';
 
-/** What tells the resource-manager how to treat an object says nothing about the shoot. */
+/** Annotations with this prefix instruct the resource-manager; they say nothing about the shoot. */
 const DELIVERY = 'resources.gardener.cloud/';
 
 export default command({
   name: 'render',
-  summary: 'Print the objects for a shoot as YAML, in the order in which they are delivered.',
-  options: { ...inputOptions, json: { type: 'boolean', description: 'Print one JSON List instead.' } },
+  summary: 'Print the objects for a shoot as YAML, in the order of their delivery.',
+  options: { ...inputOptions, json: { type: 'boolean', description: 'Print a JSON List instead.' } },
   notes:
-    `${inputNotes}\nSecrets that are copied into the shoot are named in a comment, because their content is not known ` +
-    'here.\nThe annotations for the resource-manager are left out.',
+    `${inputNotes}\nSecrets that are copied into the shoot appear only as comments: their content is in the landscape.\n` +
+    'Annotations for the resource-manager are omitted.',
   async run(values, _, terminal) {
     const rendered = await renderOffline(await readInputs(values, terminal));
     if (values.json) printJson(rendered, terminal);
     else printYaml(rendered, terminal);
-    return exitCodes.good;
+    return exitCodes.success;
   },
 });
 
@@ -38,11 +38,14 @@ function printJson({ groups, unknown }: Offline, terminal: Terminal): void {
 
 function plain(object: KubeObject): KubeObject {
   const { annotations, ...metadata } = object.metadata;
-  const kept = Object.entries(annotations ?? {}).filter(([name]) => !name.startsWith(DELIVERY));
-  return { ...object, metadata: { ...metadata, ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }) } };
+  const visible = Object.entries(annotations ?? {}).filter(([name]) => !name.startsWith(DELIVERY));
+  return {
+    ...object,
+    metadata: { ...metadata, ...(visible.length > 0 && { annotations: Object.fromEntries(visible) }) },
+  };
 }
 
-/** Quoted so that readers of YAML 1.1, such as kubectl, read the same. */
+/** Quotes values that YAML 1.1 readers such as kubectl would read differently. */
 function yaml(object: KubeObject): string {
   return stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
 }

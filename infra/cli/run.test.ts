@@ -9,8 +9,8 @@ import { files, shootFlux } from './testing.ts';
 
 const kubeconfig = {
   clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'nobody', user: { token: 'none' } }],
-  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'nobody' } }],
+  users: [{ name: 'anonymous', user: { token: 'none' } }],
+  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'anonymous' } }],
   'current-context': 'here',
 };
 
@@ -20,7 +20,7 @@ test.each([
   [['--seed', 'garden=kubeconfig'], 'a seed cannot be called garden'],
   [['--seed', 'a=kubeconfig', '--sqs-endpoint', 'queue'], '--sqs-endpoint queue is not a URL'],
   [['--seed', 'a=kubeconfig', '--port', 'http'], '--port http is not a port'],
-])('%j is wrong usage', async (args, message) => {
+])('rejects %j as wrong usage', async (args, message) => {
   await using input = await files({ kubeconfig });
   const own = args.map((arg) => arg.replace('=kubeconfig', `=${input.paths.kubeconfig}`));
   const options = ['--garden', input.paths.kubeconfig, '--flux-distribution', standIn.folder];
@@ -37,7 +37,7 @@ async function run(paths: Record<'garden' | 'seed', string>, ...args: string[]) 
 test.each([
   ['', 'is neither YAML nor JSON of a kubeconfig'],
   [{ ...kubeconfig, 'current-context': 'elsewhere' }, 'current-context elsewhere is not among its contexts'],
-])('a kubeconfig that cannot be followed ends the start: %j', async (seed, message) => {
+])('does not start with an unusable kubeconfig: %j', async (seed, message) => {
   await using input = await files({ garden: kubeconfig, seed });
   const { code, err } = await run(input.paths, '--port', '0');
   expect(code).toBe(1);
@@ -47,8 +47,8 @@ test.each([
 
 test.each([
   [{ SHA256SUMS: `${'0'.repeat(64)}  rbac.yaml\n` }, 'rbac.yaml, .* differ from SHA256SUMS'],
-  [{ 'rbac.yaml': undefined }, 'without rbac.yaml'],
-])('a release that no Shoot could get ends the start: %j', async (changes, message) => {
+  [{ 'rbac.yaml': undefined }, 'lacks rbac.yaml'],
+])('does not start with a broken Flux release: %j', async (changes, message) => {
   await using input = await files({ garden: kubeconfig, seed: kubeconfig });
   const dir = join(input.dir, 'distribution');
   await cp(standIn.folder, dir, { recursive: true });
@@ -61,7 +61,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('an SQS that does not answer ends the start with one sentence', async () => {
+test('does not start when SQS does not answer, and says so in one sentence', async () => {
   await using input = await files({ garden: kubeconfig, seed: kubeconfig });
   const { code, err } = await run(input.paths, '--sqs-endpoint', 'http://127.0.0.1:1');
   expect(code).toBe(1);
@@ -70,7 +70,7 @@ test('an SQS that does not answer ends the start with one sentence', async () =>
   );
 });
 
-test('a port that is taken ends the process: no watcher and no queue goes on', async () => {
+test('ends the process when the port is taken, with its watcher and queue', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, resolve));
   const { port } = taken.address() as AddressInfo;
@@ -78,7 +78,7 @@ test('a port that is taken ends the process: no watcher and no queue goes on', a
   const { kubeconfig: file } = input.paths;
   const clusters = ['--garden', file, '--seed', `local=${file}`];
   const command = ['infra/cli/main.ts', 'run', ...clusters, '--flux-distribution', standIn.folder, '--port', `${port}`];
-  // A process that goes on is killed, and then it has no exit code.
+  // A process that keeps running is killed and has no exit code.
   const ended = promisify(execFile)(process.execPath, command, { timeout: 20_000, killSignal: 'SIGKILL' });
   await expect(ended).rejects.toMatchObject({
     code: 1,

@@ -20,32 +20,36 @@ export default command({
     'flux-distribution': { type: 'string', value: 'DIR', description: 'Folder with one folder per Flux release.' },
     port: { type: 'string', value: 'N', description: 'Serve /healthz, /readyz and /metrics on this port.' },
     ...webhookOptions,
-    'sqs-endpoint': { type: 'string', value: 'URL', description: 'Use this SQS instead of the embedded one.' },
+    'sqs-endpoint': {
+      type: 'string',
+      value: 'URL',
+      description: 'Use this SQS endpoint instead of the embedded queue.',
+    },
     landscape: {
       type: 'string',
       value: 'NAME',
-      description: 'Shown in the comments of deploy keys; default gardener.',
+      description: 'Name of the landscape in the comments of deploy keys. Default: gardener.',
     },
     'garden-identity': {
       type: 'string',
       value: 'ID',
-      description: "The garden's cluster identity; default: taken from the Shoot.",
+      description: "The garden's cluster identity. Default: taken from the Shoot.",
     },
     'shoot-access': {
       type: 'string',
       value: 'internal|external',
-      description: 'Which address of a shoot is tried first; default internal inside a cluster, else external.',
+      description: 'Address of a shoot to try first. Default: internal inside a cluster, else external.',
     },
     delivery: {
       type: 'string',
       value: 'ManagedResource|Direct|Auto',
       description:
-        "Who writes into the shoots: Gardener's resource-manager (default), shoot-flux itself, or that only where the resource-manager may not.",
+        "Who applies objects to the shoots: Gardener's resource-manager (default), shoot-flux, or shoot-flux only where the resource-manager may not.",
     },
     ...healthOptions,
-    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error; default info.' },
+    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },
   },
-  notes: 'Logs are JSON lines on standard error. SIGTERM and SIGINT let runs end that are under way.',
+  notes: 'Logs are JSON lines on standard error. On SIGTERM and SIGINT, current runs finish first.',
   async run(values, _, terminal) {
     const { files, seeds } = await clustersOf(values);
     const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
@@ -63,8 +67,8 @@ export default command({
     const heartbeat = heartbeatOf(values, settings.seeds);
     const webhooks = await webhooksOf(values);
     const log = createLog(logLevel(values['log-level']));
-    // From the start: whoever asks it to end while it begins is heard too.
-    const asked = untilSignal();
+    // Registered first, so that a signal during the start is not lost.
+    const signalled = untilSignal();
     const product = await startProduct({
       credentials: () => kubeconfigFiles(files),
       settings,
@@ -79,10 +83,10 @@ export default command({
     terminal.err(
       `shoot-flux serves ${settings.seeds.join(', ')} with Flux ${releases.join(', ')}${probes}${answers}\n`,
     );
-    const signal = await asked;
+    const signal = await signalled;
     log.info('stopping', { signal });
     await product.stop();
-    return exitCodes.good;
+    return exitCodes.success;
   },
 });
 
@@ -94,11 +98,11 @@ function url(text: string | undefined): string | undefined {
 function delivery(text: string | undefined): Settings['delivery'] {
   const known = (['ManagedResource', 'Direct', 'Auto'] as const).find((value) => value === (text ?? 'ManagedResource'));
   if (known !== undefined) return known;
-  throw new UsageError(`--delivery ${text} is none of ManagedResource, Direct and Auto`);
+  throw new UsageError(`--delivery ${text} is not ManagedResource, Direct or Auto`);
 }
 
 function shootAccess(text: string | undefined): Settings['shootAccess'] {
   if (text === 'internal' || text === 'external') return text;
-  if (text !== undefined) throw new UsageError(`--shoot-access ${text} is neither internal nor external`);
+  if (text !== undefined) throw new UsageError(`--shoot-access ${text} is not internal or external`);
   return process.env.KUBERNETES_SERVICE_HOST === undefined ? 'external' : 'internal';
 }

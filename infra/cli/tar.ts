@@ -6,7 +6,7 @@ export interface TarFile {
   content: Buffer;
 }
 
-/** The regular files of a tar archive, as releases pack them: short names, no links. */
+/** Yields the regular files of a tar archive. Flux releases use short names and no links, so nothing else is read. */
 export function* tarFiles(archive: Buffer): Generator<TarFile> {
   for (let at = 0; at + BLOCK <= archive.length; ) {
     const header = archive.subarray(at, at + BLOCK);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cli } from './cli.ts';
 
-/** What a command line did. */
+/** The result of a command line. */
 export interface Ran {
   code: number;
   out: string;
@@ -25,7 +25,7 @@ export async function shootFlux(args: string[], stdin = ''): Promise<Ran> {
   return { ...ran, code };
 }
 
-/** Files in a folder of their own, removed when the test is over; values that are no text are written as JSON. */
+/** Writes files to a temporary folder, deleted when the test ends. Values other than strings are written as JSON. */
 export async function files<Name extends string>(contents: Record<Name, unknown>) {
   const dir = await mkdtemp(join(tmpdir(), 'cli-'));
   const paths = {} as Record<Name, string>;

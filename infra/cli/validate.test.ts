@@ -7,12 +7,12 @@ function validate(config: unknown, ...args: string[]) {
   return shootFlux(['validate', ...options], JSON.stringify(config));
 }
 
-test('a good configuration prints nothing', async () => {
+test('prints nothing for a valid configuration', async () => {
   expect(await validate({ flux: { version: '2.9.x' } })).toEqual({ code: 0, out: '', err: '' });
   expect(await validate({ flux: { version: '2.9.x' } }, '--json')).toEqual({ code: 0, out: '[]\n', err: '' });
 });
 
-test('every issue is a line', async () => {
+test('prints one line for each issue', async () => {
   const { code, out, err } = await validate({ flux: { logLevel: 'loud', componens: [] }, syncMode: 'Never' });
   expect({ code, err }).toEqual({ code: 1, err: '' });
   const lines = out.trimEnd().split('\n');
@@ -27,13 +27,13 @@ test.each([
     'flux.componentsExtra[0]',
     'has no component source-watcher; it has',
   ],
-])('%j is judged by the distribution', async (config, path, message) => {
+])('checks %j against the distribution', async (config, path, message) => {
   const { code, out } = await validate(config, '--json');
   expect(code).toBe(1);
   expect(JSON.parse(out)).toEqual([{ object: expect.any(String), path, message: expect.stringContaining(message) }]);
 });
 
-test('what cannot be checked is no finding', async () => {
+test('reports no issue for what it cannot check', async () => {
   const ran = await shootFlux(['validate', '--flux-distribution', '/nowhere']);
   expect(ran).toMatchObject({
     code: 1,

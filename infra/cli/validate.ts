@@ -5,19 +5,19 @@ import { renderOffline } from './offline.ts';
 
 export default command({
   name: 'validate',
-  summary: 'Check a configuration: print nothing, or one line for everything that is wrong.',
-  options: { ...inputOptions, json: { type: 'boolean', description: 'Print a JSON list of what is wrong.' } },
+  summary: 'Check a configuration: print nothing, or one line for each issue.',
+  options: { ...inputOptions, json: { type: 'boolean', description: 'Print the issues as a JSON list.' } },
   notes: inputNotes,
   async run(values, _, terminal) {
     try {
       await renderOffline(await readInputs(values, terminal));
       if (values.json) terminal.out('[]\n');
-      return exitCodes.good;
+      return exitCodes.success;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const lines = error.issues.map((issue) => `${issueText(issue)}\n`);
       terminal.out(values.json ? `${JSON.stringify(error.issues, null, 2)}\n` : lines.join(''));
-      return exitCodes.failed;
+      return exitCodes.failure;
     }
   },
 });

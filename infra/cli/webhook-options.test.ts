@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('webhooks of run', () => {
-  it('are served only when a port says so', async () => {
+  it('are served only with --webhook-port', async () => {
     expect(await webhooksOf({})).toBeUndefined();
     expect(await webhooksOf({ 'webhook-port': '0' })).toEqual({ port: 0, hosts: ['shoot-flux.shoot-flux.svc'] });
     expect(await webhooksOf({ 'webhook-port': '8443', 'webhook-host': ['a.example', '127.0.0.1'] })).toEqual({
@@ -27,7 +27,7 @@ describe('webhooks of run', () => {
     });
   });
 
-  it('take a certificate of somebody else', async () => {
+  it('use a certificate from files', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
     const { serving } = await renewed(undefined, work, ['a.example'], new Date());
@@ -39,7 +39,7 @@ describe('webhooks of run', () => {
     await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is no private key: give one as PEM.`);
   });
 
-  it('say which file of a certificate is wrong, and how', async () => {
+  it('name the certificate file that is wrong, and why', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const now = new Date();
     const make = (names: string[], date = now) => renewed(undefined, due(undefined, names, date), names, date);
@@ -77,19 +77,19 @@ describe('webhooks of run', () => {
   it.each([
     [{ 'webhook-port': 'x' }, '--webhook-port x is not a port'],
     [{ 'webhook-port': '' }, '--webhook-port  is not a port'],
-    [{ 'webhook-host': ['a'] }, '--webhook-host is of no use without --webhook-port'],
-    [{ 'webhook-key': 'a' }, '--webhook-key is of no use without --webhook-port'],
+    [{ 'webhook-host': ['a'] }, '--webhook-host requires --webhook-port'],
+    [{ 'webhook-key': 'a' }, '--webhook-key requires --webhook-port'],
     [
       { 'webhook-port': '1', 'webhook-host': ['https://a.example'] },
       '--webhook-host https://a.example is neither a name such as shoot-flux.shoot-flux.svc nor an address such as',
     ],
-    [{ 'webhook-port': '1', 'webhook-cert': 'a' }, '--webhook-cert and --webhook-key belong together'],
+    [{ 'webhook-port': '1', 'webhook-cert': 'a' }, '--webhook-cert and --webhook-key require each other'],
     [
       { 'webhook-port': '1', 'webhook-cert': 'a', 'webhook-key': 'b', 'webhook-host': ['c'] },
-      '--webhook-host is of no use with --webhook-cert, which has its names',
+      '--webhook-host cannot be combined with --webhook-cert, which has its own names',
     ],
     [{ 'webhook-port': '1', 'webhook-cert': '/no/cert', 'webhook-key': '/no/key' }, '/no/cert cannot be read'],
-  ])('are refused with %j', async (values, message) => {
+  ])('reject %j', async (values, message) => {
     await expect(webhooksOf(values)).rejects.toThrow(message);
   });
 });

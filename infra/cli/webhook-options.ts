@@ -5,29 +5,29 @@ import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type Option, UsageError, type Values } from './command.ts';
 import { portOf } from './port.ts';
 
-/** What `run` is told about the webhooks. */
+/** Options of `run` for the webhooks. */
 export const webhookOptions = {
   'webhook-port': {
     type: 'string',
     value: 'N',
-    description: 'Answer the API servers on this port, over HTTPS: /admission and /resource-manager.',
+    description: 'Serve the webhooks over HTTPS on this port: /admission and /resource-manager.',
   },
   'webhook-host': {
     type: 'string',
     multiple: true,
     value: 'NAME',
-    description: `A name or address by which API servers call; may be given several times; default ${SERVICE_HOST}.`,
+    description: `Name or address under which API servers call the webhooks. Repeatable. Default: ${SERVICE_HOST}.`,
   },
   'webhook-cert': {
     type: 'string',
     value: 'FILE',
-    description: 'Serve with this certificate (PEM) instead of our own; you tell the API servers whom to trust.',
+    description: 'Serve with this certificate (PEM) instead of our own. You configure the caBundle of the webhooks.',
   },
-  'webhook-key': { type: 'string', value: 'FILE', description: 'The key of --webhook-cert (PEM).' },
+  'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
 } as const satisfies Record<string, Option>;
 
 /**
- * Undefined when no webhooks are wanted.
+ * Returns undefined when no webhooks are served.
  * @throws UsageError, or ShootFluxError for a certificate that cannot be used
  */
 export async function webhooksOf(values: Values<typeof webhookOptions>): Promise<WebhookOptions | undefined> {
@@ -35,15 +35,16 @@ export async function webhooksOf(values: Values<typeof webhookOptions>): Promise
   const port = portOf('--webhook-port', values['webhook-port']);
   if (port === undefined) {
     const [other] = Object.entries({ host: hosts, cert: certFile, key: keyFile }).filter(([, value]) => value);
-    if (other !== undefined) throw new UsageError(`--webhook-${other[0]} is of no use without --webhook-port`);
+    if (other !== undefined) throw new UsageError(`--webhook-${other[0]} requires --webhook-port`);
     return undefined;
   }
   if (certFile === undefined && keyFile === undefined) return { port, hosts: (hosts ?? [SERVICE_HOST]).map(hostFrom) };
   if (certFile === undefined || keyFile === undefined) {
-    throw new UsageError('--webhook-cert and --webhook-key belong together');
+    throw new UsageError('--webhook-cert and --webhook-key require each other');
   }
-  if (hosts !== undefined) throw new UsageError('--webhook-host is of no use with --webhook-cert, which has its names');
-  // It may be replaced while we run, but one that cannot be used now is a mistake of now.
+  if (hosts !== undefined)
+    throw new UsageError('--webhook-host cannot be combined with --webhook-cert, which has its own names');
+  // The files may be replaced later, but an unusable certificate at start is the operator's mistake.
   await givenCertificate(certFile, keyFile, () => new Date()).current();
   return { port, hosts: [], certificate: { certFile, keyFile } };
 }

@@ -10,8 +10,8 @@ import { files, shootFlux } from './testing.ts';
 
 const kubeconfig = {
   clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'nobody', user: { token: 'none' } }],
-  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'nobody' } }],
+  users: [{ name: 'anonymous', user: { token: 'none' } }],
+  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'anonymous' } }],
   'current-context': 'here',
 };
 
@@ -30,7 +30,7 @@ const review = {
   },
 };
 
-/** The command in a process of its own. */
+/** Runs the command in a separate process. */
 async function startCommand(gardenFile: string, seedFile: string) {
   const args = ['infra/cli/main.ts', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`];
   const child = spawn(process.execPath, args, {
@@ -39,13 +39,13 @@ async function startCommand(gardenFile: string, seedFile: string) {
   });
   child.stderr.setEncoding('utf8');
   const [said] = (await once(child.stderr, 'data')) as [string];
-  const port = /answers API servers at \/admission and \/resource-manager on port (\d+)/.exec(said)?.[1];
+  const port = /serves \/admission and \/resource-manager on port (\d+)/.exec(said)?.[1];
   return { child, url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => child.kill('SIGKILL') };
 }
 
 const post = (url: string, body: object) => fetch(url, { method: 'POST', body: JSON.stringify(body) });
 
-test('answers over HTTP where Knative says, and ends when it is asked to', { timeout: 20_000 }, async () => {
+test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', { timeout: 20_000 }, async () => {
   await using input = await files({ kubeconfig });
   using command = await startCommand(input.paths.kubeconfig, input.paths.kubeconfig);
   const { child, url } = command;
@@ -58,7 +58,7 @@ test('answers over HTTP where Knative says, and ends when it is asked to', { tim
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('answers while the API server still waits, however slow the clusters are', { timeout: 30_000 }, async () => {
+test('answers before the API server times out, however slow the clusters are', { timeout: 30_000 }, async () => {
   const [garden, seed] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds())]);
   const cluster = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
   const spec = { ...cluster.spec, cloudProfile: {}, seed: {} };
@@ -81,13 +81,13 @@ test('answers while the API server still waits, however slow the clusters are', 
 test.each([
   [[], '--garden KUBECONFIG is missing'],
   [['--garden', 'kubeconfig', '--seed', 'local'], '--seed local is not of the form NAME=KUBECONFIG'],
-])('%j is wrong usage', async (args, message) => {
+])('rejects %j as wrong usage', async (args, message) => {
   const { code, err } = await shootFlux(['webhooks', ...args]);
   expect(code).toBe(2);
   expect(err).toBe(`shoot-flux webhooks: ${message}; see: shoot-flux webhooks --help\n`);
 });
 
-test('the environment variable PORT is named where it is no port', async () => {
+test('names the environment variable PORT when it is not a port', async () => {
   await using input = await files({ kubeconfig });
   const { kubeconfig: file } = input.paths;
   vi.stubEnv('PORT', 'http');

@@ -12,17 +12,21 @@ import { portOf } from './port.ts';
 
 export default command({
   name: 'webhooks',
-  summary: 'Answer API servers and do nothing else, over HTTP, behind something that ends TLS.',
+  summary: 'Serve the webhooks alone, over HTTP, behind a proxy that terminates TLS.',
   options: {
     ...clusterOptions,
-    port: { type: 'string', value: 'N', description: 'Default: the environment variable PORT, else 8080.' },
-    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error; default info.' },
+    port: {
+      type: 'string',
+      value: 'N',
+      description: 'Port to listen on. Default: the environment variable PORT, else 8080.',
+    },
+    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },
   },
-  notes: 'For a Knative Service, or any container behind a proxy: the paths are /admission and /resource-manager.',
+  notes: 'For a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.',
   async run(values, _, terminal) {
     const { files, seeds } = await clustersOf(values);
     const log = createLog(logLevel(values['log-level']));
-    const asked = untilSignal();
+    const signalled = untilSignal();
     const surroundingsOf = (name: string): Surroundings => {
       const clusters = createClusters(kubeconfigFiles(files), { userAgent: `shoot-flux/${name}` });
       const kube: Surroundings['kube'] = async (cluster, signal) => (await clusters(cluster)).with({ signal });
@@ -32,14 +36,14 @@ export default command({
     const served = functions.map((webhook) => ({ ...webhook, surroundings: surroundingsOf(webhook.definition.name) }));
     const server = await startPlainServer({ port: portFrom(values.port), served });
     const paths = functions.map(({ definition }) => definition.webhook.path).join(' and ');
-    terminal.err(`shoot-flux answers API servers at ${paths} on port ${server.port}\n`);
-    log.info('stopping', { signal: await asked });
+    terminal.err(`shoot-flux serves ${paths} on port ${server.port}\n`);
+    log.info('stopping', { signal: await signalled });
     await server.stop();
-    return exitCodes.good;
+    return exitCodes.success;
   },
 });
 
-/** Knative and others tell a container in `PORT` where it is called. */
+/** Knative and other platforms pass the port in `PORT`. */
 function portFrom(option: string | undefined): number {
   return option === undefined
     ? portOf('the environment variable PORT', process.env.PORT || '8080')

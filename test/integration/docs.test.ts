@@ -211,7 +211,7 @@ describe('the commands of the documents', () => {
       const isKnown = line.startsWith('node infra/cli/main.ts ') || line.startsWith('grep ');
       expect(isKnown, 'a command that nobody runs: add it here, or say where it is run').toBe(true);
       const goesOn = /main\.ts (run|webhooks) /.test(line);
-      const serves = goesOn ? /^shoot-flux (serves my-seed|answers API servers at) /m : undefined;
+      const serves = goesOn ? /^shoot-flux (serves my-seed|serves \/admission) /m : undefined;
       expect(await run(line, serves)).toMatchObject({ code: 0 });
     },
   );
