@@ -40,7 +40,7 @@ beforeAll(async () => {
   all = await findAllDefinitions();
   definitions = await findDefinitions();
   bundles = await bundleAll(folder);
-  await startSurroundings();
+  await startBackends();
 }, 60_000);
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -50,10 +50,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a bundle finds on AWS: SQS, Secrets Manager and a seed, told by environment variables before its import. */
-async function startSurroundings(): Promise<void> {
+/** Starts SQS, Secrets Manager and a seed, and names them in environment variables before a bundle is imported. */
+async function startBackends(): Promise<void> {
   bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
-  // A seed with nothing in it.
+  // An empty seed.
   seed = await startTlsServer(({ url }, response) =>
     /\/(managedresources|secrets)$/.test(url.pathname)
       ? sendJson(response, 200, { metadata: {}, items: [] })
@@ -76,7 +76,7 @@ const handlerOf = async <T = SqsLambda>(name: string): Promise<T> =>
   (await import(pathToFileURL(join(folder, name, 'index.mjs')).href)).handler;
 
 describe('bundles', () => {
-  it('are there for every function, and light', () => {
+  it('exist for every function, within their size limit', () => {
     const tooHeavy = bundles.filter(({ name, entryKb }) => {
       const definition = all.find((candidate) => candidate.name === name);
       return definition === undefined || entryKb > limitsOf(definition).kb;
@@ -91,8 +91,8 @@ describe('bundles', () => {
   });
 });
 
-/** Chunks that a run may ask for, which otherwise only fail in the middle of it. */
-it('lazy chunks can be imported', async () => {
+/** A broken chunk would otherwise fail in the middle of a run. */
+it('imports every lazy chunk', async () => {
   const files = await readdir(folder, { recursive: true });
   const chunks = files.filter((file) => file.includes('chunks/') && file.endsWith('.mjs'));
   expect(chunks.length).toBeGreaterThan(0);
@@ -110,7 +110,7 @@ describe('a bundle at work', () => {
     expect(ready.map(({ body }) => JSON.parse(body))).toEqual([{ v: 1, ...change }]);
   });
 
-  it('answers an API server, and reaches the seed for it', async () => {
+  it('answers an API server, with data from the seed', async () => {
     const handler = await handlerOf<ReturnType<typeof webhookHandler>>('resource-manager-webhook');
     const image = 'gardener/resource-manager:v1.150.0';
     const containers = [{ name: 'gardener-resource-manager', image, args: ['-v'] }];
@@ -128,7 +128,7 @@ describe('a bundle at work', () => {
     expect(asked).toEqual([[path, 'shoot-flux/resource-manager-webhook']]);
   });
 
-  it('reaches the seed with the kubeconfig of its secret, as itself', async () => {
+  it('reaches the seed as its own identity, with the kubeconfig of its AWS secret', async () => {
     const handler = await handlerOf('managed-resources');
     const answer = await handler(
       eventOf(recordOf(changeOf({ key: keyOf(6) }))),

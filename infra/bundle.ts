@@ -4,21 +4,21 @@ import { build, type Metafile } from 'esbuild';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from './functions.ts';
 import { importMilliseconds } from './import-time.ts';
 
-/** Where the bundles go: `<folder>/<function>/index.mjs` with its lazy chunks beside it. */
+/** Folder of the bundles: `<folder>/<function>/index.mjs`, with its lazy chunks beside it. */
 export const bundleFolder = fileURLToPath(new URL('../dist/functions', import.meta.url));
 
-/** The numbers of a bundle; sizes in KB of 1,000 bytes. */
+/** A function's bundle; sizes in KB of 1,000 bytes. */
 export interface Bundle {
   name: string;
   /** Path of the entry. */
   entry: string;
-  /** The entry with everything that it imports at once. */
+  /** Size of the entry with its static imports. */
   entryKb: number;
-  /** Chunks that are imported only when needed. */
+  /** Size of the chunks that are imported on demand. */
   lazyKb: number;
 }
 
-/** What a bundle may weigh and how long its import may take over bare node (design 12). */
+/** Upper limits of a bundle's size, and of the time that its import takes longer than starting Node.js alone. */
 export function limitsOf(definition: AnyDefinition): { kb: number; milliseconds: number } {
   return !isWebhook(definition) && definition.sends ? { kb: 550, milliseconds: 70 } : { kb: 250, milliseconds: 30 };
 }
@@ -42,14 +42,14 @@ export async function bundleFunction(definition: AnyDefinition, folder = bundleF
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // The ES builds of dependencies can be shaken; some have only a `main` that require()s Node's own modules and asks
-    // where it is (ssh2).
+    // ES builds of dependencies allow tree shaking. Some packages have only a CommonJS `main`, which needs require() and
+    // __dirname (ssh2).
     mainFields: ['module', 'main'],
     banner: {
       js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url),__dirname=import.meta.dirname;",
     },
-    // Native add-ons are optional speed-ups of their packages, which go on without. client-node (4 MB) serves only
-    // kubeconfigs with commands, and those that a bundle reads come out of secrets, where no command is followed.
+    // Native add-ons are optional and only speed packages up. client-node (4 MB) serves only kubeconfigs that run
+    // commands; a Lambda reads kubeconfigs from AWS secrets, where commands are refused.
     external: ['*.node', '@kubernetes/client-node'],
     metafile: true,
     logLevel: 'warning',
@@ -58,7 +58,7 @@ export async function bundleFunction(definition: AnyDefinition, folder = bundleF
   return measure(name, metafile);
 }
 
-/** Bundles every function there is. */
+/** Bundles every function. */
 export async function bundleAll(folder = bundleFolder): Promise<Bundle[]> {
   const bundles: Bundle[] = [];
   for (const definition of await findAllDefinitions()) bundles.push(await bundleFunction(definition, folder));

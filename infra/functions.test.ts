@@ -20,7 +20,7 @@ const definition = (name: string) => `export const definition = { name: '${name}
 const handler = 'export const handler = async () => ({ type: "done" });';
 
 describe('functions', () => {
-  it('are the folders of functions/, each with definition and handler', async () => {
+  it('are the folders of functions/, each with a definition and a handler', async () => {
     const found = await findFunctions();
     expect(found.map(({ definition: { name } }) => name)).toContain('delay');
     for (const { definition: found_, handler: run } of found) {
@@ -29,19 +29,19 @@ describe('functions', () => {
     }
   });
 
-  it('need nothing but their folder', async () => {
+  it('need nothing besides their folder', async () => {
     await write('newcomer', { 'function.ts': definition('newcomer'), 'handler.ts': handler });
     await write('notes', { 'README.md': 'no function' });
     expect((await findFunctions(inFolder())).map(({ definition: { name } }) => name)).toEqual(['newcomer']);
   });
 
-  it('are refused with another name than their folder', async () => {
+  it('are refused when their name differs from their folder', async () => {
     await write('one', { 'function.ts': definition('other') });
-    await expect(findDefinitions(inFolder())).rejects.toThrow('functions/one/function.ts has to export definition');
+    await expect(findDefinitions(inFolder())).rejects.toThrow('functions/one/function.ts must export definition');
   });
 
   it('are refused without a handler', async () => {
     await write('one', { 'function.ts': definition('one'), 'handler.ts': 'export const run = 1;' });
-    await expect(findFunctions(inFolder())).rejects.toThrow('functions/one/handler.ts has to export handler');
+    await expect(findFunctions(inFolder())).rejects.toThrow('functions/one/handler.ts must export handler');
   });
 });

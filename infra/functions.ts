@@ -7,16 +7,16 @@ import type { WebhookDefinition, WebhookHandler } from '../shared/runtime/webhoo
 /** The folder that holds one folder per function. */
 export const functionsFolder = new URL('../functions/', import.meta.url);
 
-/** What any function's `function.ts` exports. */
+/** The definition that a function's `function.ts` exports. */
 export type AnyDefinition = FunctionDefinition | WebhookDefinition;
 
-/** A function that answers requests: `definition` of its function.ts, `handler` of its handler.ts. */
+/** A webhook function: `definition` from its function.ts, `handler` from its handler.ts. */
 export interface WebhookFunction {
   definition: WebhookDefinition;
   handler: WebhookHandler;
 }
 
-/** Whether a function answers requests; all others take changes from a queue. */
+/** Returns whether a function answers API servers. All others take changes from a queue. */
 export function isWebhook(definition: AnyDefinition): definition is WebhookDefinition {
   return 'webhook' in definition;
 }
@@ -26,8 +26,8 @@ function isQueued(definition: AnyDefinition): definition is FunctionDefinition {
 }
 
 /**
- * The definitions of all functions, by name: every folder of `functions/` with a `function.ts`. Nothing else lists
- * functions.
+ * Finds the definitions of all functions, sorted by name: every folder of `functions/` with a `function.ts`. No other
+ * list of functions exists.
  */
 export async function findAllDefinitions(folder = functionsFolder): Promise<AnyDefinition[]> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -36,17 +36,17 @@ export async function findAllDefinitions(folder = functionsFolder): Promise<AnyD
   return definitions.filter((definition) => definition !== undefined);
 }
 
-/** Those that take changes from a queue. */
+/** Finds the definitions of the functions that take changes from a queue. */
 export async function findDefinitions(folder = functionsFolder): Promise<FunctionDefinition[]> {
   return (await findAllDefinitions(folder)).filter(isQueued);
 }
 
-/** Those that answer requests. */
+/** Finds the definitions of the webhook functions. */
 export async function findWebhookDefinitions(folder = functionsFolder): Promise<WebhookDefinition[]> {
   return (await findAllDefinitions(folder)).filter(isWebhook);
 }
 
-/** The functions that take changes, with their handlers. */
+/** Finds the functions that take changes from a queue, with their handlers. */
 export async function findFunctions(folder = functionsFolder): Promise<QueueFunction[]> {
   const definitions = await findDefinitions(folder);
   return Promise.all(
@@ -56,7 +56,7 @@ export async function findFunctions(folder = functionsFolder): Promise<QueueFunc
   );
 }
 
-/** The functions that answer requests, with their handlers. */
+/** Finds the webhook functions, with their handlers. */
 export async function findWebhooks(folder = functionsFolder): Promise<WebhookFunction[]> {
   const definitions = await findWebhookDefinitions(folder);
   return Promise.all(
@@ -82,7 +82,7 @@ async function definitionIn(folder: URL, name: string): Promise<AnyDefinition | 
 }
 
 function wrong(name: string, file: string, what: string, expected: string): ShootFluxError {
-  return new ShootFluxError(`functions/${name}/${file} has to export ${what}: ${expected}.`);
+  return new ShootFluxError(`functions/${name}/${file} must export ${what}: ${expected}.`);
 }
 
 async function exists(file: URL): Promise<boolean> {

@@ -2,15 +2,15 @@ import type { AddressInfo, Server } from 'node:net';
 import { ShootFluxError } from '../shared/errors.ts';
 
 /**
- * Lets a server listen.
- * @param port 0 takes a free one
- * @returns the port that it has
- * @throws ShootFluxError when the port cannot be had
+ * Starts listening.
+ * @param port 0 chooses a free port
+ * @returns the port
+ * @throws ShootFluxError when the port is not available
  */
 export async function listen(server: Server, port: number): Promise<number> {
   const listening = Promise.withResolvers<void>();
   server.once('error', ({ message }) => {
-    listening.reject(new ShootFluxError(`port ${port} cannot be served (${message}): take another one.`));
+    listening.reject(new ShootFluxError(`port ${port} is not available (${message}): choose another one.`));
   });
   server.listen(port, listening.resolve);
   await listening.promise;

@@ -2,7 +2,7 @@ import { type ClusterCredentials, createClusters } from '../../shared/runtime/cl
 import { secretsManagerKubeconfigs } from './secrets.ts';
 import type { AwsCredentials } from './signature.ts';
 
-/** The clusters of a Lambda, reached as this function with the kubeconfigs of its own secrets. */
+/** Returns the clients of a Lambda: each function reaches a cluster with a kubeconfig from its own AWS secret. */
 export function lambdaClusters(name: string, kubeconfigSecretPrefix: string, variables: NodeJS.ProcessEnv) {
   const credentials: ClusterCredentials = secretsManagerKubeconfigs(kubeconfigSecretPrefix, {
     region: variables.AWS_REGION ?? '',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createEmfMetrics } from './emf.ts';
 
 describe('metrics for CloudWatch', () => {
-  it('are one line for each set of labels, once', () => {
+  it('are written once, as one line for each set of labels', () => {
     const lines: unknown[] = [];
     const metrics = createEmfMetrics(
       (line) => lines.push(JSON.parse(line)),

@@ -2,13 +2,13 @@ import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 
 const NAMESPACE = 'shoot-flux';
 
-/** Metrics as log lines of CloudWatch's embedded metric format. */
+/** Metrics as log lines in CloudWatch's embedded metric format. */
 export interface EmfMetrics extends Metrics {
-  /** Writes what was measured since the last time, a line for each set of labels. */
+  /** Writes the measurements since the last flush, one line for each set of labels. */
   flush(): void;
 }
 
-/** Collects until `flush`: one Lambda invocation writes a handful of lines, not one for each number. */
+/** Collects until `flush`, so that a Lambda invocation writes a few lines instead of one for each number. */
 export function createEmfMetrics(write: (line: string) => void, now: () => Date = () => new Date()): EmfMetrics {
   let lines = new Map<string, { labels: Labels; values: Map<string, number[]> }>();
   const add = (name: string, value: number, labels: Labels = {}) => {

@@ -9,12 +9,12 @@ import { createEmfMetrics } from './emf.ts';
 import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
 /**
- * What the bundle of a function exports as `handler`: made on first use and kept while the function is warm.
- * `SQS_ENDPOINT` and `SECRETS_MANAGER_ENDPOINT` name other services than AWS's own.
+ * Returns the `handler` that a function's bundle exports. It is created on first use and kept while the Lambda is warm.
+ * `SQS_ENDPOINT` and `SECRETS_MANAGER_ENDPOINT` replace AWS's own endpoints.
  */
 export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
   const sqs = lazySqs({ endpoint: process.env.SQS_ENDPOINT });
-  // Such a function always sends: the SDK loads while Lambda still initialises, when the processor is whole.
+  // A function that sends needs the SDK in every run: load it during initialisation, when Lambda grants a full CPU.
   if (queueFunction.definition.sends) sqs().catch(() => {});
   let made: SqsLambda | undefined;
   return (event, context) => {

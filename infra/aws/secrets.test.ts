@@ -38,17 +38,17 @@ const clusters = () =>
   });
 
 describe('kubeconfigs in AWS Secrets Manager', () => {
-  it('are found by the name of the cluster', async () => {
+  it('are found by the cluster name', async () => {
     expect(await clusters()('garden')).toMatchObject({ server: 'https://api.local', token: 'hunter2' });
   });
 
-  it('say which secret is missing', async () => {
+  it('name the missing secret', async () => {
     await expect(clusters()('local')).rejects.toThrow(
       'AWS secret shoot-flux/dev/keys/local cannot be read: ResourceNotFoundException',
     );
   });
 
-  it('are not quoted when they are broken', async () => {
+  it('are never quoted when they are broken', async () => {
     const error = await clusters()('broken').catch((thrown: Error) => thrown);
     expect(error).toHaveProperty('message', expect.stringContaining('AWS secret shoot-flux/dev/keys/broken'));
     expect(String(error)).not.toContain('hunter2');

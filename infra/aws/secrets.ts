@@ -5,13 +5,13 @@ import type { AwsCredentials } from './signature.ts';
 
 export interface SecretsManagerOptions {
   region: string;
-  /** Asked for each request: Lambda's environment always has the current ones. */
+  /** Called for each request: Lambda's environment always holds the current credentials. */
   credentials(): AwsCredentials;
-  /** Default: the service's own in the region. */
+  /** Default: the regional endpoint of the service. */
   endpoint?: string;
 }
 
-/** Kubeconfigs out of AWS Secrets Manager: the secret of a cluster is named by the prefix and the cluster's name. */
+/** Reads kubeconfigs from AWS Secrets Manager; a secret's name is the prefix followed by the cluster's name. */
 export function secretsManagerKubeconfigs(prefix: string, options: SecretsManagerOptions): ClusterCredentials {
   return async (cluster) => {
     const name = `${prefix}${cluster}`;
@@ -41,8 +41,8 @@ async function secretString(name: string, { region, credentials, endpoint }: Sec
   );
   const answer = (await response.json().catch(() => ({}))) as { SecretString?: string; __type?: string };
   if (response.ok && answer.SecretString !== undefined) return answer.SecretString;
-  const why = answer.__type ?? (response.ok ? 'it has no text' : `HTTP ${response.status}`);
+  const why = answer.__type ?? (response.ok ? 'it holds no text' : `HTTP ${response.status}`);
   throw new ShootFluxError(
-    `AWS secret ${name} cannot be read: ${why}; it has to hold a kubeconfig and be readable by this function's role.`,
+    `AWS secret ${name} cannot be read: ${why}; it must hold a kubeconfig and be readable by this function's role.`,
   );
 }

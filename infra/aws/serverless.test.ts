@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** As in a pipeline without AWS: no credentials, no account. */
+/** Like a pipeline without AWS: no credentials, no account. */
 async function packageOffline(): Promise<void> {
   const osls = join(root, 'node_modules/.bin/osls');
   const env = { PATH: process.env.PATH, HOME: folder, SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' };
@@ -81,7 +81,7 @@ const queueName = (definition: FunctionDefinition, kind = '') =>
   `shoot-flux-test-${definition.name}${kind}${isFifo(definition) ? '.fifo' : ''}`;
 
 describe('serverless.yml', () => {
-  it('has a Lambda for every function and no other', () => {
+  it('has exactly one Lambda for each function', () => {
     const expected = all.map(({ name }) => `shoot-flux-test-${name}`);
     expect(
       lambdas()
@@ -90,7 +90,7 @@ describe('serverless.yml', () => {
     ).toEqual(expected.sort());
   });
 
-  it('runs each bundle on Node 24 and arm64, for ten seconds', () => {
+  it('runs each bundle on Node.js 24 and arm64, for at most ten seconds', () => {
     for (const definition of all) {
       expect(lambdaOf(definition)).toMatchObject({
         Handler: `dist/functions/${definition.name}/index.handler`,
@@ -123,7 +123,7 @@ describe('serverless.yml', () => {
     }
   });
 
-  it('lets a function consume its own queue only, and send only where it says', () => {
+  it('lets a function consume only its own queue, and send only where its definition says', () => {
     for (const definition of definitions) {
       const role = resources[idIn(lambdaOf(definition)?.Role)]?.Properties as Role;
       const statements = role.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
@@ -138,7 +138,7 @@ describe('serverless.yml', () => {
     }
   });
 
-  it('gives each function that answers requests a URL, no queue, and only the rights that it needs', () => {
+  it('gives each webhook a URL, no queue, and only the rights it needs', () => {
     const urls = ofType<{ AuthType: string; TargetFunctionArn: Arn }>('AWS::Lambda::Url');
     const targets = urls.map(({ TargetFunctionArn }) => resources[idIn(TargetFunctionArn)]?.Properties as Lambda);
     expect(targets.map(({ FunctionName }) => FunctionName).sort()).toEqual(
@@ -155,7 +155,7 @@ describe('serverless.yml', () => {
     ]);
   });
 
-  it('puts each bundle with its lazy chunks into an archive of its own', async () => {
+  it('packages each bundle with its lazy chunks separately', async () => {
     for (const { name } of all) {
       const archive = (await readFile(join(folder, `${name}.zip`))).toString('latin1');
       expect(archive).toContain(`dist/functions/${name}/index.mjs`);

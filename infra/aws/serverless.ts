@@ -10,16 +10,16 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
 
-/** What serverless.yml takes from here: a Lambda per function, and its queues or URL, and role as CloudFormation. */
+/** The generated parts of serverless.yml: a Lambda for each function, with its queues or URL and its role. */
 export interface ServerlessParts {
   functions: Record<string, object>;
   resources: { Resources: Record<string, object>; Outputs: Record<string, object> };
 }
 
-/** The start of all names of a deployment; `${sls:stage}` is filled in by osls. */
+/** Prefix of all names of a deployment; osls replaces `${sls:stage}`. */
 const PREFIX = `shoot-flux-\${sls:stage}-`;
 
-/** The parts of serverless.yml that follow from the definitions of functions. */
+/** Generates the parts of serverless.yml that follow from the functions' definitions. */
 export async function serverlessParts(): Promise<ServerlessParts> {
   const definitions = await findDefinitions();
   const webhooks = await findWebhookDefinitions();
@@ -63,7 +63,7 @@ function queueLambda(definition: FunctionDefinition): Named {
   ];
 }
 
-/** An API server cannot sign for IAM: whoever finds the URL may ask, and is told no more than what follows from the question. */
+/** API servers cannot sign for IAM, so the URL is public. An answer reveals nothing beyond what its request contains. */
 function webhookLambda(definition: WebhookDefinition): Named {
   return [
     definition.name,
@@ -71,7 +71,7 @@ function webhookLambda(definition: WebhookDefinition): Named {
   ];
 }
 
-/** What both kinds have in common. */
+/** The properties that all Lambdas share. */
 function lambda({ name, description }: AnyDefinition) {
   return {
     name: `${PREFIX}${name}`,
@@ -87,7 +87,7 @@ function queues(definition: FunctionDefinition): Named[] {
   const id = logicalId(definition.name);
   const names = queueNames(definition, PREFIX);
   const isFifo = definition.queue !== 'standard';
-  // High throughput: limits count per group instead of per queue.
+  // High throughput: limits apply to each group instead of the queue.
   const fifo = isFifo
     ? { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' }
     : {};
@@ -128,7 +128,7 @@ function queue(properties: object): object {
   return { Type: 'AWS::SQS::Queue', Properties: { ...properties, SqsManagedSseEnabled: true } };
 }
 
-/** Consumes its own queue, and sends only where its definition says. */
+/** Rights to consume the function's own queue, and to send where its definition says. */
 function queueStatements(definition: FunctionDefinition, all: FunctionDefinition[]): object[] {
   const id = logicalId(definition.name);
   return [
@@ -143,7 +143,7 @@ function queueStatements(definition: FunctionDefinition, all: FunctionDefinition
   ];
 }
 
-/** Writes its log, and reads the kubeconfigs of its own where it has rights in a cluster. */
+/** A role that writes the function's log and, where the function has rights in a cluster, reads its kubeconfigs. */
 function role({ name, rights }: AnyDefinition, more: object[]): Named {
   const logs = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${PREFIX}${name}:*`;
   const readsClusters = rights.garden.length + rights.seed.length > 0;
@@ -168,7 +168,7 @@ function role({ name, rights }: AnyDefinition, more: object[]): Named {
   ];
 }
 
-/** For the identity of the watcher, which runs elsewhere: it sends to the functions and receives nothing. */
+/** A policy for the watcher, which runs outside AWS Lambda: it sends to the functions and receives nothing. */
 function watcherPolicy(definitions: FunctionDefinition[]): object {
   return {
     Type: 'AWS::IAM::ManagedPolicy',
@@ -183,7 +183,7 @@ function fifoQueues(definitions: FunctionDefinition[]): object[] {
   return definitions.filter(({ queue }) => queue !== 'standard').map(({ name }) => arn(`${logicalId(name)}Queue`));
 }
 
-/** Each function has kubeconfigs of its own, for the rights of its own in each cluster. */
+/** Each function has its own kubeconfigs, because it has its own rights in each cluster. */
 function secretPrefix(name: string): string {
   return `shoot-flux/\${sls:stage}/${name}/`;
 }

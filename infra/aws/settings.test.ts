@@ -4,7 +4,7 @@ import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 const least = { KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
 
 describe('environment of a Lambda', () => {
-  it('has defaults for what an operator need not decide', () => {
+  it('has defaults for optional settings', () => {
     expect(readEnvironment({ ...least, GARDEN_IDENTITY: '' })).toEqual({
       kubeconfigSecretPrefix: 'shoot-flux/dev/keys/',
       logLevel: 'info',
@@ -20,7 +20,7 @@ describe('environment of a Lambda', () => {
     });
   });
 
-  it('is taken as it is', () => {
+  it('is read from the variables', () => {
     const { settings } = readEnvironment({
       ...least,
       SEEDS: 'eu-1, eu-2',
@@ -32,13 +32,13 @@ describe('environment of a Lambda', () => {
 
   it.each([
     [{ KUBECONFIG_SECRET_PREFIX: '' }, 'KUBECONFIG_SECRET_PREFIX is not set'],
-    [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH has to be one of false, true'],
-    [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL has to be one of'],
-  ])('is refused with the name of the variable', (variables, message) => {
+    [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH must be one of false, true'],
+    [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of'],
+  ])('is refused with the name of the wrong variable', (variables, message) => {
     expect(() => readEnvironment(variables)).toThrow(message);
   });
 
-  it('names the queues where there are any', () => {
+  it('names the queues', () => {
     expect(readQueueUrlPrefix({ QUEUE_URL_PREFIX: 'https://sqs/1/p-' })).toBe('https://sqs/1/p-');
     expect(() => readQueueUrlPrefix({})).toThrow('QUEUE_URL_PREFIX is not set');
   });

@@ -2,17 +2,17 @@ import { ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
 
-/** What a Lambda is told by its environment; serverless.yml sets it. */
+/** The environment of a Lambda, as serverless.yml sets it. */
 export interface Environment {
   settings: Settings;
-  /** Start of the names of the Secrets Manager secrets with kubeconfigs; the cluster's name follows. */
+  /** Prefix of the names of the AWS secrets that hold kubeconfigs; the cluster's name follows. */
   kubeconfigSecretPrefix: string;
   logLevel: LogLevel;
 }
 
 type Variables = Record<string, string | undefined>;
 
-/** @throws ShootFluxError naming the variable that is missing or wrong */
+/** Reads a Lambda's environment. @throws ShootFluxError that names the missing or wrong variable */
 export function readEnvironment(variables: Variables): Environment {
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
@@ -33,7 +33,7 @@ export function readEnvironment(variables: Variables): Environment {
 }
 
 /**
- * Start of the URL of every queue, for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`.
+ * Returns the prefix of every queue's URL, for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`.
  * @throws ShootFluxError when the variable is missing
  */
 export function readQueueUrlPrefix(variables: Variables): string {
@@ -51,5 +51,5 @@ function oneOf<T extends string>(variables: Variables, name: string, values: [T,
   const value = variables[name] || values[0];
   const known = values.find((candidate) => candidate === value);
   if (known !== undefined) return known;
-  throw new ShootFluxError(`Environment variable ${name} has to be one of ${values.join(', ')}.`);
+  throw new ShootFluxError(`Environment variable ${name} must be one of ${values.join(', ')}.`);
 }

@@ -48,7 +48,7 @@ describe('a webhook on Lambda', () => {
       '{}',
       'The body is no AdmissionReview of admission.k8s.io/v1: list v1 in admissionReviewVersions.\n',
     ],
-  ])('tells who sends %s what is wrong', async (_, body, sentence) => {
+  ])('answers %s with what is wrong', async (_, body, sentence) => {
     const answer = await (await lambdaOf('admission'))({ body, isBase64Encoded: false });
     expect(answer).toMatchObject({ statusCode: 400, body: sentence });
   });

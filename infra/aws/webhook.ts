@@ -6,12 +6,12 @@ import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';
 
-/** What comes from a function URL or an HTTP API, and from a REST API: as far as it counts, the same. */
+/** An event of a function URL, an HTTP API or a REST API; the fields that we read are the same. */
 type HttpEvent =
   | Pick<LambdaFunctionURLEvent, 'body' | 'isBase64Encoded'>
   | Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>;
 
-/** What the bundle of a function that answers requests exports as `handler`. Its URL is its own, so no path counts. */
+/** Returns the `handler` that a webhook's bundle exports. Each webhook has its own URL, so the path is ignored. */
 export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   let surroundings: Surroundings | undefined;

@@ -35,10 +35,7 @@ test.each([
     ['distribution', 'inspect'],
     'shoot-flux distribution: --flux-distribution is missing; see: shoot-flux distribution --help\n',
   ],
-  [
-    ['distribution'],
-    'shoot-flux distribution: expects "make" or "inspect"; see: shoot-flux distribution --help\n',
-  ],
+  [['distribution'], 'shoot-flux distribution: expects "make" or "inspect"; see: shoot-flux distribution --help\n'],
 ])('rejects %j as wrong usage', async (args, err) => {
   expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
 });

@@ -23,7 +23,9 @@ test('makes a release from a folder, with checksums that sha256sum verifies', as
   const dir = join(target.dir, 'new');
   const { code, out, err } = await make(dir, release, standIn.version);
   expect({ code, out }).toEqual({ code: 0, out: '' });
-  expect(err).toMatch(/v2\.9\.99: created with helm-controller, kustomize-controller, notification-controller, source-/);
+  expect(err).toMatch(
+    /v2\.9\.99: created with helm-controller, kustomize-controller, notification-controller, source-/,
+  );
   const made = join(dir, standIn.version);
   expect(await readdir(dir)).toEqual([standIn.version]);
   expect((await stat(made)).mode & 0o777).toBe(0o755);
@@ -40,7 +42,10 @@ test('makes the same release from manifests.tar.gz, and only once', async () => 
   await run('tar', ['--create', '--gzip', '--file', archive, '--directory', release, '.']);
   const dir = join(target.dir, 'distribution');
   expect(await make(dir, archive, '2.9.99')).toMatchObject({ code: 0, err: expect.stringContaining(': created with') });
-  expect(await make(dir, release, 'v2.9.99')).toMatchObject({ code: 0, err: expect.stringContaining('already exists') });
+  expect(await make(dir, release, 'v2.9.99')).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('already exists'),
+  });
 });
 
 test('refuses other files of the same version', async () => {

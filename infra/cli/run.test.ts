@@ -83,7 +83,7 @@ test('ends the process when the port is taken, with its watcher and queue', asyn
   await expect(ended).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      new RegExp(`^shoot-flux run: port ${port} cannot be served \\(.*EADDRINUSE.*\\): take another one\\.\n$`),
+      new RegExp(`^shoot-flux run: port ${port} is not available \\(.*EADDRINUSE.*\\): choose another one\\.\n$`),
     ),
   });
   await new Promise((resolve) => taken.close(resolve));

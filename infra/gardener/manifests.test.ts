@@ -17,13 +17,16 @@ const rulesOf = (place: 'garden' | 'seed', name: string): PolicyRule[] => {
 };
 
 describe('manifests', () => {
-  it.each(Object.entries(manifests))('%s is what the definitions say; "npm run docs" writes it', async (name, text) => {
-    expect(await readFile(new URL(name, import.meta.url), 'utf8')).toBe(text);
-  });
+  it.each(Object.entries(manifests))(
+    '%s follows from the definitions; "npm run docs" writes it',
+    async (name, text) => {
+      expect(await readFile(new URL(name, import.meta.url), 'utf8')).toBe(text);
+    },
+  );
 });
 
 describe('RBAC', () => {
-  it('only keys may write Secrets in the garden, and it has no right on a seed', () => {
+  it('lets only keys write Secrets in the garden, without rights on a seed', () => {
     const writers = definitions.filter(({ name }) =>
       rulesOf('garden', name).some(
         ({ resources, verbs }) =>
@@ -34,7 +37,7 @@ describe('RBAC', () => {
     expect(rulesOf('seed', 'keys')).toEqual([]);
   });
 
-  it("the watcher sees no other Secret of the garden than the projects' flux-source", () => {
+  it("lets the watcher see no Secret of the garden except the projects' flux-source", () => {
     const secrets = [...rulesOf('garden', 'watcher'), ...rulesOf('seed', 'watcher')].filter(({ resources }) =>
       resources.includes('secrets'),
     );
@@ -43,7 +46,7 @@ describe('RBAC', () => {
     ]);
   });
 
-  it('nobody may delete Extensions, and nobody has a wildcard', () => {
+  it('lets no identity delete Extensions, and grants no wildcard', () => {
     const rules = (['garden', 'seed'] as const).flatMap((place) =>
       definitions.flatMap(({ name }) => rulesOf(place, name)),
     );
@@ -59,7 +62,7 @@ describe('webhook configurations', () => {
   const webhooks = definitions.filter(isWebhook);
   const of = (place: 'garden' | 'seed') => webhookObjects(webhooks, place);
 
-  it('are of one kind in each place, and out of reach of the remediation', () => {
+  it('have one kind in each place, and are excluded from remediation', () => {
     for (const [place, kind] of [
       ['garden', 'ValidatingWebhookConfiguration'],
       ['seed', 'MutatingWebhookConfiguration'],
@@ -69,7 +72,7 @@ describe('webhook configurations', () => {
     }
   });
 
-  it('ask about Shoots that have the extension, and nothing passes without an answer', () => {
+  it('validate Shoots that have the extension, and fail closed', () => {
     expect(of('garden')[0]?.webhooks).toMatchObject([
       {
         objectSelector: { matchLabels: { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' } },
@@ -79,7 +82,7 @@ describe('webhook configurations', () => {
     ]);
   });
 
-  it('ask about resource-managers in the control planes with the extension, and never keep one from being written', () => {
+  it('mutate resource-managers in control planes with the extension, and fail open', () => {
     expect(of('seed')[0]?.webhooks).toMatchObject([
       {
         namespaceSelector: { matchLabels: { 'extensions.gardener.cloud/shoot-flux': 'true' } },

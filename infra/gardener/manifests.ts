@@ -4,7 +4,7 @@ import { findAllDefinitions, isWebhook } from '../functions.ts';
 import { rbacObjects } from './rbac.ts';
 import { webhookObjects } from './webhooks.ts';
 
-/** The manifests that follow from the functions' definitions, by file in this folder. */
+/** Generates the manifests of this folder from the functions' definitions, by file name. */
 export async function gardenerManifests(): Promise<Record<string, string>> {
   const definitions = await findAllDefinitions();
   const webhooks = definitions.filter(isWebhook);

@@ -8,19 +8,19 @@ import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
 
 type Place = 'garden' | 'seed';
 
-/** Somebody with rights of their own; a deployment may bind the roles to others. */
+/** A part of the product with its own rights. A deployment may bind the roles to other subjects. */
 interface Identity {
   name: string;
-  /** In the whole cluster. */
+  /** Rights in the whole cluster. */
   rules: PolicyRule[];
-  /** In the namespace of the deployment alone. */
+  /** Rights in the namespace of the deployment. */
   own?: PolicyRule[];
 }
 
 /**
- * ServiceAccounts, roles and bindings of one place: each function with just its own rights, the watcher with list and
- * watch of what is subscribed, the keeper of the webhooks' certificates, and the heartbeat. Follows from the
- * definitions alone.
+ * Generates the ServiceAccounts, roles and bindings of the garden or a seed from the functions' definitions: each
+ * function gets its own rights; the watcher may list and watch the subscribed resources; `webhooks` manages the
+ * certificates; `heartbeat` writes the Lease.
  */
 export function rbacObjects(definitions: AnyDefinition[], place: Place): KubeObject[] {
   const identities: Identity[] = [
@@ -33,7 +33,7 @@ export function rbacObjects(definitions: AnyDefinition[], place: Place): KubeObj
   return [namespace, ...identities.filter(({ rules, own }) => rules.length > 0 || own !== undefined).flatMap(identity)];
 }
 
-/** The user name under which an identity is known to RBAC. */
+/** Returns the user name of an identity in RBAC. */
 export function serviceAccountUser(name: string): string {
   return `system:serviceaccount:${NAMESPACE}:shoot-flux-${name}`;
 }
@@ -71,7 +71,7 @@ function identity({ name, rules, own }: Identity): KubeObject[] {
   ];
 }
 
-/** The Lease in the extension's own namespace; RBAC cannot name what does not exist yet. */
+/** Rights for the Lease in the extension's namespace. RBAC cannot restrict `create` by name. */
 const heartbeatRules: PolicyRule[] = [
   {
     apiGroups: [resources.leases.group],
@@ -82,7 +82,7 @@ const heartbeatRules: PolicyRule[] = [
   { apiGroups: [resources.leases.group], resources: [resources.leases.plural], verbs: ['create'] },
 ];
 
-/** The certificates are kept in the garden, and told to the API servers that call. */
+/** Rights to store the certificates in the garden, and to publish their CA in the webhook configurations. */
 function webhookRules(definitions: AnyDefinition[], place: Place): Pick<Identity, 'rules' | 'own'> {
   const all = definitions.filter(isWebhook).map(({ webhook }) => webhook);
   const types = new Set(all.filter((webhook) => webhook.in === place).map(({ type }) => type));
@@ -95,7 +95,7 @@ function webhookRules(definitions: AnyDefinition[], place: Place): Pick<Identity
   const secrets = { apiGroups: [''], resources: ['secrets'] };
   const own = [
     { ...secrets, verbs: ['get', 'patch'], resourceNames: [CERTIFICATES] },
-    // RBAC cannot name what does not exist yet.
+    // RBAC cannot restrict `create` by name.
     { ...secrets, verbs: ['create'] },
   ];
   return { rules, ...(place === GARDEN && all.length > 0 && { own }) };
@@ -113,7 +113,7 @@ function watchRules(definitions: AnyDefinition[], place: Place): PolicyRule[] {
   return [...rules.values()];
 }
 
-/** A watch with a `metadata.name` selector is authorised by resourceNames: it cannot see other Secrets. */
+/** A watch with a `metadata.name` selector is authorised by resourceNames, so other Secrets stay invisible. */
 function watchRule({ resource, fieldSelector }: Subscription): PolicyRule {
   const name = /^metadata\.name=(.+)$/.exec(fieldSelector ?? '')?.[1];
   return {

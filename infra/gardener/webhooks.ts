@@ -6,8 +6,8 @@ import { configurations } from '../webhooks/ca-bundle.ts';
 import { CONFIGURATION, NAMESPACE, SERVICE, SERVICE_HOST } from '../webhooks/names.ts';
 
 /**
- * The webhook configurations of one place, one for each type. Follows from the definitions alone; the authority is
- * filled in by the process that serves them.
+ * Generates the webhook configurations of the garden or a seed, one for each type, from the functions' definitions. The
+ * process that serves the webhooks fills in the caBundle.
  */
 export function webhookObjects(
   definitions: WebhookDefinition[],
@@ -16,21 +16,21 @@ export function webhookObjects(
 ): KubeObject[] {
   const here = definitions.filter(({ webhook }) => webhook.in === place);
   return (['Validating', 'Mutating'] as const)
-    .map((type) => ({ type, asked: here.filter(({ webhook }) => webhook.type === type) }))
-    .filter(({ asked }) => asked.length > 0)
-    .map(({ type, asked }) => ({
+    .map((type) => ({ type, matching: here.filter(({ webhook }) => webhook.type === type) }))
+    .filter(({ matching }) => matching.length > 0)
+    .map(({ type, matching }) => ({
       apiVersion: apiVersionOf(configurations[type]),
       kind: configurations[type].kind,
       metadata: {
         name: CONFIGURATION,
-        // Gardener's remediation of slow webhooks is for those of users (facts/gardener.md 6).
+        // Excludes it from Gardener's remediation of slow webhooks, which is meant for those of users (rule 6).
         labels: { 'remediation.webhook.shoot.gardener.cloud/exclude': 'true' },
       },
-      webhooks: asked.map(({ name, webhook }) => entry(name, webhook, clientConfig)),
+      webhooks: matching.map(({ name, webhook }) => entry(name, webhook, clientConfig)),
     }));
 }
 
-/** A virtual garden has no pods behind its Services: its API server runs in another cluster and knows that one's names. */
+/** A virtual garden has no pods behind its Services; its API server runs in another cluster and resolves names there. */
 function defaultClientConfig({ in: place, path }: Webhook): object {
   if (place === GARDEN) return { url: `https://${SERVICE_HOST}${path}` };
   return { service: { name: SERVICE, namespace: NAMESPACE, path, port: 443 } };

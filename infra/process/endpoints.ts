@@ -4,12 +4,12 @@ import { listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
-/** What the endpoints tell. */
+/** The data that the endpoints serve. */
 export interface Probes {
   alive(): boolean;
   ready(): boolean;
   status(): WatcherStatus;
-  /** Of the webhooks, where there are any. */
+  /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
 }
@@ -21,8 +21,9 @@ export interface Endpoints {
 }
 
 /**
- * `/healthz` (progress), `/readyz` (first sync done, with what is missing) and `/metrics`.
- * @throws ShootFluxError when the port cannot be had
+ * Serves `/healthz` (the process makes progress), `/readyz` (the first sync is done, or what it waits for) and
+ * `/metrics`.
+ * @throws ShootFluxError when the port is not available
  */
 export async function startEndpoints(port: number, probes: Probes): Promise<Endpoints> {
   const server = createServer((request, response) => {
@@ -39,14 +40,14 @@ async function answer(url: string, response: ServerResponse, probes: Probes): Pr
     const { contentType, text: body } = await probes.metrics.expose();
     return text(response, 200, body, contentType);
   }
-  return text(response, 404, 'Here are /healthz, /readyz and /metrics.\n');
+  return text(response, 404, 'Not found. Try /healthz, /readyz or /metrics.\n');
 }
 
-/** One line for each list and watch: a tired operator sees which cluster does not answer. */
+/** One line for each watch, so that an operator sees at once which cluster does not answer. */
 function readiness({ status, webhooks }: Probes): string {
   const { selections, outboxes } = status();
   const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
-    const state = problem ?? (synced ? `${objects} objects` : 'first list not done yet');
+    const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
     return `${synced && problem === undefined ? 'ok' : '--'} ${cluster} ${resource}: ${state}`;
   });
   const queues = outboxes

@@ -1,16 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 
-/** Metrics that a Prometheus can scrape; names get the prefix `shoot_flux_`. */
+/** Metrics for Prometheus; every name gets the prefix `shoot_flux_`. */
 export interface PrometheusMetrics extends Metrics {
-  /** The text format, with its content type. */
+  /** Returns the metrics in the text format, with its content type. */
   expose(): Promise<{ contentType: string; text: string }>;
 }
 
 /** From a warm function run (milliseconds) to a message that waited through an outage (minutes). */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Metrics of one process, with those of Node itself. */
+/** Creates the metrics of one process, including those of Node.js. */
 export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -18,7 +18,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
 
-  /** Metrics are made on first use, with the labels of that use. */
+  /** Creates a metric on first use, with the labels of that use. */
   const lazily = <T>(known: Map<string, T>, name: string, labels: Labels, make: (config: Config) => T): T => {
     const metric = known.get(name) ?? make(config(name, labels, registry));
     known.set(name, metric);

@@ -14,47 +14,45 @@ import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 export interface ProductOptions {
   /**
-   * How the clusters are reached, for the watcher (`watcher`) and for each function by its name. One identity may
-   * serve all, or each may have just its own rights.
+   * Returns the credentials for an identity: `watcher`, `webhooks`, `heartbeat`, or a function by its name. All may
+   * share one identity, or each may have only its own rights.
    */
   credentials(identity: string): ClusterCredentials;
   settings: Settings;
   log: Log;
-  /** For `/healthz`, `/readyz` and `/metrics`; 0 takes a free one; absent: no endpoints. */
+  /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
-  /** Answers API servers; absent: no API server calls here. */
+  /** Absent: no webhooks are served. */
   webhooks?: WebhookOptions | undefined;
-  /**
-   * Where the heartbeat of `shootHealth` is written, the extension's own namespace by seed; absent: no heartbeat.
-   */
+  /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
-  /** Another SQS than the embedded one. */
+  /** Use this SQS endpoint instead of the embedded queue. */
   sqsEndpoint?: string | undefined;
   resyncSeconds?: number | undefined;
-  /** Runs of one function side by side. Default 10. */
+  /** Maximum number of concurrent runs of one function. Default 10. */
   concurrency?: number | undefined;
-  /** Sees every request to an API server, for counting. */
+  /** Called for every request to an API server. */
   onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
 }
 
-/** The whole product in one process. */
+/** The running product. */
 export interface Product {
-  /** Of the endpoints, when there are any. */
+  /** Port of the endpoints; absent when there are none. */
   port?: number | undefined;
-  /** Of the webhooks, when they are served. */
+  /** Port of the webhooks; absent when none are served. */
   webhookPort?: number | undefined;
   watcher: Watcher;
-  /** Stops watching, lets runs end that are under way, and closes the queue. */
+  /** Stops watching, waits for current runs, and closes the queue. */
   stop(): Promise<void>;
 }
 
-/** Starts queues, functions and watcher; returns when the first changes may come, not when they are done. */
+/** Starts queues, functions and watcher in this process. Returns when changes can arrive, before any is handled. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, log } = options;
   const metrics = createPrometheusMetrics();
   const functions = await findFunctions();
   const definitions = functions.map(({ definition }) => definition);
-  // An alert on an increase never sees the first failure of a counter that appears with it.
+  // A counter that appears with its first failure shows no increase, so an alert would miss it.
   for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const clientsOf = (identity: string) => clients(identity, options, metrics);
 
@@ -78,7 +76,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     });
     return { webhooks, endpoints };
   };
-  // Before anything runs: a port that is taken ends the start, and only the queue has to be closed then.
+  // Before anything runs: when a port is taken, only the queue has to be closed.
   const { webhooks, endpoints } = await serve().catch(async (error: unknown) => {
     await bridge.stop();
     throw error;
@@ -113,7 +111,7 @@ async function endpointsOn(port: number | undefined, probes: Probes): Promise<En
   return port === undefined ? undefined : startEndpoints(port, probes);
 }
 
-/** Clients of one identity, for one run when a signal is given; requests are counted by cluster. */
+/** Returns the clients of one identity, bound to one run when a signal is passed. Counts requests by cluster. */
 function clients(identity: string, { credentials, onRequest }: ProductOptions, metrics: Metrics) {
   const clusters = createClusters(credentials(identity), { userAgent: `shoot-flux/${identity}` });
   return async (cluster: string, signal?: AbortSignal): Promise<KubeClient> => {

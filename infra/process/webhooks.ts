@@ -7,19 +7,19 @@ import { givenCertificate } from '../webhooks/given-certificate.ts';
 import { madeCertificates } from '../webhooks/made-certificates.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
-/** Where and as whom the webhooks are served. */
+/** The address and certificate of the webhooks. */
 export interface WebhookOptions {
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   port: number;
-  /** Names or addresses by which the API servers call; the certificate is made for them. */
+  /** Names or addresses under which API servers call; the certificate is issued for them. */
   hosts: string[];
-  /** Files with a certificate that somebody else makes. */
+  /** Files of a certificate that is issued elsewhere. Absent: shoot-flux issues its own. */
   certificate?: { certFile: string; keyFile: string } | undefined;
 }
 
-/** What the rest of the process lends. */
-export interface Lent {
-  /** Clients of one identity. */
+/** Parts of the process that the webhooks share. */
+export interface WebhookDependencies {
+  /** Returns the clients of one identity. */
   clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
   settings: Settings;
   log: Log;
@@ -27,12 +27,11 @@ export interface Lent {
 }
 
 /**
- * Serves every function that answers requests, each with its own identity; `webhooks` is that of the keeper of their
- * certificates.
+ * Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates.
  */
 export async function serveWebhooks(
   { port, hosts, certificate }: WebhookOptions,
-  { clientsOf, settings, log, metrics }: Lent,
+  { clientsOf, settings, log, metrics }: WebhookDependencies,
 ): Promise<Webhooks> {
   const functions = await findWebhooks();
   for (const { definition } of functions) {
