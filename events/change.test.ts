@@ -32,7 +32,7 @@ const change: fc.Arbitrary<ChangeRequest> = fc.record({
 });
 
 describe('a change on the wire', () => {
-  it('comes back as it was sent', () => {
+  it('survives encoding and parsing', () => {
     fc.assert(
       fc.property(change, (sent) => {
         expect(parseChange(encodeChange(sent))).toEqual({ v: 1, ...sent });
@@ -43,28 +43,28 @@ describe('a change on the wire', () => {
   it.each([
     ['another version', { v: 2 }, 'v'],
     ['an unknown field', { object: { data: 'c2VjcmV0' } }, 'body'],
-    ['a key that is no name', { key: { cluster: 'a/b', namespace: 'n', name: 'n' } }, 'key.cluster'],
+    ['a key that is not a name', { key: { cluster: 'a/b', namespace: 'n', name: 'n' } }, 'key.cluster'],
     ['an object inside the cause', { cause: { ...causeOf(), spec: { password: 'c2VjcmV0' } } }, 'cause'],
     ['no cause', { cause: undefined }, 'cause'],
-  ])('is refused with %s', (_, wrong, path) => {
+  ])('is rejected with %s', (_, wrong, path) => {
     const body = JSON.stringify({ v: 1, ...changeOf(), ...wrong });
     expect(() => parseChange(body)).toThrow(`${path} (`);
     expect(() => parseChange(body)).not.toThrow('c2VjcmV0');
   });
 
-  it('is refused without being quoted when it is not JSON', () => {
+  it('rejects a body that is not JSON, without quoting it', () => {
     expect(() => parseChange('token: c2VjcmV0')).toThrow('is not JSON');
     expect(() => parseChange('token: c2VjcmV0')).not.toThrow('c2VjcmV0');
   });
 
-  it('never carries more than the request names', () => {
+  it('carries only the fields of the request', () => {
     const more = { ...changeOf(), object: { data: 'c2VjcmV0' } };
     expect(encodeChange(more)).not.toContain('c2VjcmV0');
   });
 });
 
-describe('group id', () => {
-  it('is the same for all causes of a key, and differs by function and by every part of the key', () => {
+describe('groupId', () => {
+  it('is equal for all causes of a key, and differs by function and by every part of the key', () => {
     const base = groupId(changeOf());
     expect(groupId(changeOf({ cause: { type: 'resync', epoch: 7 } }))).toBe(base);
     const { key } = changeOf();
@@ -77,7 +77,7 @@ describe('group id', () => {
     expect(new Set([base, ...others])).toHaveLength(5);
   });
 
-  it('fits into SQS: at most 128 letters and digits', () => {
+  it('fits the limit of SQS: at most 128 letters and digits', () => {
     fc.assert(
       fc.property(change, (any) => {
         expect(groupId(any)).toMatch(/^[0-9a-f]{64}$/);
@@ -86,12 +86,12 @@ describe('group id', () => {
   });
 });
 
-describe('deduplication id', () => {
-  it('is the same for the same news, however often it is sent', () => {
+describe('deduplicationId', () => {
+  it('is equal for repetitions of the same change', () => {
     expect(deduplicationId(changeOf())).toBe(deduplicationId(changeOf()));
   });
 
-  it('is another one for every real news about the same key', () => {
+  it('differs for every other change of the same key', () => {
     const causes: Cause[] = [
       causeOf({ resourceVersion: '1' }),
       causeOf({ resourceVersion: '2' }),
@@ -110,7 +110,7 @@ describe('deduplication id', () => {
     expect(new Set(causes.map((cause) => deduplicationId(changeOf({ cause }))))).toHaveLength(causes.length);
   });
 
-  it('belongs to one function and key', () => {
+  it('differs by function and key', () => {
     const { key } = changeOf();
     const ids = [changeOf(), changeOf({ function: 'readiness' }), changeOf({ key: { ...key, name: 'other' } })];
     expect(new Set(ids.map(deduplicationId))).toHaveLength(3);

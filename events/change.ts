@@ -3,10 +3,10 @@ import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
 
-/** A change as it travels: a request with the version of its form. A kilobyte at most, and never an object. */
+/** A change on the wire: a request with a version. A kilobyte at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
 
-// Kubernetes names have no `/`, which is what the text of a key relies on.
+// Kubernetes names have no `/`; the text of a key relies on that.
 const name = z.string().check(z.regex(/^[^/\s]{1,253}$/));
 const count = z.int().check(z.nonnegative());
 
@@ -27,7 +27,7 @@ const causeSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('redrive'), nonce: name }),
 ]);
 
-/** The form of a change on the wire; unknown fields are refused, so that nothing else can travel along. */
+/** The schema of a change on the wire. Rejects unknown fields, so that nothing else can travel along. */
 export const changeSchema: z.ZodMiniType<Change> = z.strictObject({
   v: z.literal(1),
   function: z.string().check(z.regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)),
@@ -35,15 +35,15 @@ export const changeSchema: z.ZodMiniType<Change> = z.strictObject({
   cause: causeSchema,
 });
 
-/** The body of a message. */
+/** Returns the body of a message. */
 export function encodeChange(request: ChangeRequest): string {
   const { function: target, key, cause } = request;
   return JSON.stringify({ v: 1, function: target, key, cause } satisfies Change);
 }
 
 /**
- * The change in a message's body.
- * @throws TerminalError naming the fields that are wrong, never what is in them: the body is a stranger's
+ * Returns the change in a message's body.
+ * @throws TerminalError that names the wrong fields, never their content: the sender is unknown
  */
 export function parseChange(body: string): Change {
   const { data, error } = z.safeParse(changeSchema, json(body));
@@ -54,14 +54,14 @@ export function parseChange(body: string): Change {
   );
 }
 
-/** Changes of one group run one after the other: the group is the function with its reconcile key. */
+/** Returns the group of a change, its function and key: SQS delivers changes of one group one after the other. */
 export function groupId({ function: target, key }: Pick<ChangeRequest, 'function' | 'key'>): string {
   return hash('sha256', JSON.stringify([target, key.cluster, key.namespace, key.name]));
 }
 
 /**
- * Equal for two sends of the same news, different for any other news about the same key: the queue forgets only what
- * it has already heard.
+ * Returns an id that is equal for two sends of the same change and different for any other change of the same key, so
+ * that the queue drops only repetitions.
  */
 export function deduplicationId({ function: target, key, cause }: ChangeRequest): string {
   return hash('sha256', JSON.stringify([target, key.cluster, key.namespace, key.name, ...identity(cause)]));

@@ -1,4 +1,4 @@
-// Factories and helpers for tests of everything that changes travel through.
+// Factories and helpers for tests of the path of changes.
 import { randomUUID } from 'node:crypto';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
@@ -8,7 +8,7 @@ import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
 import { encodeChange, groupId } from './change.ts';
 import type { ProcessDependencies } from './embedded/bridge.ts';
-import type { QueueFunction } from './sqs/lambda.ts';
+import type { QueueFunction } from './sqs/runner.ts';
 
 /** A change of an Extension for `managed-resources`. */
 export function changeOf(overrides: Partial<ChangeRequest> = {}): ChangeRequest {
@@ -16,7 +16,7 @@ export function changeOf(overrides: Partial<ChangeRequest> = {}): ChangeRequest 
   return { function: 'managed-resources', key, cause: causeOf(), ...overrides };
 }
 
-/** That an object changed; by default an Extension. */
+/** The cause that an object changed; by default an Extension. */
 export function causeOf(overrides: Partial<Extract<Cause, { type: 'object' }>> = {}): Cause {
   return {
     type: 'object',
@@ -35,7 +35,7 @@ export function keyOf(n: number): ChangeRequest['key'] {
   return { cluster: 'local', namespace: `shoot--dev--s${n}`, name: 'shoot-flux' };
 }
 
-/** A record as Lambda hands it over. */
+/** A record in the form in which Lambda hands it to a function. */
 export function recordOf(
   change: ChangeRequest,
   overrides: Partial<SQSRecord> & { receiveCount?: number } = {},
@@ -124,7 +124,7 @@ export function keptMetrics(): { metrics: Metrics; sums: Map<string, number> } {
   return { metrics: { count: add, gauge: () => {}, observe: (name, _, labels) => add(name, labels) }, sums };
 }
 
-/** A message as the embedded queue shows it. */
+/** A message in the embedded queue. */
 export interface SeenMessage {
   body: string;
   messageGroupId?: string;
@@ -133,7 +133,7 @@ export interface SeenMessage {
   delayUntil?: number;
 }
 
-/** What is in a queue of the embedded SQS, without taking it. */
+/** Returns the messages in a queue of the embedded SQS, without receiving them. */
 export async function lookInto(
   endpoint: string,
   queue: string,

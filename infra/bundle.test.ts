@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Bridge, openBridge } from '../events/embedded/bridge.ts';
-import { lambdaContext } from '../events/embedded/lambda-context.ts';
+import { lambdaContext } from '../events/embedded/lambda-protocol.ts';
 import type { SqsLambda } from '../events/sqs/lambda.ts';
 import { changeOf, eventOf, keyOf, lookInto, recordOf } from '../events/testing.ts';
 import { sendJson, startTlsServer, statusBody, type TestServer } from '../shared/kube/testing.ts';

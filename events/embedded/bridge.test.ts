@@ -28,8 +28,8 @@ afterAll(() => bridge.stop());
 const soon = { timeout: 10_000, interval: 20 };
 const delayFunction = { definition: delay, handler: delayHandler };
 
-describe('the way of changes in one process', () => {
-  it('lets two edits of a ConfigMap, a requeue and a redrive within minutes all arrive', async () => {
+describe('bridge', () => {
+  it('delivers two edits of a ConfigMap, a requeue and a redrive within minutes', async () => {
     const key = { cluster: GARDEN, namespace: 'garden-dev', name: 'flux-config' };
     const edit = (resourceVersion: string): ChangeRequest =>
       changeOf({ function: 'keys', key, cause: causeOf({ cluster: GARDEN, kind: 'ConfigMap', resourceVersion }) });
@@ -55,7 +55,7 @@ describe('the way of changes in one process', () => {
     ]);
   });
 
-  it('gives an Extension and its four ManagedResources that change at once one run at a time', async () => {
+  it('runs once at a time for an Extension and its four ManagedResources that change at once', async () => {
     let active = 0;
     let most = 0;
     const seen: string[] = [];
@@ -82,7 +82,7 @@ describe('the way of changes in one process', () => {
     expect(new Set(seen)).toHaveLength(5);
   });
 
-  it('carries what one function sends to another', async () => {
+  it('delivers changes that one function sends to another', async () => {
     const received: ChangeRequest['key'][] = [];
     const sender = functionOf(async (key, { send, causes }) => {
       const [cause] = causes;
@@ -100,7 +100,7 @@ describe('the way of changes in one process', () => {
     expect(received).toEqual(expect.arrayContaining([1, 2, 3].map(keyOf)));
   });
 
-  it('holds a change for longer than SQS can, by hops', async () => {
+  it('delays a change for longer than SQS allows, in several hops', async () => {
     const due = Date.now() + 3_600_000;
     const cause: Cause = { type: 'notBefore', notBefore: new Date(due).toISOString() };
     const { log, lines } = keptLog();
@@ -117,7 +117,7 @@ describe('the way of changes in one process', () => {
     expect(((hop?.delayUntil ?? 0) - (hop?.sentTimestamp ?? 0)) / 1000).toBe(900);
   });
 
-  it('uses another SQS and finds the queues that are there', async () => {
+  it('uses another SQS and its existing queues', async () => {
     const other = await openBridge({
       definitions: [definitionOf('receiver'), delay],
       log: createLog('error', () => {}),

@@ -40,7 +40,7 @@ const ok = { batchItemFailures: [] };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.concurrent('poller', () => {
-  it('runs groups side by side, as many as allowed, and a group never twice at a time', async () => {
+  it('runs groups concurrently up to the limit, and each group once at a time', async () => {
     const active = new Set<string>();
     const seen = new Map<string, string[]>();
     let violations = 0;
@@ -68,7 +68,7 @@ describe.concurrent('poller', () => {
     expect([...seen.values()].flat()).toHaveLength(1000);
   });
 
-  it('deletes just the messages that the function has not named', async () => {
+  it('deletes only the messages that the response does not name', async () => {
     const receives = new Map<string, number>();
     const poller = poll('partial', async ({ Records }) => {
       const failed = Records.filter(({ body }) => {
@@ -84,7 +84,7 @@ describe.concurrent('poller', () => {
     expect(Object.fromEntries(receives)).toEqual({ '1-1': 1, '2-1': 2, '3-1': 1 });
   });
 
-  it('keeps the messages of a function that throws', async () => {
+  it('keeps the messages when the function throws', async () => {
     const { log, lines } = keptLog();
     let calls = 0;
     const poller = poll(
@@ -104,7 +104,7 @@ describe.concurrent('poller', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter2');
   });
 
-  it('keeps the lease of a run that takes longer than the visibility', async () => {
+  it('renews the lease of a run that outlasts the visibility timeout', async () => {
     let runs = 0;
     const slow: SqsLambda = async () => {
       runs++;
@@ -119,7 +119,7 @@ describe.concurrent('poller', () => {
     expect(runs).toBe(1);
   });
 
-  it('stops by letting runs end, and gives back what has not begun', async () => {
+  it('on stop, waits for runs and returns messages that no run has begun', async () => {
     const started = Promise.withResolvers<void>();
     const ended: string[] = [];
     const poller = poll(
@@ -144,7 +144,7 @@ describe.concurrent('poller', () => {
     expect(ready).toHaveLength(2);
   });
 
-  it('stops at the deadline, and gives back what is still running', async () => {
+  it('on stop, returns the messages of runs that exceed the deadline', async () => {
     const started = Promise.withResolvers<void>();
     const never = new Promise<never>(() => {});
     const poller = poll('late', () => {
@@ -158,7 +158,7 @@ describe.concurrent('poller', () => {
     expect([ready.length, inflight.length]).toEqual([1, 0]);
   });
 
-  it('takes every message of a standard queue for itself', async () => {
+  it('runs each message of a standard queue on its own', async () => {
     const batches: number[] = [];
     const poller = poll('standard', async ({ Records }) => {
       batches.push(Records.length);
@@ -176,7 +176,7 @@ describe.concurrent('poller', () => {
     await poller.stop();
   });
 
-  it('goes on after SQS was away', async () => {
+  it('continues after an outage of SQS', async () => {
     const { log, lines } = keptLog();
     let calls = 0;
     const broken = {

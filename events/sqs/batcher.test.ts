@@ -6,7 +6,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, body) => ({
 const noWait = async () => {};
 
 describe('batcher', () => {
-  it('sends what is asked for in one turn in requests of ten', async () => {
+  it('sends the entries of one turn of the event loop in requests of ten', async () => {
     const sizes: number[] = [];
     const send = createBatcher<Entry>(async (entries) => {
       sizes.push(entries.length);
@@ -16,7 +16,7 @@ describe('batcher', () => {
     expect(sizes).toEqual([10, 10, 3]);
   });
 
-  it('gives the entries of a request different ids', async () => {
+  it('gives the entries of a request distinct ids', async () => {
     const ids: string[] = [];
     const send = createBatcher<Entry>(async (entries) => {
       ids.push(...entries.map(({ Id }) => Id));
@@ -26,7 +26,7 @@ describe('batcher', () => {
     expect(new Set(ids)).toHaveLength(10);
   });
 
-  it('tries again just what SQS has not taken', async () => {
+  it('retries only the entries that SQS rejected', async () => {
     const requests: number[][] = [];
     const send = createBatcher<Entry>(
       async (entries) => {
@@ -43,7 +43,7 @@ describe('batcher', () => {
     ]);
   });
 
-  it('fails an entry only when tries have not helped, and not its companions', async () => {
+  it('fails an entry only after all attempts, and no other entry of its request', async () => {
     let requests = 0;
     const send = createBatcher<Entry>(
       async (entries) => {
@@ -58,7 +58,7 @@ describe('batcher', () => {
     expect(requests).toBe(3);
   });
 
-  it('does not repeat what is our own fault', async () => {
+  it('does not retry failures of the sender', async () => {
     let requests = 0;
     const send = createBatcher<Entry>(async ([first]) => {
       requests++;
@@ -68,7 +68,7 @@ describe('batcher', () => {
     expect(requests).toBe(1);
   });
 
-  it('fails all entries of a request that fails, and goes on with the next', async () => {
+  it('fails all entries of a failed request, and continues with the next request', async () => {
     let requests = 0;
     const send = createBatcher<Entry>(
       async () => {

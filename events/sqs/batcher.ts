@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
 import { RetryableError } from '../../shared/errors.ts';
 import { BATCH_SIZE } from './limits.ts';
@@ -7,21 +8,21 @@ export type BatchRequest<E> = (
   entries: (E & { Id: string })[],
 ) => Promise<{ Failed?: BatchResultErrorEntry[] | undefined }>;
 
-/** How entries are gathered and tried again. */
+/** How entries are gathered and retried. */
 export interface BatcherOptions {
-  /** How long entries may wait for company. Default 0: those of the same turn of the event loop go together. */
+  /** How long entries wait for others. Default 0: entries of the same turn of the event loop share a request. */
   lingerMs?: number;
-  /** Requests under way at a time. Default 4. */
+  /** Concurrent requests. Default 4. */
   parallel?: number;
-  /** How often an entry that SQS refused is tried. Default 5. */
+  /** How often an entry that SQS rejects is tried. Default 5. */
   attempts?: number;
-  /** The wait before the next try; default: full jitter of 100 ms, doubling. */
+  /** The wait before the next attempt; default: full jitter of 100 ms, doubling. */
   backOff?(attempt: number): Promise<void>;
 }
 
 /**
- * Turns single entries into batch requests. The promise of an entry resolves when SQS has accepted that entry and
- * rejects when it finally has not: entries that SQS reports as failed through no fault of ours are tried again.
+ * Turns single entries into batch requests. The promise of an entry resolves when SQS has accepted it and rejects when
+ * all attempts failed. Only entries whose failure SQS does not blame on the sender are retried.
  */
 export function createBatcher<E extends object>(
   request: BatchRequest<E>,
@@ -75,7 +76,7 @@ export function createBatcher<E extends object>(
       const { Failed = [] } = await request(batch.map(({ entry }, index) => ({ ...entry, Id: String(index) })));
       return new Map(Failed.map((entry) => [Number(entry.Id), failureOf(entry)]));
     } catch (error) {
-      // The SDK has already tried again whatever is worth trying again.
+      // The SDK has already retried everything that is worth a retry.
       const failure = { error: error instanceof Error ? error : new Error(String(error)), isFinal: true };
       return new Map(batch.map((_, index) => [index, failure]));
     }
@@ -95,11 +96,9 @@ interface Failure {
 
 function failureOf({ Code = 'no code', Message, SenderFault = false }: BatchResultErrorEntry): Failure {
   const text = Message === undefined ? Code : `${Code}: ${Message}`;
-  return { error: new RetryableError(`SQS refused an entry of a batch (${text})`), isFinal: SenderFault };
+  return { error: new RetryableError(`SQS rejected an entry of a batch (${text})`), isFinal: SenderFault };
 }
 
 function jitteredBackOff(attempt: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  setTimeout(resolve, Math.random() * 100 * 2 ** attempt);
-  return promise;
+  return sleep(Math.random() * 100 * 2 ** attempt);
 }

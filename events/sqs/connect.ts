@@ -1,6 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 
-/** Which SQS. */
+/** Which SQS is used. */
 export interface SqsOptions {
   /** Another SQS than AWS's, for example `http://127.0.0.1:4566`. Default: AWS in the region. */
   endpoint?: string | undefined;
@@ -8,13 +8,13 @@ export interface SqsOptions {
   region?: string | undefined;
 }
 
-/** The SDK's commands and a client; `connected` on first use. */
+/** The SDK's commands and a client. */
 export interface Sqs {
   client: SQSClient;
   commands: typeof import('./client.ts');
 }
 
-/** A connection to SQS that loads the SDK on first use and then stays. */
+/** Returns a connection to SQS that loads the SDK on first use and is then kept. */
 export function lazySqs(options: SqsOptions = {}): () => Promise<Sqs> {
   let connected: Promise<Sqs> | undefined;
   return () => {
@@ -33,7 +33,7 @@ async function connect({ endpoint, region }: SqsOptions): Promise<Sqs> {
   return { client, commands };
 }
 
-/** Emulators ask for a signature but not for whose; without this the SDK would look for an instance role first. */
+/** Emulators accept any signature; without credentials the SDK would look for an instance role first. */
 function emulator(endpoint: string, region: string | undefined) {
   if (new URL(endpoint).hostname.endsWith('.amazonaws.com')) return {};
   const credentials = { accessKeyId: 'shoot-flux', secretAccessKey: 'shoot-flux' };

@@ -5,7 +5,7 @@ import { type QueueUrls, queueNames } from './queues.ts';
 
 type Queue = Pick<FunctionDefinition, 'name' | 'queue'>;
 
-/** What queues are called, and how long their messages stay hidden. */
+/** Names of the queues, and how long their messages stay hidden. */
 export interface CreateQueuesOptions {
   /** Start of every queue's name. */
   prefix: string;
@@ -14,8 +14,8 @@ export interface CreateQueuesOptions {
 }
 
 /**
- * The queues of functions, made where a deployment has not: in the embedded SQS and in emulators. Queues that are there
- * stay as they are.
+ * Creates the queues of functions where no deployment does: in the embedded SQS and in emulators. Leaves existing
+ * queues unchanged.
  */
 export async function createQueues(sqs: Sqs, functions: Queue[], options: CreateQueuesOptions): Promise<QueueUrls> {
   const pairs = await Promise.all(
@@ -25,7 +25,7 @@ export async function createQueues(sqs: Sqs, functions: Queue[], options: Create
   const urlsOf = (name: string) => {
     const found = urls.get(name);
     if (found !== undefined) return found;
-    throw new TypeError(`There is no function ${name}; known are ${[...urls.keys()].join(', ')}.`);
+    throw new TypeError(`Function ${name} does not exist; known are ${[...urls.keys()].join(', ')}.`);
   };
   return { queue: (name) => urlsOf(name).queue, deadLetterQueue: (name) => urlsOf(name).deadLetterQueue };
 }
@@ -52,7 +52,7 @@ async function createPair(
   return { queue, deadLetterQueue };
 }
 
-/** The URL of a queue; `attributes` are for the case that it is not there. */
+/** Returns the URL of a queue, which it creates with `attributes` if it is missing. */
 async function ensure(
   { client, commands }: Sqs,
   QueueName: string,
@@ -64,13 +64,13 @@ async function ensure(
   });
   const { QueueUrl } =
     found ?? (await client.send(new commands.CreateQueueCommand({ QueueName, Attributes: await attributes() })));
-  if (QueueUrl === undefined) throw new TypeError(`SQS gave no URL for queue ${QueueName}.`);
+  if (QueueUrl === undefined) throw new TypeError(`SQS returned no URL for queue ${QueueName}.`);
   return QueueUrl;
 }
 
 async function arnOf({ client, commands }: Sqs, QueueUrl: string): Promise<string> {
   const command = new commands.GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] });
   const arn = (await client.send(command)).Attributes?.QueueArn;
-  if (arn === undefined) throw new TypeError(`SQS gave no ARN for queue ${QueueUrl}.`);
+  if (arn === undefined) throw new TypeError(`SQS returned no ARN for queue ${QueueUrl}.`);
   return arn;
 }

@@ -1,17 +1,17 @@
 import { RetryableError } from '../../shared/errors.ts';
 
-/** How long before the end of the function's time its signal aborts: enough to say what comes again. */
+/** How long before the end of the function's time its signal aborts: enough to report which messages to redeliver. */
 export const ABORT_EARLY_MS = 1_500;
 
-/** A run that ignores the signal is given up so long after it. */
+/** A run that ignores the signal is abandoned after this. */
 const GRACE_MS = 500;
 
-/** The run's result, or a RetryableError soon after the signal has aborted. */
+/** Returns the run's result. @throws RetryableError soon after the signal has aborted */
 export async function withinTime<T>(run: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const onAbort = () => {
-    const error = new RetryableError('The run did not end within the time of the function; it is tried again.');
+    const error = new RetryableError('The run exceeded the time limit of the function; it is retried.');
     timer = setTimeout(() => reject(error), GRACE_MS);
   };
   if (signal.aborted) onAbort();

@@ -7,7 +7,7 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { type Bridge, openBridge } from '../embedded/bridge.ts';
-import { lambdaContext } from '../embedded/lambda-context.ts';
+import { lambdaContext } from '../embedded/lambda-protocol.ts';
 import {
   causeOf,
   changeOf,
@@ -53,7 +53,7 @@ const extensionChange = (resourceVersion: string, n = 1) =>
   changeOf({ key: keyOf(n), cause: causeOf({ resourceVersion }) });
 
 describe('the Lambda of a function', () => {
-  it('makes one run of the changes of a key and tells it all causes', async () => {
+  it('runs once for the changes of a key, with all their causes', async () => {
     const runs: string[][] = [];
     const { run, sums } = setup(async (key, { causes }) => {
       runs.push([
@@ -77,7 +77,7 @@ describe('the Lambda of a function', () => {
     expect(sums.get('reconcile_total{function=managed-resources,result=done}')).toBe(2);
   });
 
-  it('runs different keys side by side', async () => {
+  it('runs different keys concurrently', async () => {
     const both = Promise.withResolvers<void>();
     let started = 0;
     const { run } = setup(async () => {
@@ -89,7 +89,7 @@ describe('the Lambda of a function', () => {
     expect(await run(recordOf(extensionChange('1', 1)), recordOf(extensionChange('1', 2)))).toEqual([]);
   });
 
-  it('keeps the oldest message of a group that failed, and only of that group', async () => {
+  it('keeps the oldest message of a failed group, and of no other group', async () => {
     const { run, hidden, lines } = setup(async (key) => {
       if (key.namespace === keyOf(1).namespace) throw new RetryableError('the seed does not answer');
       return done;
@@ -105,7 +105,7 @@ describe('the Lambda of a function', () => {
     );
   });
 
-  it('lets a conflict come again at once, and warns only where that happens again and again', async () => {
+  it('retries at once after a conflict, and warns only about repeated conflicts', async () => {
     const { run, hidden, lines } = setup(() => Promise.reject(new ConflictError('changed meanwhile', 409, 'Conflict')));
     const record = recordOf(extensionChange('1'));
     expect(await run(record)).toEqual([record.messageId]);
@@ -117,7 +117,7 @@ describe('the Lambda of a function', () => {
     ]);
   });
 
-  it('goes on retrying when even the visibility cannot be changed', async () => {
+  it('retries even when the visibility cannot be changed', async () => {
     const { log, lines } = keptLog();
     const lambda = createSqsLambda(
       functionOf(() => Promise.reject(new RetryableError('no answer'))),
@@ -130,10 +130,12 @@ describe('the Lambda of a function', () => {
     const record = recordOf(extensionChange('1'));
     const response = await lambda(eventOf(record), lambdaContext('managed-resources', 10));
     expect(response.batchItemFailures).toEqual([{ itemIdentifier: record.messageId }]);
-    expect(lines).toContainEqual(expect.objectContaining({ message: 'visibility not changed', error: 'SQS is away' }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ message: 'visibility change failed', error: 'SQS is away' }),
+    );
   });
 
-  it('frees the group for long back-offs: by way of the delay queue, counting on', async () => {
+  it('frees the group during long back-offs, and keeps counting attempts', async () => {
     const key = keyOf(90);
     const { run } = setup(() => Promise.reject(new RetryableError('still no answer')));
     expect(await run(recordOf(changeOf({ key }), { receiveCount: 9 }))).toEqual([]);
@@ -147,7 +149,7 @@ describe('the Lambda of a function', () => {
     expect(second.lines).toContainEqual(expect.objectContaining({ attempt: 10, outcome: 'retry' }));
   });
 
-  it('sends a terminal error to the dead-letter queue with its reason, without a retry', async () => {
+  it('sends the change to the dead-letter queue after a terminal error, with the reason and without a retry', async () => {
     const { run, sums } = setup(() => Promise.reject(new TerminalError('Extension a/b can never be')), 'terminal');
     expect(
       await run(
@@ -163,7 +165,7 @@ describe('the Lambda of a function', () => {
     expect(sums.get('terminal_total{function=terminal}')).toBe(1);
   });
 
-  it('puts aside what is no change or not for this function, and runs the rest', async () => {
+  it('sends unreadable messages and those for other functions to the dead-letter queue, and runs the rest', async () => {
     const runs: string[] = [];
     const { run } = setup(async (key) => {
       runs.push(key.namespace);
@@ -183,14 +185,14 @@ describe('the Lambda of a function', () => {
     ]);
   });
 
-  it('sends before it acknowledges: with the delay queue away, a requeue becomes a retry', async () => {
+  it('turns a requeue into a retry while the delay queue is unavailable', async () => {
     const sender = { ...bridge.sender, sendDelayed: () => Promise.reject(new RetryableError('SQS is away')) };
     const { run } = setup(async () => requeueAfter(30), 'managed-resources', sender);
     const record = recordOf(extensionChange('1'));
     expect(await run(record)).toEqual([record.messageId]);
   });
 
-  it('asks for another run through the delay queue', async () => {
+  it('requeues through the delay queue', async () => {
     const key = keyOf(91);
     const before = Date.now();
     const { run, lines } = setup(async () => requeueAfter(3600));
@@ -201,7 +203,7 @@ describe('the Lambda of a function', () => {
     expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', afterSeconds: 3600 }));
   });
 
-  it('aborts in time, and a run that does not listen fails alone', async () => {
+  it('aborts in time, and fails only the run that ignores the signal', async () => {
     const { lambda, hidden } = setup(async (key, { signal }) => {
       if (key.namespace === keyOf(1).namespace) return done;
       if (key.namespace === keyOf(2).namespace)
@@ -236,7 +238,7 @@ describe('the Lambda of a function', () => {
     expect(ages).toEqual([expect.closeTo(expected, 0)]);
   });
 
-  it('writes one line for a run: names and numbers, nothing that was secret', async () => {
+  it('logs one line per run, with names and numbers but no secrets', async () => {
     const secret = '-----BEGIN OPENSSH PRIVATE KEY-----';
     const { run, lines, text } = setup(async ({ namespace }) => {
       if (namespace === keyOf(1).namespace) JSON.parse(secret);
@@ -249,11 +251,11 @@ describe('the Lambda of a function', () => {
       recordOf(changeOf(), { body: `{"token":"${secret}"}` }),
     );
     expect(text()).not.toContain('PRIVATE');
-    expect(lines.filter(({ message }) => message === 'run')).toHaveLength(4);
+    expect(lines.filter(({ message }) => message === 'reconcile finished')).toHaveLength(4);
     expect(lines.find(({ outcome }) => outcome === 'done')).toEqual({
       time: expect.any(String),
       level: 'info',
-      message: 'run',
+      message: 'reconcile finished',
       function: 'managed-resources',
       key: keyText(keyOf(4)),
       causes: 'Extension shoot--dev--apple/shoot-flux 1',

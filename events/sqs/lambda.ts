@@ -1,25 +1,20 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { ChangeHandler, Handler } from '../../shared/runtime/context.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { describeError } from '../../shared/runtime/describe-error.ts';
-import { ABORT_EARLY_MS } from './deadline.ts';
-import { groupRecords, type Unreadable } from './groups.ts';
-import { MAX_RECEIVE_COUNT } from './limits.ts';
-import { LAST_ATTEMPT } from './retry.ts';
-import { type Runner, type RunnerDependencies, runGroup } from './run-group.ts';
+import type { Context } from '../../shared/runtime/context.ts';
+import { keyText } from '../../shared/runtime/key.ts';
+import { ABORT_EARLY_MS, withinTime } from './deadline.ts';
+import { handleFailure, rejectUnreadable } from './failure.ts';
+import { type Group, groupRecords } from './groups.ts';
+import { type Ending, report } from './report.ts';
+import { requeue } from './requeue.ts';
+import { type QueueFunction, type Runner, type RunnerDependencies, runnerOf } from './runner.ts';
 
-/** A function folder: `definition` of its function.ts, `handler` of its handler.ts. */
-export type QueueFunction =
-  | { definition: FunctionDefinition & { queue?: 'fifo' }; handler: Handler }
-  | { definition: FunctionDefinition & { queue: 'standard' }; handler: ChangeHandler };
-
-/** What Lambda's event source mapping calls, and the embedded poller too. */
+/** What Lambda's event source mapping, or the embedded poller, calls with a batch of messages. */
 export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse>;
 
 /**
- * The Lambda of a function: changes of one key become one run, runs of different keys go side by side, and the answer
- * names just the messages that are to come again. It never throws for what a change or a function does wrong.
+ * Creates the Lambda of a function. Changes of one key become one run, and runs of different keys are concurrent. The
+ * response names the messages that SQS shall redeliver; a failing change or function never makes the Lambda throw.
  */
 export function createSqsLambda(queueFunction: QueueFunction, dependencies: RunnerDependencies): SqsLambda {
   const runner = runnerOf(queueFunction, dependencies);
@@ -39,45 +34,47 @@ export function createSqsLambda(queueFunction: QueueFunction, dependencies: Runn
 
 async function runBatch(runner: Runner, { Records }: SQSEvent, signal: AbortSignal): Promise<SQSBatchResponse> {
   const { groups, unreadable } = groupRecords(Records, runner.queue === 'fifo' ? runner.name : undefined);
-  const comingAgain = await Promise.all([
+  const redelivered = await Promise.all([
     ...groups.map((group) => runGroup(runner, group, signal)),
-    ...unreadable.map((message) => putAside(runner, message)),
+    ...unreadable.map((message) => rejectUnreadable(runner, message)),
   ]);
-  return { batchItemFailures: comingAgain.flat().map((itemIdentifier) => ({ itemIdentifier })) };
+  return { batchItemFailures: redelivered.flat().map((itemIdentifier) => ({ itemIdentifier })) };
 }
 
-/** A message that nobody understands does not get better by waiting. */
-async function putAside(runner: Runner, { record, reason }: Unreadable): Promise<string[]> {
-  const fields = { function: runner.name, messageId: record.messageId };
-  runner.metrics.count('terminal_total', { function: runner.name });
+/**
+ * Runs the function once for the changes of one key. Returns the ids of the messages that SQS shall redeliver: none, or
+ * the oldest. The others are superseded in either case, because the next run for the oldest reads the same objects.
+ */
+async function runGroup(runner: Runner, group: Group, signal: AbortSignal): Promise<string[]> {
+  const started = performance.now();
+  const ending = await runHandler(runner, group, signal);
+  report(runner, group, ending, (performance.now() - started) / 1000);
+  return ending.isRedelivered ? [group.records[0].messageId] : [];
+}
+
+async function runHandler(runner: Runner, group: Group, signal: AbortSignal): Promise<Ending> {
+  const [change] = group.changes;
   try {
-    await runner.sender.sendToDeadLetter({
-      function: runner.name,
-      body: record.body,
-      reason,
-      messageId: record.messageId,
-      groupId: record.attributes.MessageGroupId,
-    });
-    runner.log.error('unreadable message', { ...fields, error: reason });
-    return [];
+    const outcome = await withinTime(runner.invoke(change, contextOf(runner, group, signal)), signal);
+    if (outcome.type === 'done') return { result: 'done' };
+    // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
+    await requeue(runner, change, outcome.afterSeconds);
+    return { result: 'requeue', seconds: outcome.afterSeconds };
   } catch (error) {
-    runner.log.warn('unreadable message not put aside', { ...fields, error: describeError(error) });
-    return [record.messageId];
+    return handleFailure(runner, group, error);
   }
 }
 
-function runnerOf(queueFunction: QueueFunction, dependencies: RunnerDependencies): Runner {
-  const { name } = queueFunction.definition;
-  if (isStandard(queueFunction)) {
-    const { handler } = queueFunction;
-    // Retries stay in the queue, so the queue's own limit comes first.
-    return { ...dependencies, name, queue: 'standard', invoke: handler, lastAttempt: MAX_RECEIVE_COUNT };
-  }
-  const { handler } = queueFunction;
-  const invoke: Runner['invoke'] = ({ key }, context) => handler(key, context);
-  return { ...dependencies, name, queue: 'fifo', invoke, lastAttempt: LAST_ATTEMPT };
-}
-
-function isStandard(candidate: QueueFunction): candidate is Extract<QueueFunction, { handler: ChangeHandler }> {
-  return candidate.definition.queue === 'standard';
+function contextOf(runner: Runner, { changes }: Group, signal: AbortSignal): Context {
+  const { settings, sender, now, metrics, name } = runner;
+  return {
+    kube: (cluster) => runner.kube(cluster, signal),
+    settings,
+    send: (requests) => sender.send(requests),
+    causes: changes.map(({ cause }) => cause),
+    now,
+    log: runner.log.with({ function: name, key: keyText(changes[0].key) }),
+    metrics,
+    signal,
+  };
 }

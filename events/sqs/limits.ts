@@ -5,15 +5,15 @@ export const FUNCTION_TIMEOUT_SECONDS = 10;
 export const VISIBILITY_SECONDS = 60;
 
 /**
- * Receives after which SQS itself moves a message to the dead-letter queue. It only counts where nothing of ours ran to
- * the end (killed, out of memory): our own retries leave the queue earlier, with a reason (`retry.ts`).
+ * Receives after which SQS moves a message to the dead-letter queue. Only reached when runs are killed (out of memory):
+ * our own retries (`retry.ts`) leave the queue earlier, with a reason.
  */
 export const MAX_RECEIVE_COUNT = 20;
 
-/** Messages of one receive, one send and one delete. */
+/** Messages in one receive, send or delete. */
 export const BATCH_SIZE = 10;
 
-/** The longest DelaySeconds of SQS; longer waits hop. */
+/** The longest DelaySeconds of SQS; longer waits pass through the delay queue several times. */
 export const MAX_DELAY_SECONDS = 900;
 
 /** The longest that SQS keeps a message: 14 days. */

@@ -1,6 +1,6 @@
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** The function whose queue holds changes that are not due yet. */
+/** The function whose queue holds changes until they are due. */
 export const DELAY = 'delay';
 
 /** Where changes are sent; `name` is a function's. */
@@ -9,7 +9,7 @@ export interface QueueUrls {
   deadLetterQueue(name: string): string;
 }
 
-/** The names of a function's queues, after a prefix that the deployment chooses. */
+/** Returns the names of a function's queues; the deployment chooses the prefix. */
 export function queueNames(
   { name, queue = 'fifo' }: Pick<FunctionDefinition, 'name' | 'queue'>,
   prefix: string,
@@ -19,7 +19,7 @@ export function queueNames(
 }
 
 /**
- * Queue URLs that differ only in the name of the queue, as they do within one account and region.
+ * Returns queue URLs that differ only in the name of the queue, as within one account and region.
  * @param prefix for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`
  */
 export function prefixedQueueUrls(prefix: string): QueueUrls {

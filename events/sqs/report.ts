@@ -5,12 +5,12 @@ import type { Log, LogFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Group } from './groups.ts';
 
-/** How a run ended. `comesAgain`: its oldest message stays in the queue. */
+/** How a run ended. `isRedelivered`: its oldest message stays in the queue. */
 export type Ending =
-  | { result: 'done'; comesAgain?: false }
-  | { result: 'requeue'; seconds: number; comesAgain?: false }
-  | { result: 'retry'; seconds: number; error: unknown; comesAgain?: boolean }
-  | { result: 'dead_letter'; error: unknown; comesAgain?: false };
+  | { result: 'done'; isRedelivered?: false }
+  | { result: 'requeue'; seconds: number; isRedelivered?: false }
+  | { result: 'retry'; seconds: number; error: unknown; isRedelivered?: boolean }
+  | { result: 'dead_letter'; error: unknown; isRedelivered?: false };
 
 /** Whose run it was, and where the report goes. */
 export interface Reporter {
@@ -21,10 +21,10 @@ export interface Reporter {
   metrics: Metrics;
 }
 
-/** Longer lists of causes are cut: a fan-out can collapse hundreds. */
+/** Longer lists of causes are cut: one run can answer hundreds of changes from the fan-out. */
 const SHOWN_CAUSES = 10;
 
-/** One log line and the metrics of a run. Names and numbers only. */
+/** Writes the log line and the metrics of a run: names and numbers only. */
 export function report({ name, now, log, metrics }: Reporter, group: Group, ending: Ending, seconds: number): void {
   const { result } = ending;
   const labels = { function: name };
@@ -49,13 +49,13 @@ export function report({ name, now, log, metrics }: Reporter, group: Group, endi
     attempt: group.attempt,
     ...('error' in ending ? { error: describeError(ending.error) } : {}),
   };
-  if (result === 'dead_letter') log.error('run', fields);
-  // Somebody else was faster, which the guarded writes are made for, and it is read again at once.
-  else if (ending.result === 'retry' && ending.seconds > 0) log.warn('run', fields);
-  else log.info('run', fields);
+  if (result === 'dead_letter') log.error('reconcile finished', fields);
+  // A retry after 0 s follows a conflict: another writer was faster, as the guarded writes expect. No warning.
+  else if (ending.result === 'retry' && ending.seconds > 0) log.warn('reconcile finished', fields);
+  else log.info('reconcile finished', fields);
 }
 
-/** When the oldest change could first have been run: what waits in the delay queue on purpose is not late. */
+/** Returns when the oldest change became due: time in the delay queue is no delay. */
 function dueAt({ records: [record], changes: [{ cause }] }: Group): number {
   const sentAt = Number(record.attributes.SentTimestamp);
   return cause.type === 'notBefore' ? Math.max(sentAt, Date.parse(cause.notBefore)) : sentAt;

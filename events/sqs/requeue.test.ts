@@ -5,8 +5,8 @@ import { requeueTime } from './requeue.ts';
 const moment = fc.date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true });
 const seconds = fc.integer({ min: 1, max: 100_000 });
 
-describe('requeue time', () => {
-  it('is never early, and late by a quarter or a second at most', () => {
+describe('requeueTime', () => {
+  it('is never early, and at most a quarter or one second late', () => {
     fc.assert(
       fc.property(moment, seconds, (now, afterSeconds) => {
         const waited = (requeueTime(now, afterSeconds).getTime() - now.getTime()) / 1000;
@@ -16,7 +16,7 @@ describe('requeue time', () => {
     );
   });
 
-  it('leaves few moments to requeues that begin together, so that deduplication ends all chains but those', () => {
+  it('maps requeues that begin together to few moments, so that deduplication ends all other chains', () => {
     fc.assert(
       fc.property(
         moment,

@@ -8,32 +8,32 @@ const failure = new RetryableError('the seed does not answer');
 const waitsOf = (error: unknown, attempts: number) =>
   Array.from({ length: attempts }, (_, index) => decideRetry(error, index + 1, 1));
 
-describe('retry', () => {
-  it('backs off by visibility while that is short, and frees the group after', () => {
+describe('decideRetry', () => {
+  it('uses the visibility timeout for short back-offs, and frees the group for long ones', () => {
     expect(waitsOf(failure, 13)).toEqual([
       ...[1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => ({ type: 'visibility', seconds })),
       ...[60, 120, 240, 480, 900].map((seconds) => ({ type: 'delay', seconds })),
     ]);
   });
 
-  it('comes within the time that the error asks for as long as somebody may wait, then backs off too', () => {
+  it('retries within the requested time while gardenlet may wait, then backs off', () => {
     const waits = waitsOf(retryWithin(new RetryableError('gardenlet waits'), 15), 22);
     expect(waits.slice(0, 20).every((wait) => 'seconds' in wait && wait.seconds <= 15)).toBe(true);
     expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'delay', seconds })));
   });
 
-  it('waits as long as the API server asks for', () => {
+  it('waits for the Retry-After of the API server', () => {
     const throttled = new KubeError('too many requests', 429, 'TooManyRequests', { retryAfterSeconds: 7 });
     expect(decideRetry(throttled, 1, 1)).toEqual({ type: 'visibility', seconds: 7 });
   });
 
-  it('reads again at once after a conflict, and backs off when that does not end', () => {
+  it('retries at once after a conflict, and backs off after repeated conflicts', () => {
     const waits = waitsOf(new ConflictError('changed', 409, 'Conflict'), 9);
     expect(waits.slice(0, 8)).toEqual([0, 0, 1, 1, 1, 1, 1, 1].map((seconds) => ({ type: 'visibility', seconds })));
     expect(waits[8]).toEqual({ type: 'delay', seconds: 60 });
   });
 
-  it('does not repeat what cannot succeed, and nothing for ever', () => {
+  it('never retries terminal errors, and limits all other retries', () => {
     expect(decideRetry(new TerminalError('no such thing'), 1, 0)).toEqual({ type: 'deadLetter' });
     expect(decideRetry(failure, LAST_ATTEMPT, 0)).toEqual({ type: 'deadLetter' });
     expect(decideRetry(failure, LAST_ATTEMPT - 1, 0).type).toBe('delay');

@@ -1,31 +1,31 @@
 import { retryWithinSeconds, TerminalError } from '../../shared/errors.ts';
 import { ConflictError, KubeError } from '../../shared/kube/errors.ts';
 
-/** What becomes of a change whose run has failed. */
+/** How a change whose run has failed is retried. */
 export type Retry =
-  /** Stays in its queue, hidden; its group waits with it, so only for short waits. */
+  /** Stays hidden in its queue. Blocks its group, so only for short waits. */
   | { type: 'visibility'; seconds: number }
-  /** Goes through the delay queue: the group is free, a new change runs at once. */
+  /** Waits in the delay queue. Frees its group: a new change runs at once. */
   | { type: 'delay'; seconds: number }
   | { type: 'deadLetter' };
 
-/** Up to here an attempt is repeated by visibility: 1, 2, 4, … 60 s, some two minutes in all. */
+/** Up to this attempt retries use the visibility timeout: 1, 2, 4, … 60 s, some two minutes in all. */
 const VISIBILITY_ATTEMPTS = 8;
 const VISIBILITY_CAP_SECONDS = 60;
-/** Beyond it the waits grow to this. */
+/** Later waits grow to this. */
 const DELAY_CAP_SECONDS = 900;
 
-/** So long somebody waits: 20 tries of at most 15 s outlast the three minutes of gardenlet. */
-const WAITED_FOR_ATTEMPTS = 20;
+/** How long gardenlet may be waiting: 20 attempts, each within 15 s, outlast its three minutes. */
+const AWAITED_ATTEMPTS = 20;
 
-/** The last attempt: after seven hours, four where somebody waited at first. */
+/** The last attempt: after seven hours, or four where gardenlet was waiting at first. */
 export const LAST_ATTEMPT = 40;
 
 /**
- * Back-off of a failed run. A conflict means that somebody else was faster: read again at once.
+ * Decides how a failed run is retried. A conflict means that another writer was faster: the run is repeated at once.
  * @param attempt counts from 1
- * @param random between 0 and 1: keys that failed together do not come back together
- * @param lastAttempt after it the change is given up
+ * @param random between 0 and 1: spreads keys that failed together
+ * @param lastAttempt the attempt after which the change goes to the dead-letter queue
  */
 export function decideRetry(error: unknown, attempt: number, random: number, lastAttempt = LAST_ATTEMPT): Retry {
   if (error instanceof TerminalError || attempt >= lastAttempt) return { type: 'deadLetter' };
@@ -35,19 +35,19 @@ export function decideRetry(error: unknown, attempt: number, random: number, las
   const wished = retryWithinSeconds(error);
   if (attempt <= VISIBILITY_ATTEMPTS) {
     const cap = Math.min(wished ?? VISIBILITY_CAP_SECONDS, VISIBILITY_CAP_SECONDS);
-    return { type: 'visibility', seconds: jittered(Math.max(2 ** (attempt - 1), askedFor(error)), cap, random) };
+    return { type: 'visibility', seconds: jittered(Math.max(2 ** (attempt - 1), retryAfterOf(error)), cap, random) };
   }
-  const quick = wished === undefined ? VISIBILITY_ATTEMPTS : WAITED_FOR_ATTEMPTS;
+  const quick = wished === undefined ? VISIBILITY_ATTEMPTS : AWAITED_ATTEMPTS;
   if (wished !== undefined && attempt <= quick) return { type: 'delay', seconds: jittered(wished, wished, random) };
   return { type: 'delay', seconds: jittered(60 * 2 ** (attempt - quick - 1), DELAY_CAP_SECONDS, random) };
 }
 
-/** Between 75 % and 100 %, whole seconds as SQS takes them, at least one. */
+/** Returns between 75 % and 100 % of the wait, in whole seconds as SQS requires, at least one. */
 function jittered(seconds: number, cap: number, random: number): number {
   return Math.max(1, Math.round(Math.min(seconds, cap) * (0.75 + 0.25 * random)));
 }
 
-/** Retry-After of the API server. */
-function askedFor(error: unknown): number {
+/** Returns the API server's Retry-After in seconds. */
+function retryAfterOf(error: unknown): number {
   return error instanceof KubeError ? (error.retryAfterSeconds ?? 0) : 0;
 }

@@ -34,7 +34,7 @@ describe('sender', () => {
     expect(new Set(ready.map(({ messageGroupId }) => messageGroupId))).toHaveLength(137);
   });
 
-  it('resolves only after SQS has taken what it first did not take', async () => {
+  it('resolves only after SQS has accepted the changes that it rejected at first', async () => {
     faulty.refuse = 2;
     const sender = createSender({ sqs: faulty.sqs, queues: bridge.queues, batching: { backOff: async () => {} } });
     await sender.send(changes('flaky', 10));
@@ -42,7 +42,7 @@ describe('sender', () => {
     expect((await lookInto(bridge.endpoint, 'shoot-flux-flaky.fifo')).ready).toHaveLength(10);
   });
 
-  it('throws with just the changes that SQS has not taken', async () => {
+  it('throws with only the changes that SQS did not accept', async () => {
     faulty.refuse = Number.POSITIVE_INFINITY;
     const batching = { attempts: 2, backOff: async () => {} };
     const sender = createSender({ sqs: faulty.sqs, queues: bridge.queues, batching });
@@ -57,13 +57,13 @@ describe('sender', () => {
       expect(unsent).not.toContainEqual(expect.objectContaining({ key: JSON.parse(body).key }));
   });
 
-  it('throws when there is no such queue', async () => {
+  it('throws when the queue does not exist', async () => {
     const queues = prefixedQueueUrls(`${bridge.endpoint}/000000000000/elsewhere-`);
     const sender = createSender({ sqs: lazySqs({ endpoint: bridge.endpoint }), queues });
     await expect(sender.send(changes('many', 1))).rejects.toThrow(/1 of 1 changes.*does not exist/);
   });
 
-  it('delays up to what SQS can, and leaves the rest to hops', async () => {
+  it('delays up to the limit of SQS', async () => {
     const change = changeOf({ function: 'many', cause: { type: 'notBefore', notBefore: '2030-01-01T00:00:00.000Z' } });
     await bridge.sender.sendDelayed(change, 12.2);
     await bridge.sender.sendDelayed(change, 86_400);
@@ -72,7 +72,7 @@ describe('sender', () => {
     expect(seconds).toEqual([13, 900]);
   });
 
-  it('puts the reason beside a dead letter, whatever characters are in it', async () => {
+  it('adds the reason to a dead letter, whatever characters it contains', async () => {
     const letter = { function: 'many', body: 'as it came', messageId: 'm1', groupId: 'g1' };
     await bridge.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
     await bridge.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });

@@ -8,30 +8,30 @@ import type { Sqs } from './connect.ts';
 import { MAX_DELAY_SECONDS } from './limits.ts';
 import { DELAY, type QueueUrls } from './queues.ts';
 
-/** A message that no run will ever settle, and why. */
+/** A message that will not be retried, and why. */
 export interface DeadLetter {
   /** The function whose dead-letter queue takes it. */
   function: string;
-  /** The message as it came. */
+  /** The message's body as received. */
   body: string;
   /** One sentence; the message attribute `reason`. */
   reason: string;
-  /** Of the message as it came: the same failure sent twice arrives once. */
+  /** Id of the received message: the same failure sent twice arrives once. */
   messageId: string;
   /** Absent on standard queues. */
   groupId?: string | undefined;
 }
 
-/** The way of changes to their queues. */
+/** Sends changes to their queues. */
 export interface Sender {
-  /** Resolves when SQS has accepted all changes. @throws UnsentError with those that it has not */
+  /** Resolves when SQS has accepted all changes. @throws UnsentError with the others */
   send(changes: ChangeRequest[]): Promise<void>;
-  /** Sends through the delay queue, where a change waits without holding its group; longer waits hop. */
+  /** Sends through the delay queue, where a change waits without blocking its group; see MAX_DELAY_SECONDS. */
   sendDelayed(change: ChangeRequest, delaySeconds: number): Promise<void>;
   sendToDeadLetter(letter: DeadLetter): Promise<void>;
 }
 
-/** SQS did not accept these changes: nobody may consider them sent. */
+/** SQS did not accept these changes: they must be sent again. */
 export class UnsentError extends RetryableError {
   override name = 'UnsentError';
   readonly unsent: ChangeRequest[];
@@ -42,11 +42,11 @@ export class UnsentError extends RetryableError {
   }
 }
 
-/** What a sender sends through. */
+/** The dependencies of a sender. */
 export interface SenderOptions {
   sqs: () => Promise<Sqs>;
   queues: QueueUrls;
-  /** How entries that SQS refuses are tried again. */
+  /** How entries that SQS rejects are retried. */
   batching?: BatcherOptions;
 }
 
@@ -105,7 +105,7 @@ function fifoEntry(change: ChangeRequest) {
   };
 }
 
-/** SQS refuses empty values and characters that XML does not know; a reason needs no more than a few lines. */
+/** SQS rejects empty values and characters that XML does not allow; a few lines suffice for a reason. */
 function attributeText(text: string): string {
   return (
     text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '?').slice(0, 1000) || 'unknown'

@@ -1,10 +1,10 @@
 import { createBatcher } from './batcher.ts';
 import type { Sqs } from './connect.ts';
 
-/** Hides a received message for so many seconds from now; 0: it is there again at once. */
+/** Hides a received message for so many seconds from now; 0 redelivers it at once. */
 export type ChangeVisibility = (receiptHandle: string, seconds: number) => Promise<void>;
 
-/** Visibility of messages of one queue, in batches of ten. */
+/** Changes the visibility of messages of one queue, in batches of ten. */
 export function createVisibility(sqs: () => Promise<Sqs>, queueUrl: string): ChangeVisibility {
   interface Entry {
     ReceiptHandle: string;

@@ -3,7 +3,7 @@ import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.t
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { sleep } from './abortable.ts';
+import { sleep } from '../../shared/runtime/sleep.ts';
 import { createBackoff } from './backoff.ts';
 import { addCause, type Causes, coalesced } from './coalesce.ts';
 import type { Timing } from './timing.ts';

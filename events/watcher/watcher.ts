@@ -5,7 +5,7 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { sleep } from './abortable.ts';
+import { sleep } from '../../shared/runtime/sleep.ts';
 import { keepHeapSmall } from './memory.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createReflector, type Reflector } from './reflector.ts';

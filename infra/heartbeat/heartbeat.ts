@@ -1,8 +1,8 @@
-import { sleep } from '../../events/watcher/abortable.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { sleep } from '../../shared/runtime/sleep.ts';
 import { BEAT_SECONDS, beat } from './lease.ts';
 
 export interface HeartbeatOptions {

@@ -1,6 +1,6 @@
-import { sleep } from '../../events/watcher/abortable.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import { sleep } from '../../shared/runtime/sleep.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import type { Served } from './respond.ts';
 import { startWebhookServer } from './server.ts';

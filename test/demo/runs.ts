@@ -40,7 +40,7 @@ export function createRuns(output: Output): Runs {
     write(text) {
       if (muted) return;
       const line = JSON.parse(text) as RunLine;
-      if (line.message === 'run' && line.function !== undefined) {
+      if (line.message === 'reconcile finished' && line.function !== undefined) {
         const total = totals.get(line.function) ?? { runs: 0, totalMs: 0, failed: 0 };
         total.runs++;
         total.totalMs += line.durationMs ?? 0;

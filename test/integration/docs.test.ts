@@ -7,7 +7,7 @@ import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { startEmbeddedQueue } from '../../events/embedded/queue.ts';
+import { startEmbeddedQueue } from '../../events/embedded/bridge.ts';
 import { report } from '../../events/sqs/report.ts';
 import { changeOf, keyOf, recordOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
@@ -314,7 +314,7 @@ describe('the commands of the documents', () => {
       { fieldManager: 'docs' },
     );
     const line = `node infra/cli/main.ts run --garden garden.kubeconfig --seed my-seed=seed.kubeconfig --flux-distribution ./distribution --sqs-endpoint ${queue.endpoint}`;
-    const { output, code } = await run(line, /"message":"run","function":"fan-out"/);
+    const { output, code } = await run(line, /"message":"reconcile finished","function":"fan-out"/);
     expect(code).toBe(0);
     expect(output).toContain('"message":"stopping"');
   });

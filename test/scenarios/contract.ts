@@ -114,7 +114,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     const runs = () =>
       stage.logLines
         .map((line) => JSON.parse(line) as Record<string, string>)
-        .filter(({ message, function: fn }) => message === 'run' && fn === 'managed-resources');
+        .filter(({ message, function: fn }) => message === 'reconcile finished' && fn === 'managed-resources');
     /** What happens to Extension or Cluster makes `managed-resources` run, not some look that was due; then all is quiet. */
     const noticed = async (happening: () => Promise<unknown>) => {
       const woken = () => runs().filter(({ causes }) => /^(Extension|Cluster) /.test(causes ?? '')).length;

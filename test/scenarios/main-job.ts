@@ -208,7 +208,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
       const key = `${SEED}/${CONTROL_PLANE}/shoot-flux`;
       const lines = stage.logLines.map((line): Record<string, unknown> => JSON.parse(line));
-      const said = lines.filter((line) => line.key === key && line.message !== 'run');
+      const said = lines.filter((line) => line.key === key && line.message !== 'reconcile finished');
       const told = (fields: object) => expect(said).toContainEqual(expect.objectContaining(fields));
       const operation = { message: 'operation', type: 'Create' };
       told({ ...operation, level: 'warn', state: 'Error', error: expect.stringContaining('repositoryBranchh') });

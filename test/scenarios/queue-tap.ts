@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { startEmbeddedQueue } from '../../events/embedded/queue.ts';
+import { startEmbeddedQueue } from '../../events/embedded/bridge.ts';
 
 /** An SQS that keeps everything that is said to it: messages, attributes, names. */
 export interface QueueTap {

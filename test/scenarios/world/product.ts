@@ -1,8 +1,8 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
-import type { QueueFunction } from '../../../events/sqs/lambda.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
 import { requeueTime } from '../../../events/sqs/requeue.ts';
 import { decideRetry } from '../../../events/sqs/retry.ts';
+import type { QueueFunction } from '../../../events/sqs/runner.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
 import { createTracker } from '../../../events/watcher/tracker.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
