@@ -6,17 +6,17 @@ import type { Notice } from './notice.ts';
 import { fieldManager, type Run } from './run.ts';
 
 /**
- * Whether the operation is asked for now that the Secret has been read. Else another run may have completed a
- * rotation in between and somebody prepared the next one, which the old request would complete unasked.
+ * Checks, after the Secret was read, that the ConfigMap still requests the operation. Otherwise another run may have
+ * completed this rotation and the user may have prepared the next one, which the old request must not complete.
  */
-export async function isStillAsked({ garden, configMap, operation }: Run): Promise<boolean> {
+export async function isOperationStillRequested({ garden, configMap, operation }: Run): Promise<boolean> {
   if (operation === undefined) return true;
   const { uid, resourceVersion } = configMap.metadata;
   const live = await garden.find(resources.configMaps, configMap.metadata, { metadataOnly: true });
   return live?.metadata.uid === uid && live?.metadata.resourceVersion === resourceVersion;
 }
 
-/** False when the ConfigMap is no longer what was read. */
+/** Removes the operation annotation. Returns false when the ConfigMap has changed since it was read. */
 export async function removeOperation({ garden, configMap, context, operation }: Run): Promise<boolean> {
   if (operation === undefined) return true;
   const { uid, resourceVersion } = configMap.metadata;
@@ -27,12 +27,12 @@ export async function removeOperation({ garden, configMap, context, operation }:
     if (error instanceof ConflictError || error instanceof NotFoundError) return false;
     throw error;
   }
-  context.log.info('operation of flux-config ended', { operation });
+  context.log.info('flux-config operation finished', { operation });
   return true;
 }
 
-/** Each notice once for a ConfigMap: what was told already costs one read and no write. */
-export async function tell({ garden, configMap, context }: Run, notices: Notice[]): Promise<void> {
+/** Reports each notice once per ConfigMap as an Event; a repeated notice costs one read and no write. */
+export async function report({ garden, configMap, context }: Run, notices: Notice[]): Promise<void> {
   for (const notice of notices) {
     const event = eventOf(configMap, notice, context.now());
     if ((await garden.find(resources.events, event.metadata, { metadataOnly: true })) !== undefined) continue;

@@ -8,17 +8,17 @@ test.each([
   [{ bearerToken }],
   [{ bearerToken, password }],
   [{ 'tls.crt': 'certificate', 'tls.key': 'key' }],
-])('%j suffices', (data) => {
+])('accepts %j', (data) => {
   expect(missingCredentials('garden-foo', data)).toBeUndefined();
 });
 
 test.each([
-  [undefined, 'is missing; create it'],
-  [{}, 'has no credentials; write username and password'],
+  [undefined, 'does not exist; create it'],
+  [{}, 'has no credentials; add username and password'],
   [{ 'ca.crt': 'authority' }, 'has no credentials'],
   [{ username }, 'password: is missing'],
   [{ password }, 'username: is missing'],
-])('%j lacks something', (data, sentence) => {
+])('reports which credentials %j lacks', (data, sentence) => {
   const notice = missingCredentials('garden-foo', data);
   expect(notice).toMatchObject({ type: 'Warning', reason: 'CredentialsMissing' });
   expect(notice?.message).toContain('Secret garden-foo/flux-source: ');

@@ -58,13 +58,13 @@ function decided(of: Situation): Extract<Decision, { type: 'decided' }> {
 
 const reasons = (of: Situation) => decided(of).notices.map(({ reason }) => reason);
 
-test('a key is made only when there is none', () => {
+test('asks for a new key only when the Secret has none', () => {
   expect(decide(situation())).toEqual({ type: 'needs', what: 'identity' });
   expect(decide(situation(secret({ known_hosts: ownLine })))).toEqual({ type: 'needs', what: 'identity' });
   expect(decide(situation({ ...secret(complete), identity: another })).type).toBe('decided');
 });
 
-test('a new Secret is complete and easy to read for a person', () => {
+test('writes a complete Secret and reports the deploy key', () => {
   const { change, notices, retry } = decided(situation({ identity }));
   expect(change).toEqual({ data: complete, annotations: shown });
   expect(notices).toEqual([
@@ -77,7 +77,7 @@ test('a new Secret is complete and easy to read for a person', () => {
   expect(retry).toBe(false);
 });
 
-test('a complete Secret is left alone, whatever new key is at hand', () => {
+test('leaves a complete Secret unchanged, also when a new key is available', () => {
   expect(decided(situation({ ...secret(complete), identity: another })).change).toBeUndefined();
 });
 
@@ -85,11 +85,11 @@ test.each([
   ['identity.pub', { identity, known_hosts: githubLines }, { 'identity.pub': `${line}\n` }],
   ['known_hosts', { identity, 'identity.pub': `${line}\n` }, { known_hosts: githubLines }],
   ['both', { identity }, { 'identity.pub': `${line}\n`, known_hosts: githubLines }],
-])('a missing %s is completed from the existing key', (_, data, written) => {
+])('adds a missing %s and keeps the existing key', (_, data, written) => {
   expect(decided(situation(secret(data))).change).toEqual({ data: written, annotations: {} });
 });
 
-test('the comment of an existing identity.pub stays, and annotations follow it', () => {
+test('keeps the comment of an existing identity.pub, also in the annotation', () => {
   const mine = publicLine(key, 'my own comment');
   expect(decided(situation(secret({ ...complete, 'identity.pub': mine }))).change).toEqual({
     data: {},
@@ -99,38 +99,38 @@ test('the comment of an existing identity.pub stays, and annotations follow it',
 
 test.each([
   [
-    'a private key that is none',
+    'a malformed private key',
     { ...complete, identity: 'marked-secret' },
-    /Secret garden-foo\/flux-source: identity: .*; write/,
+    /Secret garden-foo\/flux-source: identity: .*; replace it/,
   ],
   [
     'a public key of another pair',
     { ...complete, 'identity.pub': publicLine(hostKey) },
-    /identity\.pub: does not belong to identity; remove/,
+    /identity\.pub: does not match identity; remove/,
   ],
   [
-    'a public key that is none',
+    'a malformed public key',
     { ...complete, 'identity.pub': 'marked-secret' },
-    /identity\.pub: does not belong to identity; remove/,
+    /identity\.pub: does not match identity; remove/,
   ],
-  ['a public key alone', { 'identity.pub': line }, /has identity\.pub without identity; write/],
-])('%s is reported and nothing is written', (_, data, sentence) => {
+  ['a public key alone', { 'identity.pub': line }, /has identity\.pub but no identity; add/],
+])('reports %s and writes nothing', (_, data, sentence) => {
   const { change, notices } = decided(situation({ ...secret(data, {}), identity: another }));
   expect(change).toBeUndefined();
   expect(notices).toEqual([{ type: 'Warning', reason: 'InvalidSecret', message: expect.stringMatching(sentence) }]);
   expect(JSON.stringify(notices)).not.toContain('marked-secret');
 });
 
-test('an immutable Secret is only reported when something is missing', () => {
+test('reports an immutable Secret only when something is missing', () => {
   expect(reasons(situation(secret(complete, shown, true)))).toEqual(['DeployKey']);
   expect(reasons(situation(secret({ identity }, shown, true)))).toEqual(['InvalidSecret']);
 });
 
-test('RSA that is asked for too late is reported', () => {
+test('reports sshKeyType rsa when a key of another type exists', () => {
   expect(reasons(situation({ ...secret(complete), sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyTypeIgnored']);
 });
 
-test('host keys of the config come first, and follow it', () => {
+test('prefers the host keys of the configuration, and follows their changes', () => {
   const given = { knownHosts: ownLine.trim(), url: own };
   const fresh = decided(situation({ ...given, identity }));
   expect(fresh.change?.data.known_hosts).toBe(ownLine);
@@ -142,7 +142,7 @@ test('host keys of the config come first, and follow it', () => {
   ).toBeUndefined();
 });
 
-test('host keys for another host do not replace what works', () => {
+test('keeps the existing host keys when the configuration only has keys of another host', () => {
   const { change, notices } = decided(situation({ knownHosts: ownLine, ...secret(complete) }));
   expect(change).toBeUndefined();
   expect(notices.at(-1)).toMatchObject({
@@ -152,19 +152,19 @@ test('host keys for another host do not replace what works', () => {
   });
 });
 
-test('host keys of the Secret are kept before published ones and before scanning', () => {
+test('prefers the host keys of the Secret to published and scanned ones', () => {
   const mine = `${hostKeyLine(sshHost(github), hostKey)}\n`;
   expect(
     decided(situation({ ...secret({ ...complete, known_hosts: mine }), knownHosts: 'scan' })).change,
   ).toBeUndefined();
 });
 
-test('when the repository moves to another host, its keys are added to those that are there', () => {
+test('keeps the existing host keys when the host changes, and adds the new ones', () => {
   const moved = decided(situation(secret({ ...complete, known_hosts: ownLine })));
   expect(moved.change).toEqual({ data: { known_hosts: `${ownLine}${githubLines}` }, annotations: {} });
 });
 
-test('an unknown host without host keys gets its key pair and a sentence that says what to do', () => {
+test('writes the key pair and explains how to provide host keys for an unknown host', () => {
   const { change, notices, retry } = decided(situation({ url: own, identity }));
   expect(Object.keys(change?.data ?? {})).toEqual(['identity', 'identity.pub']);
   expect(notices.map(({ reason }) => reason)).toEqual(['DeployKey', 'HostKeysMissing']);
@@ -176,13 +176,13 @@ test('an unknown host without host keys gets its key pair and a sentence that sa
 
 const scan = { url: own, knownHosts: 'scan' };
 
-test('a host is scanned only when asked for and not known yet', () => {
-  expect(decide(situation({ ...scan, identity }))).toEqual({ type: 'needs', what: 'scanned' });
+test('scans a host only when configured and when its keys are not known', () => {
+  expect(decide(situation({ ...scan, identity }))).toEqual({ type: 'needs', what: 'scannedHostKey' });
   expect(decide(situation({ ...scan, url: github, identity })).type).toBe('decided');
 });
 
-test('a key trusted on first use is written, remembered and said, also by later runs', () => {
-  const first = decided(situation({ ...scan, identity, scanned: hostKey }));
+test('writes, remembers and reports a key trusted on first use, and reports it again in later runs', () => {
+  const first = decided(situation({ ...scan, identity, scannedHostKey: hostKey }));
   expect(first.change).toEqual({
     data: { ...complete, known_hosts: ownLine },
     annotations: { ...shown, [TRUSTED_HOST_KEY]: trusted },
@@ -199,7 +199,7 @@ test('a key trusted on first use is written, remembered and said, also by later 
   expect(later.notices).toEqual(first.notices);
 });
 
-test('the note about trust goes when the config gives the host keys', () => {
+test('removes the annotation about trust when the configuration lists the host keys', () => {
   const given = situation({
     url: own,
     knownHosts: ownLine,
@@ -209,8 +209,8 @@ test('the note about trust goes when the config gives the host keys', () => {
   expect(reasons(given)).toEqual(['DeployKey']);
 });
 
-test('a host that shows nothing is reported and asked again', () => {
-  const { change, notices, retry } = decided(situation({ ...scan, identity, scanned: 'nothing' }));
+test('reports a host that presents no key, and retries', () => {
+  const { change, notices, retry } = decided(situation({ ...scan, identity, scannedHostKey: 'none' }));
   expect(change?.data.known_hosts).toBeUndefined();
   expect(notices[1]).toMatchObject({ type: 'Warning', reason: 'HostKeysMissing' });
   expect(retry).toBe(true);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { keyComment } from './comment.ts';
 import { eventOf } from './event.ts';
 import { normal, warning } from './notice.ts';
 
@@ -13,7 +12,7 @@ const now = new Date('2026-01-02T03:04:05.678Z');
 const notice = warning('InvalidSecret', 'It is damaged.');
 const nameOf = (...args: Parameters<typeof eventOf>) => eventOf(...args).metadata.name;
 
-test('an Event names the ConfigMap and the time', () => {
+test('names the ConfigMap and the time', () => {
   expect(eventOf(configMap(), notice, now)).toMatchObject({
     metadata: { namespace: 'garden-foo', name: expect.stringMatching(/^flux-config\.[0-9a-f]{16}$/) },
     involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config', uid: 'uid-1' },
@@ -24,7 +23,7 @@ test('an Event names the ConfigMap and the time', () => {
   });
 });
 
-test('the same notice has the same name at any time, every other one another', () => {
+test('gives the same name to the same notice at any time, and another name to any other notice', () => {
   const name = nameOf(configMap(), notice, now);
   expect(nameOf(configMap(), notice, new Date(0))).toBe(name);
   const others = [
@@ -35,14 +34,6 @@ test('the same notice has the same name at any time, every other one another', (
   expect(new Set([name, ...others]).size).toBe(4);
 });
 
-test('a long message is cut to what Events carry', () => {
+test('cuts a long message to the limit of Events', () => {
   expect(eventOf(configMap(), warning('InvalidConfiguration', 'x'.repeat(5000)), now).message).toHaveLength(1024);
-});
-
-test.each([
-  ['garden-foo', 'canary', 'shoot-flux/canary/foo'],
-  ['garden', 'canary', 'shoot-flux/canary/garden'],
-  ['own-name', 'my landscape\n', 'shoot-flux/my-landscape/own-name'],
-])('the key of %s in %j is called %s', (namespace, landscape, comment) => {
-  expect(keyComment(namespace, landscape)).toBe(comment);
 });

@@ -3,13 +3,13 @@ import { seconds } from '../../shared/gardener/operation.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Notice } from './notice.ts';
 
-/** As in `events.k8s.io/v1`, so that clients of both forms show all of it. */
-const LONGEST = 1024;
+/** The limit of `events.k8s.io/v1`, so that clients of both Event versions show the whole message. */
+const MAX_LENGTH = 1024;
 
-/** The Event that tells a notice; the same notice about the same ConfigMap has the same name, so it is told once. */
+/** Returns the Event for a notice. Equal notices about one ConfigMap have the same name, so each is reported once. */
 export function eventOf(configMap: KubeObject, { type, reason, message }: Notice, now: Date): KubeObject {
   const { namespace = '', name, uid = '' } = configMap.metadata;
-  const note = message.length > LONGEST ? `${message.slice(0, LONGEST - 1)}…` : message;
+  const note = message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH - 1)}…` : message;
   const time = seconds(now.getTime());
   return {
     apiVersion: apiVersionOf(resources.events),

@@ -7,10 +7,10 @@ import {
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Makes the key pair of a project's private repository, rotates it, and tells people about it. */
+/** Creates and rotates the key pair of a project's private repository, and reports both on its ConfigMap. */
 export const definition: FunctionDefinition = {
   name: 'keys',
-  description: "Makes and rotates the key pair of a project's private repository, with its known_hosts.",
+  description: "Creates and rotates the key pair of a project's private repository, with its known_hosts.",
   subscriptions: [
     {
       ...fluxConfigSubscription,
@@ -22,7 +22,7 @@ export const definition: FunctionDefinition = {
   sends: false,
   rights: {
     garden: [
-      // Patched only to take the operation annotation away.
+      // Patched only to remove the operation annotation.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], resourceNames: [FLUX_CONFIG] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE] },
       // RBAC cannot name what does not exist yet, and the names of Events are hashes.

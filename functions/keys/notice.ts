@@ -1,8 +1,8 @@
-/** What people are told in a Kubernetes Event on the ConfigMap. */
+/** A sentence for the user, reported as a Kubernetes Event on the ConfigMap. */
 export interface Notice {
   type: 'Normal' | 'Warning';
   reason: Reason;
-  /** One sentence, without anything secret. */
+  /** One sentence without secret content. */
   message: string;
 }
 

@@ -6,20 +6,20 @@ test.each([
   [{}, undefined],
   [{ 'gardener.cloud/operation': 'rotate-ssh-keypair-start' }, 'rotate-ssh-keypair-start'],
   [{ 'gardener.cloud/operation': 'rotate-ssh-keypair-complete' }, 'rotate-ssh-keypair-complete'],
-])('%j asks for %s', (annotations, operation) => {
+])('reads %j as operation %s', (annotations, operation) => {
   expect(operationOf('garden-foo', annotations)).toEqual(
     operation === undefined ? { notices: [] } : { operation, notices: [] },
   );
 });
 
-test.each(['rotate-ssh-keypair', 'reconcile', ''])('%j is told and is nothing of ours', (value) => {
+test.each(['rotate-ssh-keypair', 'reconcile', ''])('reports %j as unknown and leaves it there', (value) => {
   const { operation, notices } = operationOf('garden-foo', { 'gardener.cloud/operation': value });
   expect(operation).toBeUndefined();
   expect(notices).toEqual([
     {
       type: 'Warning',
       reason: 'UnknownOperation',
-      message: `ConfigMap garden-foo/flux-config: annotation gardener.cloud/operation: is ${JSON.stringify(value)}; write rotate-ssh-keypair-start or rotate-ssh-keypair-complete.`,
+      message: `ConfigMap garden-foo/flux-config: annotation gardener.cloud/operation: ${JSON.stringify(value)} is not a known operation; use rotate-ssh-keypair-start or rotate-ssh-keypair-complete.`,
     },
   ]);
 });

@@ -1,80 +1,90 @@
 import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
 import { type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
-import { keyComment } from './comment.ts';
 import type { Situation } from './situation.ts';
 import { readIdentity } from './ssh/identity.ts';
 
-/** The data keys of a key pair in the Secret. */
+/** The keys in the Secret's data that hold one key pair. */
 export interface PairNames {
   identity: string;
   publicKey: string;
-  /** What becomes of a private key that is removed. */
-  removal: string;
+  /** How the user repairs an invalid private key. */
+  remedy: string;
 }
 
-/** What Flux uses. */
+/** The pair that Flux uses. */
 export const CURRENT: PairNames = {
   identity: 'identity',
   publicKey: 'identity.pub',
-  removal: 'write a good private key, or remove identity to have one made',
+  remedy: 'replace it with a valid private key, or remove identity to have a new key pair generated',
 };
-/** What a rotation has prepared. */
+/** The pair that a rotation has prepared. */
 export const NEXT: PairNames = {
   identity: NEXT_IDENTITY,
   publicKey: NEXT_PUBLIC_KEY,
-  removal: `remove ${NEXT_IDENTITY} and ${NEXT_PUBLIC_KEY} to give the rotation up`,
+  remedy: `remove ${NEXT_IDENTITY} and ${NEXT_PUBLIC_KEY} to cancel the rotation`,
 };
 
-/** A pair that makes sense. */
+/** A valid key pair. */
 export interface Pair {
   publicKey: PublicKey;
-  /** The public line, with its comment. */
+  /** The public key as one line, with its comment. */
   line: string;
   /** The private key as PEM. */
   pem: string;
-  /** What the Secret lacks of it. */
+  /** The parts that the Secret does not have yet. */
   data: Record<string, string>;
 }
 
-/** Why what is there is no pair: a clause with the remedy, which quotes nothing. */
-export interface Refusal {
-  refusal: string;
+/** Why the existing data is not a key pair, with the remedy: a clause that quotes no content. */
+export interface InvalidPair {
+  problem: string;
 }
 
 /**
- * The pair under these names, completed from its private key; undefined when there is none.
- * @param made a new private key, for a pair that is not there yet
+ * Reads the pair under these names and derives a missing public key from the private one; undefined when there is no
+ * pair.
+ * @param generated a new private key, used when the Secret has none
  */
 export function readPair(
   { secret, namespace, landscape }: Situation,
   names: PairNames,
-  made: string | undefined,
-): Pair | Refusal | undefined {
+  generated: string | undefined,
+): Pair | InvalidPair | undefined {
   const existing = secret?.data[names.identity];
-  const shown = secret?.data[names.publicKey];
-  if (existing === undefined && shown !== undefined) {
+  const existingLine = secret?.data[names.publicKey];
+  if (existing === undefined && existingLine !== undefined) {
     return {
-      refusal: `has ${names.publicKey} without ${names.identity}; write the private key that belongs to it into ${names.identity}, or remove ${names.publicKey}`,
+      problem: `has ${names.publicKey} but no ${names.identity}; add the matching private key as ${names.identity}, or remove ${names.publicKey}`,
     };
   }
-  const pem = existing ?? made;
+  const pem = existing ?? generated;
   if (pem === undefined) return undefined;
   const read = readIdentity(pem, existing === undefined ? undefined : secret?.data.password);
-  if ('problem' in read) return { refusal: `${names.identity}: ${read.problem}; ${names.removal}` };
+  if ('problem' in read) return { problem: `${names.identity}: ${read.problem}; ${names.remedy}` };
   const { publicKey } = read;
-  if (shown !== undefined && parsePublicLine(shown)?.blob.equals(publicKey.blob) !== true) {
+  if (existingLine !== undefined && parsePublicLine(existingLine)?.blob.equals(publicKey.blob) !== true) {
     return {
-      refusal: `${names.publicKey}: does not belong to ${names.identity}; remove ${names.publicKey} to have it written anew`,
+      problem: `${names.publicKey}: does not match ${names.identity}; remove ${names.publicKey} to have it derived again`,
     };
   }
-  const line = shown?.trim() ?? publicLine(publicKey, keyComment(namespace, landscape));
+  const line = existingLine?.trim() ?? publicLine(publicKey, keyComment(namespace, landscape));
   return {
     publicKey,
     line,
     pem,
     data: {
       ...(existing === undefined && { [names.identity]: pem }),
-      ...(shown === undefined && { [names.publicKey]: `${line}\n` }),
+      ...(existingLine === undefined && { [names.publicKey]: `${line}\n` }),
     },
   };
+}
+
+/** Returns the comment that Git hosts show next to the key. It has no white space, because some of them cut there. */
+export function keyComment(namespace: string, landscape: string): string {
+  return `shoot-flux/${landscape.trim().replace(/\s+/g, '-')}/${projectOf(namespace)}`;
+}
+
+/** Returns the project's name: Gardener names its namespace `garden-<project>` unless the project chose another one. */
+function projectOf(namespace: string): string {
+  return namespace.replace(/^garden-(?=.)/, '');
 }

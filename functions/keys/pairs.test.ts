@@ -4,6 +4,7 @@ import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
 import { type Decision, decide } from './decide.ts';
 import { ROTATE_COMPLETE, ROTATE_START } from './operation.ts';
+import { keyComment } from './pair.ts';
 import type { Situation } from './situation.ts';
 import { readIdentity } from './ssh/identity.ts';
 import { generateIdentity } from './ssh/key-pair.ts';
@@ -16,7 +17,7 @@ const [first, second, third, rsa] = await Promise.all(
     return { pem, line: publicLine(read.publicKey, 'shoot-flux/canary/foo'), mark: fingerprint(read.publicKey) };
   }),
 );
-if (!first || !second || !third || !rsa) throw new Error('the test needs keys');
+if (!first || !second || !third || !rsa) throw new Error('the test keys are missing');
 type Made = typeof first;
 
 const url = 'ssh://git@git.example.org/fleet';
@@ -58,12 +59,12 @@ function decided(of: Situation): Extract<Decision, { type: 'decided' }> {
   return decision;
 }
 
-const start = { operation: ROTATE_START, next: second.pem } as const;
+const start = { operation: ROTATE_START, nextIdentity: second.pem } as const;
 const complete = { operation: ROTATE_COMPLETE } as const;
 const reasons = (of: Situation) => decided(of).notices.map(({ reason }) => reason);
 
-test('start: a second pair appears beside the first, and both are shown', () => {
-  expect(decide(situation(before, { operation: ROTATE_START }))).toEqual({ type: 'needs', what: 'next' });
+test('start: prepares a second pair and reports both', () => {
+  expect(decide(situation(before, { operation: ROTATE_START }))).toEqual({ type: 'needs', what: 'nextIdentity' });
   const { change, notices } = decided(situation(before, start));
   expect(change).toEqual({ data: beside(second), annotations: shownNext(second) });
   expect(notices).toEqual([
@@ -80,7 +81,7 @@ test('start: a second pair appears beside the first, and both are shown', () => 
   ]);
 });
 
-test('start without any pair yet makes both, so that a run that was cut off in between ends the same', () => {
+test('start: creates both pairs when there is none, so that an interrupted run ends the same', () => {
   expect(decide(situation(undefined, start))).toEqual({ type: 'needs', what: 'identity' });
   expect(decided(situation(undefined, { ...start, identity: first.pem })).change?.data).toMatchObject({
     identity: first.pem,
@@ -89,14 +90,14 @@ test('start without any pair yet makes both, so that a run that was cut off in b
 });
 
 test.each([
-  ['start again', { operation: ROTATE_START, next: third.pem }],
-  ['later runs', { next: third.pem }],
-] as const)('%s: the prepared pair is never replaced, and still told', (_, parts) => {
+  ['a second start', { operation: ROTATE_START, nextIdentity: third.pem }],
+  ['later runs', { nextIdentity: third.pem }],
+] as const)('%s: keeps the prepared pair and still reports it', (_, parts) => {
   expect(decided(situation(between, parts)).change).toBeUndefined();
   expect(reasons(situation(between, parts))).toEqual(['DeployKey', 'KeyRotationPrepared']);
 });
 
-test('complete: the second pair takes the place of the first in one change', () => {
+test('complete: replaces the first pair by the second in one change', () => {
   const { change, notices } = decided(situation(between, complete));
   expect(change).toEqual({
     data: {
@@ -113,16 +114,16 @@ test('complete: the second pair takes the place of the first in one change', () 
     },
   });
   expect(notices.map(({ reason }) => reason)).toEqual(['DeployKey', 'KeyRotationCompleted']);
-  expect(notices[1]?.message).toContain(`The key ${second.mark} is used instead of ${first.mark}`);
+  expect(notices[1]?.message).toContain(`The key ${second.mark} replaces ${first.mark};`);
 });
 
-test('complete again tells the same, for the run that wrote may have been cut off before it told', () => {
+test('a second complete: reports the same, because the first run may have been killed before its report', () => {
   const again = decided(situation(after, complete));
   expect(again.change).toBeUndefined();
   expect(again.notices).toEqual(decided(situation(between, complete)).notices);
 });
 
-test('later runs keep what they know of the former key and are silent about it', () => {
+test('later runs: remember the former key and do not report it', () => {
   expect(decided(situation(after)).change).toBeUndefined();
   expect(reasons(situation(after))).toEqual(['DeployKey']);
 });
@@ -130,35 +131,35 @@ test('later runs keep what they know of the former key and are silent about it',
 test.each([
   ['before any start', before],
   ['after the prepared pair was removed by hand', { ...between, data: used(first) }],
-])('complete %s changes no key and says what to do', (_, secret) => {
+])('complete %s: changes no key and reports the remedy', (_, secret) => {
   const { change, notices } = decided(situation(secret, complete));
   expect(change?.data ?? {}).toEqual({});
   expect(notices.at(-1)).toEqual({
     type: 'Warning',
     reason: 'KeyRotationRefused',
     message: expect.stringMatching(
-      /^ConfigMap garden-foo\/flux-config: annotation gardener.cloud\/operation: rotate-ssh-keypair-complete has changed nothing: .*=rotate-ssh-keypair-start to have one made\.$/,
+      /^ConfigMap garden-foo\/flux-config: annotation gardener.cloud\/operation: rotate-ssh-keypair-complete changed nothing: .*=rotate-ssh-keypair-start to prepare one\.$/,
     ),
   });
 });
 
-test('a prepared pair that is removed by hand is forgotten', () => {
+test('removes the annotations of a prepared pair that the user has removed', () => {
   expect(decided(situation({ ...between, data: used(first) })).change).toEqual({
     data: {},
     annotations: { [`${domain}/next-public-key`]: null, [`${domain}/next-fingerprint`]: null },
   });
 });
 
-test('the next start forgets the former key, and who goes back to it is not told to remove it', () => {
+test('forgets the former key on the next start, and when the user goes back to it', () => {
   const forgotten = { [`${domain}/former-fingerprint`]: null };
-  const again = decided(situation(after, { operation: ROTATE_START, next: third.pem }));
+  const again = decided(situation(after, { operation: ROTATE_START, nextIdentity: third.pem }));
   expect(again.change?.annotations).toEqual({ ...shownNext(third), ...forgotten });
   const back = { ...after, data: used(first) };
   expect(decided(situation(back, complete)).change?.annotations).toEqual({ ...shown(first), ...forgotten });
   expect(reasons(situation(back, complete))).toEqual(['DeployKey', 'KeyRotationRefused']);
 });
 
-test('a prepared pair of the user’s own is taken, its public key completed', () => {
+test('uses a next key that the user provides, and adds its public key', () => {
   const own = { ...before, data: { ...used(first), 'identity.next': third.pem } };
   expect(decided(situation(own)).change).toEqual({
     data: { 'identity.next.pub': `${third.line}\n` },
@@ -171,15 +172,15 @@ test('a prepared pair of the user’s own is taken, its public key completed', (
 });
 
 test.each<[string, Values, RegExp]>([
-  ['a private key that is none', { 'identity.next': 'marked-secret' }, /: identity\.next: is not a private key/],
+  ['a malformed private key', { 'identity.next': 'marked-secret' }, /: identity\.next: is not a private key/],
   [
     'a public key of another pair',
     { ...beside(second), 'identity.next.pub': third.line },
-    /: identity\.next\.pub: does not belong to identity\.next; remove/,
+    /: identity\.next\.pub: does not match identity\.next; remove/,
   ],
-  ['a public key alone', { 'identity.next.pub': 'marked-secret' }, /has identity\.next\.pub without identity\.next/],
-  ['the key that is used', beside(first), /: identity\.next: is the same key as identity; remove/],
-])('%s is reported and left alone; nothing is completed with it', (_, data, sentence) => {
+  ['a public key alone', { 'identity.next.pub': 'marked-secret' }, /has identity\.next\.pub but no identity\.next/],
+  ['the current key', beside(first), /: identity\.next: is the same key as identity; remove/],
+])('reports %s as next pair, leaves it unchanged and completes nothing with it', (_, data, sentence) => {
   const secret = { ...before, data: { ...used(first), ...data } };
   for (const parts of [{}, start, complete]) {
     const { change, notices } = decided(situation(secret, parts));
@@ -194,7 +195,7 @@ test.each<[string, Values, RegExp]>([
   }
 });
 
-test('start is refused while the used key makes no sense; complete puts a good one in its place', () => {
+test('rejects a start while the current key is invalid, and lets a completion replace it', () => {
   const damaged = { ...between, data: { ...between.data, identity: 'marked-secret' } };
   expect(decided(situation(damaged, start)).change).toBeUndefined();
   expect(reasons(situation(damaged, start))).toEqual(['InvalidSecret', 'KeyRotationRefused']);
@@ -204,18 +205,18 @@ test('start is refused while the used key makes no sense; complete puts a good o
   });
 });
 
-test('complete needs no used key and makes none', () => {
+test('complete: needs no current key and creates none', () => {
   const { identity, 'identity.pub': publicKey, ...data } = between.data;
   expect(decided(situation({ ...between, data }, complete)).change?.data).toMatchObject({ identity: second.pem });
 });
 
-test('an immutable Secret cannot be rotated, which is said', () => {
+test('rejects the rotation of an immutable Secret', () => {
   const immutable = { ...before, immutable: true };
   expect(decided(situation(immutable, start)).change).toBeUndefined();
   expect(reasons(situation(immutable, start))).toEqual(['InvalidSecret', 'KeyRotationRefused']);
 });
 
-test('another sshKeyType is told as long as the rotation that brings it is not under way', () => {
+test('reports another sshKeyType until the rotation to it has started', () => {
   expect(reasons(situation(before, { sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyTypeIgnored']);
   const moving = {
     ...before,
@@ -226,18 +227,28 @@ test('another sshKeyType is told as long as the rotation that brings it is not u
   expect(reasons(situation(moving, { sshKeyType: 'rsa', ...complete }))).toEqual(['DeployKey', 'KeyRotationCompleted']);
 });
 
-test('a prepared pair is not replaced when sshKeyType changes after the start', () => {
-  for (const parts of [{ sshKeyType: 'rsa' }, { sshKeyType: 'rsa', ...start, next: rsa.pem }] as const) {
+test('keeps the prepared pair when sshKeyType changes after the start', () => {
+  for (const parts of [{ sshKeyType: 'rsa' }, { sshKeyType: 'rsa', ...start, nextIdentity: rsa.pem }] as const) {
     expect(decided(situation(between, parts)).change).toBeUndefined();
     expect(decided(situation(between, parts)).notices.at(-1)).toMatchObject({
       reason: 'KeyTypeIgnored',
-      message: expect.stringContaining('identity.next is a key of type ssh-ed25519, and sshKeyType says rsa; to have'),
+      message: expect.stringContaining(
+        'identity.next is a key of type ssh-ed25519, but sshKeyType is rsa; to replace it',
+      ),
     });
   }
 });
 
-test('what an Event has no room for is the end of the comment', () => {
-  const long = situation(before, { operation: ROTATE_START, next: rsa.pem, sshKeyType: 'rsa' });
+test('fits the prepared RSA key into an Event, apart from the end of its comment', () => {
+  const long = situation(before, { operation: ROTATE_START, nextIdentity: rsa.pem, sshKeyType: 'rsa' });
   const message = decided(long).notices.find(({ reason }) => reason === 'KeyRotationPrepared')?.message ?? '';
   expect(message.slice(0, 1000)).toContain(rsa.line.split(' ')[1]);
+});
+
+test.each([
+  ['garden-foo', 'canary', 'shoot-flux/canary/foo'],
+  ['garden', 'canary', 'shoot-flux/canary/garden'],
+  ['own-name', 'my landscape\n', 'shoot-flux/my-landscape/own-name'],
+])('gives the key of namespace %s in landscape %j the comment %s', (namespace, landscape, comment) => {
+  expect(keyComment(namespace, landscape)).toBe(comment);
 });

@@ -5,12 +5,12 @@ import type { Operation } from './operation.ts';
 
 export const fieldManager = 'shoot-flux-keys';
 
-/** `flux-config` as the API server gives it. */
+/** The ConfigMap `flux-config` as the API server returns it. */
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 
-/** One look at a project's configuration, and what follows from it. */
+/** One attempt for a project's `flux-config`, as it was read. */
 export interface Run {
   garden: KubeClient;
   configMap: ConfigMap;

@@ -1,6 +1,10 @@
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
+import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { SecretChange } from './decide.ts';
+import { fieldManager, type Run } from './run.ts';
 
-/** The Secret `flux-source` as the API server gives it. */
+/** The Secret `flux-source` as the API server returns it. */
 export interface SourceSecret extends KubeObject {
   type?: string;
   /** Base64. */
@@ -8,8 +12,13 @@ export interface SourceSecret extends KubeObject {
   immutable?: boolean;
 }
 
-/** What is in the Secret, as text; keys without a value are left out. */
-export function contents(secret: SourceSecret | undefined): Record<string, string> {
+/** Reads the project's Secret `flux-source`. */
+export function findSecret({ garden, namespace }: Run): Promise<SourceSecret | undefined> {
+  return garden.find<SourceSecret>(resources.secrets, { namespace, name: FLUX_SOURCE });
+}
+
+/** Returns the Secret's content as text, without keys that have no value. */
+export function contentOf(secret: SourceSecret | undefined): Record<string, string> {
   const entries = Object.entries(secret?.data ?? {}).map(([key, value]) => [
     key,
     Buffer.from(value, 'base64').toString('utf8'),
@@ -17,16 +26,49 @@ export function contents(secret: SourceSecret | undefined): Record<string, strin
   return Object.fromEntries(entries.filter(([, value]) => value?.trim() !== ''));
 }
 
-/** The values as the API server takes them; `null` for a key that goes. */
-export function encoded(data: Record<string, string | null>): Record<string, string | null> {
+/** Creates or patches the Secret. Returns false when it has changed since it was read. */
+export async function writeSecret(
+  { garden, namespace, context }: Run,
+  secret: SourceSecret | undefined,
+  change: SecretChange,
+): Promise<boolean> {
+  try {
+    if (secret === undefined) {
+      await garden.create(resources.secrets, newSecret(namespace, change), { fieldManager });
+    } else {
+      const { uid, resourceVersion } = secret.metadata;
+      const metadata = { uid, resourceVersion, annotations: change.annotations };
+      const patch = { metadata, data: base64(change.data) };
+      await garden.mergePatch(resources.secrets, { namespace, name: FLUX_SOURCE }, patch, { fieldManager });
+    }
+  } catch (error) {
+    const isChanged =
+      error instanceof AlreadyExistsError || error instanceof ConflictError || error instanceof NotFoundError;
+    if (isChanged) return false;
+    throw error;
+  }
+  context.log.info('flux-source written', { keys: Object.keys(change.data).join(',') });
+  return true;
+}
+
+function newSecret(namespace: string, { data, annotations }: SecretChange): SourceSecret {
+  return {
+    apiVersion: apiVersionOf(resources.secrets),
+    kind: resources.secrets.kind,
+    metadata: { namespace, name: FLUX_SOURCE, annotations: withoutNulls(annotations) },
+    type: 'Opaque',
+    data: withoutNulls(base64(data)),
+  };
+}
+
+function base64(data: Record<string, string | null>): Record<string, string | null> {
   const entries = Object.entries(data);
   return Object.fromEntries(
     entries.map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
   );
 }
 
-/** What is set, without what goes: for an object that is not there yet. */
-export function present(values: Record<string, string | null>): Record<string, string> {
+function withoutNulls(values: Record<string, string | null>): Record<string, string> {
   const set = Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
   return Object.fromEntries(set);
 }

@@ -2,22 +2,22 @@ import type { Repository } from '../../shared/config/repository.ts';
 import type { PublicKey } from '../../shared/ssh/public-key.ts';
 import type { Operation } from './operation.ts';
 
-/** All that is known about a private repository that is read over SSH. */
+/** Everything known about a private repository that Flux reads over SSH. */
 export interface Situation {
   namespace: string;
   landscape: string;
   repository: Repository;
-  /** What the annotation on `flux-config` asks for. */
+  /** The operation that the annotation on `flux-config` requests. */
   operation?: Operation | undefined;
-  /** The Secret as it is, its content as text; absent: there is none. */
+  /** The existing Secret, its content as text; absent when there is none. */
   secret?: { data: Record<string, string>; annotations: Record<string, string>; immutable: boolean } | undefined;
-  /** A new private key, once it was asked for. */
+  /** A new private key, once it has been needed. */
   identity?: string | undefined;
-  /** A new private key for a rotation, once it was asked for. */
-  next?: string | undefined;
-  /** The key that the host shows, once it was asked for. */
-  scanned?: PublicKey | 'nothing' | undefined;
+  /** A new private key for a rotation, once it has been needed. */
+  nextIdentity?: string | undefined;
+  /** The key that the host presented, once it has been needed; `none` when it presented no key. */
+  scannedHostKey?: PublicKey | 'none' | undefined;
 }
 
-/** What a decision may turn out to need: a key is not made, nor a host asked, before it is known to be needed. */
-export type Need = 'identity' | 'next' | 'scanned';
+/** An input that is expensive to obtain: a key is only generated, and a host only contacted, when a decision needs it. */
+export type Need = 'identity' | 'nextIdentity' | 'scannedHostKey';

@@ -6,10 +6,10 @@ import { parsePublicLine, publicLine } from './public-key.ts';
 
 const line = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
 const key = parsePublicLine(line);
-if (key === undefined) throw new Error('the test needs a key');
+if (key === undefined) throw new Error('the test key is invalid');
 const host = sshHost('ssh://git@git.example.org/repository');
 const other = sshHost('ssh://git@git.example.org:2222/repository');
-/** As `ssh-keygen -H` hides `git.example.org` and `[git.example.org]:2222`. */
+/** As `ssh-keygen -H` hashes `git.example.org` and `[git.example.org]:2222`. */
 const hashed = '|1|mFFubmvEMgqDVki/3RkFeqm5Fss=|EDinH0C3i8c//Dd8dVG/bz4GXS0=';
 const hashedWithPort = '|1|4vnmFNm4mLi8B97V4HnxESl2leo=|bXA0wUbcVw/bzLKqJ0v0SwxcmoM=';
 
@@ -21,7 +21,7 @@ test.each([
   ['ssh://git@192.0.2.1/repository', '192.0.2.1'],
   ['ssh://git@[2001:db8::1]/repository', '[2001:db8::1]:22'],
   ['ssh://git@[2001:db8::1]:2222/repository', '[2001:db8::1]:2222'],
-])('known_hosts names the server of %s as %s', (url, pattern) => {
+])('names the server of %s in known_hosts as %s', (url, pattern) => {
   expect(hostPattern(sshHost(url))).toBe(pattern);
   expect(hostKeys(hostKeyLine(sshHost(url), key), sshHost(url))).toEqual([key]);
 });
@@ -32,7 +32,7 @@ test.each([
   ['a pattern', '*.example.org'],
   ['a pattern with one letter', 'gi?.example.org'],
   ['a certificate authority', '@cert-authority *.example.org'],
-])('a key for %s is found', (_, hosts) => {
+])('finds a key for %s', (_, hosts) => {
   expect(hostKeys(`# comment\n\n${hosts} ${line} comment\n`, host)).toEqual([key]);
   expect(hostKeys(`${hosts} ${line}\n`, other)).toEqual([]);
 });
@@ -46,16 +46,16 @@ test.each([
   ['a broken key', 'git.example.org ssh-ed25519 AAAA'],
   ['a key that says another type', `git.example.org ${line.replace('ssh-ed25519', 'ssh-rsa')}`],
   ['the hash of another port', `${hashedWithPort} ${line}`],
-])('a line for %s counts for nothing', (_, text) => {
+])('ignores a line for %s', (_, text) => {
   expect(hostKeys(text, host)).toEqual([]);
 });
 
-test('hashed names are recognised', () => {
+test('recognizes hashed names', () => {
   expect(hostKeys(`${hashed} ${line}`, host)).toEqual([key]);
   expect(hostKeys(`${hashedWithPort} ${line}`, other)).toEqual([key]);
 });
 
-test('whatever is written is found again, and nothing makes it fail', () => {
+test('finds every line that it writes, next to any text', () => {
   fc.assert(
     fc.property(fc.domain(), fc.integer({ min: 1, max: 65535 }), fc.string(), (name, port, noise) => {
       const server = { host: name, port };
@@ -65,6 +65,6 @@ test('whatever is written is found again, and nothing makes it fail', () => {
   );
 });
 
-test('patterns full of stars take no time', () => {
+test('matches patterns with many stars without backtracking', () => {
   expect(hostKeys(`${'*a'.repeat(100)}b ${line}`, { host: 'a'.repeat(250), port: 22 })).toEqual([]);
 });

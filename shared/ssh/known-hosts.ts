@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { hostPattern, type SshHost } from './host.ts';
 import { type PublicKey, parsePublicLine, publicLine } from './public-key.ts';
 
-/** One line of known_hosts that carries a key. */
+/** One line of known_hosts with a key. */
 interface Entry {
   /** `cert-authority`, `revoked` or none. */
   marker: string | undefined;
@@ -11,14 +11,14 @@ interface Entry {
   key: PublicKey;
 }
 
-/** The keys that known_hosts trusts for a host; lines that are no host keys are skipped, as Flux does. */
+/** Returns the keys that known_hosts trusts for a host. Like Flux, it skips lines that are not host keys. */
 export function hostKeys(knownHosts: string, host: SshHost): PublicKey[] {
   return entries(knownHosts)
     .filter(({ marker, hosts }) => marker !== 'revoked' && matches(hosts, host))
     .map(({ key }) => key);
 }
 
-/** A line of known_hosts. */
+/** Returns a line of known_hosts. */
 export function hostKeyLine(host: SshHost, key: PublicKey): string {
   return `${hostPattern(host)} ${publicLine(key)}`;
 }
@@ -36,18 +36,18 @@ function entries(knownHosts: string): Entry[] {
 function matches(hosts: string, host: SshHost): boolean {
   if (hosts.startsWith('|')) return matchesHash(hosts, host);
   const patterns = hosts.split(',');
-  const refused = patterns.some((pattern) => pattern.startsWith('!') && matchesPattern(pattern.slice(1), host));
-  return !refused && patterns.some((pattern) => matchesPattern(pattern, host));
+  const isExcluded = patterns.some((pattern) => pattern.startsWith('!') && matchesPattern(pattern.slice(1), host));
+  return !isExcluded && patterns.some((pattern) => matchesPattern(pattern, host));
 }
 
-/** `[host]:port` or `host`, where `*` and `?` stand for any letters or one (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
+/** Matches `[host]:port` or `host`, where `*` is any text and `?` one letter (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
 function matchesPattern(pattern: string, { host, port }: SshHost): boolean {
   const [, bracketed, given] = /^\[(.+)\]:(\d+)$/.exec(pattern) ?? [];
   if (port !== (given === undefined ? 22 : Number(given))) return false;
   return matchesWildcards(bracketed ?? pattern, host);
 }
 
-/** Without backtracking into earlier stars: pattern and name are a stranger's, and a regular expression could take ages. */
+/** Never backtracks into earlier stars: users write the pattern, and a regular expression could take exponential time. */
 function matchesWildcards(pattern: string, name: string): boolean {
   let [at, star, resume] = [0, -1, 0];
   for (let position = 0; position < name.length; ) {
@@ -67,7 +67,7 @@ function matchesWildcards(pattern: string, name: string): boolean {
   return /^\**$/.test(pattern.slice(at));
 }
 
-/** `|1|salt|hash`: HMAC-SHA1 of the name, as ssh-keygen -H writes it. */
+/** Matches `|1|salt|hash`: the HMAC-SHA1 of the name, as ssh-keygen -H writes it. */
 function matchesHash(hashed: string, host: SshHost): boolean {
   const [, version, salt = '', digest] = hashed.split('|');
   return (

@@ -2,8 +2,8 @@ import { createPrivateKey } from 'node:crypto';
 import { sshString } from './wire.ts';
 
 /**
- * An Ed25519 key in OpenSSH's own form: OpenSSH before 9.6 does not read it as PKCS#8, which Flux does.
- * Any other key is returned as it is.
+ * Returns an Ed25519 key in the OpenSSH format: Flux reads PKCS#8, OpenSSH only since version 9.6. Other keys are
+ * returned unchanged.
  */
 export function openSshPrivateKey(pem: string): string {
   const { kty, d = '', x = '' } = createPrivateKey(pem).export({ format: 'jwk' });

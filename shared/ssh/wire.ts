@@ -1,4 +1,4 @@
-/** A `string` of the SSH protocol (RFC 4251, section 5): its length in four bytes, then the bytes. */
+/** Encodes a `string` of the SSH protocol (RFC 4251, section 5): its length in four bytes, then the bytes. */
 export function sshString(value: string | Uint8Array): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
   const length = Buffer.alloc(4);
@@ -6,15 +6,7 @@ export function sshString(value: string | Uint8Array): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** A positive `mpint`: no leading zeros, but one where the highest bit would mean a negative number. */
-export function sshInteger(magnitude: Uint8Array): Buffer {
-  const first = magnitude.findIndex((byte) => byte !== 0);
-  const bytes = first < 0 ? Buffer.alloc(0) : Buffer.from(magnitude.subarray(first));
-  const negative = (bytes[0] ?? 0) >= 0x80;
-  return sshString(negative ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
-}
-
-/** Reads fields one after the other; throws a RangeError where the bytes end early. */
+/** Reads fields one after the other, and throws a RangeError when the bytes end early. */
 export function sshReader(bytes: Buffer) {
   let position = 0;
   const take = (length: number): Buffer => {

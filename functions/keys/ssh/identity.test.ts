@@ -32,7 +32,7 @@ function publicKeyOf(pem: string, password?: string) {
 
 const sshKeygen = spawnSync('ssh-keygen', ['-?']).error === undefined;
 
-/** What OpenSSH makes of a private key, or a printed fact about a public one. */
+/** Returns the output of ssh-keygen for a key. */
 function openSsh(content: string, ...args: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'identity-'));
   const file = join(folder, 'key');
@@ -43,38 +43,38 @@ function openSsh(content: string, ...args: string[]): string {
   return stdout;
 }
 
-test.each(Object.entries(good))('the public half of a %s key is what OpenSSH makes of it', (_, pem) => {
-  if (!sshKeygen) return console.warn('ssh-keygen is not installed: the public line is not compared with its own.');
+test.each(Object.entries(good))('derives the same public key from a %s key as OpenSSH', (_, pem) => {
+  if (!sshKeygen) return console.warn('ssh-keygen is not installed: public keys are not compared with its output.');
   const key = publicKeyOf(pem);
   const [type, blob] = openSsh(openSshPrivateKey(pem), '-y').trim().split(' ');
   expect(publicLine(key)).toBe(`${type} ${blob}`);
   expect(openSsh(publicLine(key, 'comment'), '-l')).toContain(`${fingerprint(key)} comment`);
 });
 
-test.each(Object.entries(good))('a %s key is of that type', (type, pem) => {
+test.each(Object.entries(good))('recognizes the type of a %s key', (type, pem) => {
   expect(publicKeyOf(pem).type).toBe(type);
   expect(parsePublicLine(publicLine(publicKeyOf(pem), 'a comment'))).toEqual(publicKeyOf(pem));
 });
 
-test('a new RSA key has 4096 bits and is PKCS#8', async () => {
+test('generates RSA keys of 4096 bits as PKCS#8', async () => {
   const pem = await generateIdentity('rsa');
   expect(pem).toMatch(/^-----BEGIN PRIVATE KEY-----\n[\s\S]+\n-----END PRIVATE KEY-----\n$/);
   expect(publicKeyOf(pem).blob.length).toBe(4 + 'ssh-rsa'.length + 4 + 3 + 4 + 1 + 512);
 });
 
-test.each(['ed25519', 'ecdsa', 'rsa'] as const)("OpenSSH's own form of an %s key is read", (type) => {
+test.each(['ed25519', 'ecdsa', 'rsa'] as const)('reads the OpenSSH format of %s keys', (type) => {
   const options = { bits: type === 'ecdsa' ? 256 : 2048, comment: 'me' };
   const pair = ssh2.utils.generateKeyPairSync(type as 'rsa', options);
   expect(publicLine(publicKeyOf(pair.private), 'me')).toBe(pair.public);
 });
 
-test("OpenSSH's own form needs its passphrase", () => {
+test('needs the passphrase of an encrypted key in the OpenSSH format', () => {
   const { private: pem } = ssh2.utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-ctr', rounds: 4 });
   expect(readIdentity(pem)).toEqual({ problem: expect.stringContaining('passphrase') });
   expect(publicKeyOf(pem, passphrase).type).toBe('ssh-ed25519');
 });
 
-test('the older encrypted form needs the right passphrase', () => {
+test('needs the right passphrase of an encrypted key in the PKCS#1 format', () => {
   const pem = rsa.export({ type: 'pkcs1', ...legacy }).toString();
   expect(readIdentity(pem)).toEqual({ problem: expect.stringContaining('passphrase') });
   expect(readIdentity(pem, 'another')).toEqual({ problem: expect.stringContaining('passphrase') });
@@ -88,13 +88,13 @@ const bad: Record<string, string> = {
   'a public key': publicLine(publicKeyOf(good['ssh-ed25519'] ?? '')),
   'a certificate': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   'PKCS#8 with a passphrase, which Flux does not read': rsa.export({ type: 'pkcs8', ...legacy }).toString(),
-  'a cut key': (good['ssh-rsa'] ?? '').slice(0, 300),
-  'a cut OpenSSH key': openSshKey.replace(/\n.{64}\n/, '\n'),
-  'an OpenSSH key that is empty': '-----BEGIN OPENSSH PRIVATE KEY-----\n-----END OPENSSH PRIVATE KEY-----\n',
-  'a type that nobody takes': generateKeyPairSync('ed448').privateKey.export(pkcs8).toString(),
+  'a truncated key': (good['ssh-rsa'] ?? '').slice(0, 300),
+  'a truncated OpenSSH key': openSshKey.replace(/\n.{64}\n/, '\n'),
+  'an empty OpenSSH key': '-----BEGIN OPENSSH PRIVATE KEY-----\n-----END OPENSSH PRIVATE KEY-----\n',
+  'a type that no Git host accepts': generateKeyPairSync('ed448').privateKey.export(pkcs8).toString(),
 };
 
-test.each(Object.entries(bad))('%s is no identity, and the problem does not quote it', (_, pem) => {
+test.each(Object.entries(bad))('rejects %s without quoting it', (_, pem) => {
   const read = readIdentity(pem);
   expect(read).toEqual({ problem: expect.any(String) });
   for (const line of pem.split('\n').filter((text) => text.length > 20 && !text.startsWith('-----')))

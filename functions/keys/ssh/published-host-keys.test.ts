@@ -3,7 +3,7 @@ import { sshHost } from '../../../shared/ssh/host.ts';
 import { fingerprint } from '../../../shared/ssh/public-key.ts';
 import { publishedHostKeys, wellKnownHosts } from './published-host-keys.ts';
 
-/** As the operators publish them: the sources are named beside the keys. */
+/** Fingerprints as the operators publish them; the sources are named next to the keys. */
 const fingerprints: Record<string, string[]> = {
   'ssh://git@github.com/org/repository': [
     'SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU',
@@ -35,15 +35,15 @@ const aliases: Record<string, string> = {
 
 const shown = (url: string) => publishedHostKeys(sshHost(url)).map(fingerprint);
 
-test.each(Object.entries(fingerprints))('%s has the published fingerprints', (url, expected) => {
+test.each(Object.entries(fingerprints))('returns the keys of %s with the published fingerprints', (url, expected) => {
   expect(shown(url)).toEqual(expected);
 });
 
-test.each(Object.entries(aliases))('%s is the same server as %s', (url, same) => {
+test.each(Object.entries(aliases))('returns the same keys for %s as for %s', (url, same) => {
   expect(shown(url)).toEqual(fingerprints[same]);
 });
 
-test('no well-known host is left out here', () => {
+test('covers every well-known host', () => {
   const hosts = [...Object.keys(fingerprints), ...Object.keys(aliases)].map((url) => sshHost(url).host.toLowerCase());
   for (const name of wellKnownHosts) expect(hosts).toContain(name.replace(/^\[(.*)\]:\d+$/, '$1'));
 });
@@ -52,6 +52,6 @@ test.each([
   'ssh://git@git.example.org/repository',
   'ssh://git@github.com:2222/repository',
   'ssh://git@evil-github.com/r',
-])('%s is not well known', (url) => {
+])('returns no keys for %s', (url) => {
   expect(shown(url)).toEqual([]);
 });

@@ -2,8 +2,8 @@ import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
 import { type PublicKey, parsePublicLine } from '../../../shared/ssh/public-key.ts';
 
 /**
- * Host keys as the operators of well-known hosts publish them, by the name that known_hosts gives the host. The test
- * beside holds them to the published fingerprints.
+ * Host keys that the operators of well-known hosts publish, by the host's name in known_hosts. The test next to this
+ * file compares them with the published fingerprints.
  */
 const published: Record<string, string[]> = {
   // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/githubs-ssh-key-fingerprints
@@ -39,16 +39,16 @@ const published: Record<string, string[]> = {
 const aliases: Record<string, string> = {
   // https://docs.github.com/en/authentication/troubleshooting-ssh/using-ssh-over-the-https-port
   '[ssh.github.com]:443': 'github.com',
-  // The former name of Azure Repos: https://learn.microsoft.com/azure/devops/repos/git/use-ssh-keys-to-authenticate
+  // The old name of Azure Repos: https://learn.microsoft.com/azure/devops/repos/git/use-ssh-keys-to-authenticate
   'vs-ssh.visualstudio.com': 'ssh.dev.azure.com',
 };
 
-/** The published keys of a host, none when it is not a well-known one. */
+/** Returns the published keys of a host; none when it is not a well-known one. */
 export function publishedHostKeys({ host, port }: SshHost): PublicKey[] {
   const name = hostPattern({ host: host.toLowerCase(), port });
   const lines = published[aliases[name] ?? name] ?? [];
   return lines.flatMap((line) => parsePublicLine(line) ?? []);
 }
 
-/** The hosts whose keys are known. */
+/** Names of the hosts with published keys. */
 export const wellKnownHosts: readonly string[] = [...Object.keys(published), ...Object.keys(aliases)];

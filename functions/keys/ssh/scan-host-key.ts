@@ -2,10 +2,10 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
 import { type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
 
-/** Long enough for a slow server, short enough for a function of ten seconds. */
+/** Long enough for a slow server, short enough for a function with a limit of ten seconds. */
 const TIMEOUT_MS = 5_000;
 
-/** Preferred first. Flux offers a server only the algorithms of the keys in known_hosts (facts/flux.md 3.3). */
+/** Most preferred first: Flux offers a server only the algorithms of the keys in known_hosts (docs/flux-facts.md). */
 const ALGORITHMS = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -16,21 +16,21 @@ const ALGORITHMS = [
 ] as const;
 
 /**
- * The host key that a server shows and proves to hold, without logging in.
- * @throws RetryableError with one sentence that does not tell why: the address is a stranger's choice, and the answer
- * must not make a port scanner of us
+ * Returns the host key that a server presents and proves to hold, without logging in.
+ * @throws RetryableError that does not say why it failed: users choose the address, and must not be able to use the
+ * answer as a port scanner for the garden's network
  */
 export async function scanHostKey(host: SshHost, signal: AbortSignal): Promise<PublicKey> {
-  // A megabyte of SSH is loaded only where somebody asked to trust on first use.
+  // 0.3 MB of SSH, loaded only where the configuration asks to trust on first use.
   const { default: ssh2 } = await import('ssh2');
   const client = new ssh2.Client();
   const blob = await new Promise<Buffer | undefined>((resolve) => {
-    let shown: Buffer | undefined;
+    let presented: Buffer | undefined;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     if (limit.aborted) return resolve(undefined);
     limit.addEventListener('abort', () => resolve(undefined), { once: true });
-    // After the handshake the server has signed with the key; before it, it only claims the key.
-    client.on('handshake', () => resolve(shown));
+    // Only after the handshake the server has proved, by a signature, that it holds the key.
+    client.on('handshake', () => resolve(presented));
     client.on('error', () => resolve(undefined));
     client.on('close', () => resolve(undefined));
     client.connect({
@@ -41,7 +41,7 @@ export async function scanHostKey(host: SshHost, signal: AbortSignal): Promise<P
       authHandler: [],
       algorithms: { serverHostKey: [...ALGORITHMS] },
       hostVerifier: (key: Buffer) => {
-        shown = Buffer.from(key);
+        presented = Buffer.from(key);
         return true;
       },
     });
@@ -50,7 +50,7 @@ export async function scanHostKey(host: SshHost, signal: AbortSignal): Promise<P
   const key = blob === undefined ? undefined : publicKeyOf(blob);
   if (key === undefined) {
     throw new RetryableError(
-      `${hostPattern(host)} showed no SSH host key; check the address, or give its host keys in knownHosts.`,
+      `${hostPattern(host)} presented no SSH host key; check the address, or list its host keys in knownHosts.`,
     );
   }
   return key;

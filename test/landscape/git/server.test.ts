@@ -169,7 +169,7 @@ test('a server that does not speak SSH, none at all, and no time left give the s
     scanHostKey({ host: '127.0.0.1', port: 1 }, signal),
     scanHostKey(sshHost(repository.sshUrl), AbortSignal.abort()),
   ]);
-  const sentence = expect.stringMatching(/showed no SSH host key; .* knownHosts/);
+  const sentence = expect.stringMatching(/presented no SSH host key; .* knownHosts/);
   for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { message: sentence } });
 });
 
