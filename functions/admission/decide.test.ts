@@ -77,9 +77,9 @@ describe('a providerConfig', () => {
       code: 422,
       reason: 'Invalid',
       message:
-        'providerConfig: syncMode: "Sometimes" is not possible; write one of Once, ManifestsOnly, Reconcile; ' +
+        'providerConfig: syncMode: "Sometimes" is not a valid value; use one of Once, ManifestsOnly, Reconcile; ' +
         'providerConfig: sorce: is not a known key; did you mean source?; ' +
-        'providerConfig: flux.version: "x" is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest',
+        'providerConfig: flux.version: "x" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
       details: {
         group: 'core.gardener.cloud',
         kind: 'Shoot',
@@ -87,7 +87,7 @@ describe('a providerConfig', () => {
         causes: expect.arrayContaining([
           {
             field: 'spec.extensions[1].providerConfig.syncMode',
-            message: '"Sometimes" is not possible; write one of Once, ManifestsOnly, Reconcile',
+            message: '"Sometimes" is not a valid value; use one of Once, ManifestsOnly, Reconcile',
           },
         ]),
       },
@@ -95,29 +95,29 @@ describe('a providerConfig', () => {
   });
 
   it.each<[string, Parts, string]>([
-    ['a text', { providerConfig: 'flux' }, 'must be an object with keys, not a text'],
+    ['a text', { providerConfig: 'flux' }, 'must be an object, not a string'],
     [
       'a reference that nothing answers to',
       {
         providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
         resources: [secret('other')],
       },
-      `source.secretResourceName: "fleet" is not the name of an entry in the Shoot's spec.resources (it has other)`,
+      `source.secretResourceName: "fleet" is not an entry of the Shoot's spec.resources (it has other)`,
     ],
     [
       'a reference without any resources',
       { providerConfig: { additionalSecretResources: [{ name: 'sops' }] } },
-      `additionalSecretResources[0].name: "sops" is not the name of an entry in the Shoot's spec.resources (it has no entries)`,
+      `additionalSecretResources[0].name: "sops" is not an entry of the Shoot's spec.resources (which is empty)`,
     ],
     [
       'a reference to a Pod',
       { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [secret('sops', 'Pod')] },
-      `additionalSecretResources[0].name: "sops" is a Pod in the Shoot's spec.resources, which Gardener copies to no`,
+      `additionalSecretResources[0].name: "sops" is a Pod in the Shoot's spec.resources, which Gardener does not copy to the control plane`,
     ],
     [
       'a reference to an entry that refers to nothing',
       { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [{ name: 'sops' }] },
-      `additionalSecretResources[0].name: "sops" does not say in the Shoot's spec.resources which object it is`,
+      `additionalSecretResources[0].name: "sops" has an incomplete resourceRef in the Shoot's spec.resources`,
     ],
     [
       'a source whose credentials are a ConfigMap',
@@ -199,7 +199,7 @@ describe('a Shoot is allowed without a look', () => {
     expect(changed([renamed])).toEqual({ allowed: true });
     expect(changed([secret('x'), secret('sops')])).toEqual({ allowed: true });
     expect(sentences(changed([]))).toEqual([
-      expect.stringMatching(/^providerConfig: additionalSecretResources\[0\]\.name: "x" is not the name of an entry/),
+      expect.stringMatching(/^providerConfig: additionalSecretResources\[0\]\.name: "x" is not an entry/),
     ]);
   });
 
@@ -222,17 +222,17 @@ describe('whoever writes a megabyte', () => {
     [
       'of keys',
       { providerConfig: Object.fromEntries(times(60_000, (i) => [`key-${i}`, 1])) },
-      'is longer than 128 KiB; keep in the repository what is long',
+      'is longer than 128 KiB; move long content to the repository',
     ],
     [
       'of text',
       { providerConfig: { flux: { version: 'v'.repeat(1_000_000) } } },
-      'is longer than 128 KiB; keep in the repository what is long',
+      'is longer than 128 KiB; move long content to the repository',
     ],
     [
       'of brackets',
       { providerConfig: { source: { template: nested(9000) } } },
-      'is nested more than 64 levels deep; write it flatter',
+      'is nested more than 64 levels deep; flatten it',
     ],
     [
       'of names that are not there, beside others',

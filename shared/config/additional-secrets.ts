@@ -32,11 +32,11 @@ export function additionalSecrets(
   // The first of a name counts. Both lists may have thousands of entries.
   const byName = new Map(shootResources?.toReversed().map((resource) => [resource.name, resource]));
   const taken = new Map<string, string>(
-    OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, 'the ConfigMap with facts of the Shoot']),
+    OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
   );
   if (sourceSecret?.targetName !== undefined) {
     const place = `Secret ${sourceSecret.namespace}/${sourceSecret.targetName}`;
-    taken.set(place, "the target of the source's credentials");
+    taken.set(place, "the source's credentials");
   }
   for (const [index, { name, targetName }] of entries.entries()) {
     const path = `additionalSecretResources[${index}]`;
@@ -57,11 +57,11 @@ export function additionalSecrets(
         const field = targetName === undefined ? 'name' : 'targetName';
         issue(
           field,
-          `${quote(target ?? name)} in namespace ${namespace} is already ${owner}; write another targetName`,
+          `${quote(target ?? name)} in namespace ${namespace} is already taken by ${owner}; use another targetName`,
         );
         break;
       }
-      taken.set(place, `the target of ${path}`);
+      taken.set(place, path);
       secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
     }
   }

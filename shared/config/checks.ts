@@ -7,31 +7,30 @@ export type Check = (text: string) => string | undefined;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const ALPHABET = "lower-case letters, digits and '-', beginning and ending with a letter or digit";
 
 /** Name of a Namespace (RFC 1123 label). */
 export const namespaceName: Check = (text) =>
   text.length <= 63 && LABEL.test(text)
     ? undefined
-    : `${quote(text)} is not a valid namespace name; use at most 63 ${ALPHABET}`;
+    : `${quote(text)} is not a valid namespace name; use at most 63 lowercase letters, digits and '-', starting and ending with a letter or digit`;
 
 /** Name of an object (RFC 1123 subdomain). */
 export const objectName: Check = (text) =>
   text.length <= 253 && SUBDOMAIN.test(text)
     ? undefined
-    : `${quote(text)} is not a valid name for a Kubernetes object; use at most 253 ${ALPHABET}, in parts joined by '.'`;
+    : `${quote(text)} is not a valid object name; use at most 253 lowercase letters, digits, '-' and '.', where each part between dots starts and ends with a letter or digit`;
 
 /** kustomize-controller labels every object with the Kustomization's name, and label values end at 63 characters. */
 export const kustomizationName: Check = (text) =>
   objectName(text) ??
   (text.length > 63
-    ? `${quote(text)} is too long for a Kustomization, because Flux writes it into labels; use at most 63 characters`
+    ? `${quote(text)} is too long for the name of a Kustomization, because Flux uses it in labels; use at most 63 characters`
     : undefined);
 
 /** Flux's NetworkPolicies and ResourceQuota hold for the whole namespace, so it must not be one of the cluster's own. */
 export const fluxNamespace: Check = (text) =>
   KUBERNETES_NAMESPACES.includes(text)
-    ? `${quote(text)} belongs to the cluster itself, where Flux's NetworkPolicies would cut off other pods; use another namespace, for example flux-system`
+    ? `${quote(text)} is a namespace of Kubernetes itself, where Flux's NetworkPolicies would cut off other pods; use another one, for example flux-system`
     : namespaceName(text);
 
 const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
@@ -44,10 +43,10 @@ const HOURS: Record<string, number> = { h: 1, m: 1 / 60, s: 1 / 3600, ms: 1 / 3_
 /** A duration as Flux's CRDs take it, and as its controllers can read it. */
 export const duration: Check = (text) => {
   if (!DURATION.test(text)) {
-    return `${quote(text)} is not a duration; write numbers with the units h, m, s or ms, for example 5m or 1h30m`;
+    return `${quote(text)} is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m`;
   }
   return hours(text) > LONGEST_HOURS
-    ? `${quote(text)} is longer than Flux can count; write a shorter one, for example 24h`
+    ? `${quote(text)} exceeds the longest duration that Flux supports; use a shorter one, for example 24h`
     : undefined;
 };
 
@@ -58,13 +57,13 @@ function hours(text: string): number {
 
 /** A duration that is more than nothing. */
 export const positiveDuration: Check = (text) =>
-  duration(text) ?? (isZero(text) ? `${quote(text)} is no time at all; write a longer one, for example 1m` : undefined);
+  duration(text) ?? (isZero(text) ? `${quote(text)} is zero; use a longer duration, for example 1m` : undefined);
 
 /** The timeout of a source, where Flux's CRDs take no hours. */
 export const sourceTimeout: Check = (text) =>
   TIMEOUT.test(text)
     ? duration(text)
-    : `${quote(text)} is not a timeout for a source; write numbers with the units m, s or ms, for example 60s`;
+    : `${quote(text)} is not a valid timeout for a source; use numbers with the units m, s or ms, for example 60s`;
 
 /** True for a duration of zero, which Go programs write where a duration is absent. */
 export function isZero(text: string): boolean {
@@ -78,7 +77,7 @@ const RANGE = /^v?(\d+(\.\d+)?\.x)$/;
 export const fluxVersion: Check = (text) =>
   EXACT.test(text) || RANGE.test(text) || text === 'latest'
     ? undefined
-    : `${quote(text)} is not a Flux version; write a release such as v2.9.4, a range such as 2.9.x, or leave it out for the newest`;
+    : `${quote(text)} is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release`;
 
 /** `v2.9.4` for a release, `2.9.x` for a range, `latest` for the newest. */
 export function normalVersion(text: string): string {
@@ -90,11 +89,11 @@ const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(\/[a-z0-9]+
 
 /** Prefix of the controllers' images. */
 export const registry: Check = (text) => {
-  if (text.includes('://')) return `${quote(text)} has a scheme; write it without, for example ghcr.io/fluxcd`;
-  if (text.endsWith('/')) return `${quote(text)} ends with a slash; write it without, for example ghcr.io/fluxcd`;
+  if (text.includes('://')) return `${quote(text)} has a scheme; remove it, as in ghcr.io/fluxcd`;
+  if (text.endsWith('/')) return `${quote(text)} ends with a slash; remove it, as in ghcr.io/fluxcd`;
   return REGISTRY.test(text)
     ? undefined
-    : `${quote(text)} is not an image prefix; write a registry and a path, for example ghcr.io/fluxcd`;
+    : `${quote(text)} is not a valid image prefix; use a registry and a path, for example ghcr.io/fluxcd`;
 };
 
 /** The components of a Flux release, in the order in which `flux install` names them. */
@@ -114,7 +113,7 @@ export const COMPONENTS = [
  */
 export const component: Check = (text) => {
   if (text.length > 63 || !LABEL.test(text))
-    return `${quote(text)} is not the name of a component; Flux has ${COMPONENTS.join(', ')}`;
+    return `${quote(text)} is not a component of Flux; the components are ${COMPONENTS.join(', ')}`;
   const meant = misspelt(text, COMPONENTS);
   return meant === undefined ? undefined : `${quote(text)} is not a component of Flux; did you mean ${meant}?`;
 };
@@ -123,7 +122,7 @@ export const component: Check = (text) => {
 export const clusterDomain: Check = (text) =>
   text.length <= 253 && SUBDOMAIN.test(text)
     ? undefined
-    : `${quote(text)} is not a DNS domain; write it as in cluster.local`;
+    : `${quote(text)} is not a valid DNS domain; use a form like cluster.local`;
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
@@ -132,19 +131,19 @@ const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 export const metadataKey: Check = (text) =>
   QUALIFIED.test(text)
     ? undefined
-    : `${quote(text)} is not the key of a label or annotation; write it as in example.com/team`;
+    : `${quote(text)} is not a valid label or annotation key; use a form like example.com/team`;
 
 /** The value of a label. */
 export const labelValue: Check = (text) =>
   LABEL_VALUE.test(text)
     ? undefined
-    : `${quote(text)} is not the value of a label; use at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit`;
+    : `${quote(text)} is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit`;
 
 /** The key of a taint. */
 export const tolerationKey: Check = (text) =>
   QUALIFIED.test(text)
     ? undefined
-    : `${quote(text)} is not the key of a taint; write it as in node-role.kubernetes.io/infra`;
+    : `${quote(text)} is not a valid taint key; use a form like node-role.kubernetes.io/infra`;
 
 // What git check-ref-format refuses: https://git-scm.com/docs/git-check-ref-format
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Git refuses control characters in names
@@ -152,15 +151,13 @@ const BAD_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[/-]|[/.]$|(^|\/)\.|\.lo
 
 /** Name of a branch or tag. */
 export const gitRefName: Check = (text) =>
-  BAD_REF.test(text)
-    ? `${quote(text)} is not a name that Git accepts; write a branch or tag as Git shows it`
-    : undefined;
+  BAD_REF.test(text) ? `${quote(text)} is not a valid Git ref name; use the branch or tag as Git shows it` : undefined;
 
 /** A whole commit id: Flux does not resolve abbreviated ones. */
 export const gitCommit: Check = (text) =>
   /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)
     ? undefined
-    : `${quote(text)} is not a whole commit id; write all 40 digits as in git rev-parse HEAD`;
+    : `${quote(text)} is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them`;
 
 const VERSION = /v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?/.source;
 const HYPHEN_RANGE = new RegExp(`^${VERSION}\\s+-\\s+${VERSION}$`);
@@ -176,35 +173,37 @@ export const semverRange: Check = (text) => {
       .split(/\s*,\s*|\s+/);
     return HYPHEN_RANGE.test(alternative.trim()) || comparisons.every((each) => COMPARISON.test(each));
   });
-  return isRange ? undefined : `${quote(text)} is not a range of versions; write it as in >=1.0.0 <2.0.0`;
+  return isRange ? undefined : `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`;
 };
 
 /** A tag of an OCI artifact. */
 export const ociTag: Check = (text) =>
   /^\w[\w.-]{0,127}$/.test(text)
     ? undefined
-    : `${quote(text)} is not a tag; use at most 128 letters, digits, '_', '-' and '.', beginning with a letter or digit`;
+    : `${quote(text)} is not a valid tag; use at most 128 letters, digits, '_', '-' and '.', starting with a letter or digit`;
 
 /** A digest of an OCI artifact. */
 export const ociDigest: Check = (text) =>
-  /^[a-z0-9]+:[0-9a-f]+$/.test(text) ? undefined : `${quote(text)} is not a digest; write it as in sha256:6f1c...`;
+  /^[a-z0-9]+:[0-9a-f]+$/.test(text)
+    ? undefined
+    : `${quote(text)} is not a valid digest; use a form like sha256:6f1c...`;
 
 /** Where an OCI artifact is. */
 export const ociUrl: Check = (text) => {
-  if (!text.startsWith('oci://')) return `${quote(text)} is not where an OCI artifact is; begin it with oci://`;
-  if (/\s/.test(text)) return `${quote(text)} contains white space; remove it`;
+  if (!text.startsWith('oci://')) return `${quote(text)} is not the URL of an OCI artifact; it must start with oci://`;
+  if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
   if (/^oci:\/\/[^/]*@/.test(text)) return CREDENTIALS;
   const last = text.slice('oci://'.length).split('/').slice(1).pop() ?? '';
-  if (last === '') return `${quote(text)} names no repository; write it as in oci://ghcr.io/org/manifests`;
+  if (last === '') return `${quote(text)} names no repository; use a form like oci://ghcr.io/org/manifests`;
   if (/[:@]/.test(last)) {
-    return `${quote(text)} carries a tag or digest; write it into spec.ref.tag or spec.ref.digest`;
+    return `${quote(text)} contains a tag or digest; move it to spec.ref.tag or spec.ref.digest`;
   }
   return /^oci:\/\/[^/]+\/[a-z0-9_./-]+$/.test(text)
     ? undefined
-    : `${quote(text)} is not where an OCI artifact is; write the repository in lower-case letters, as in oci://ghcr.io/org/manifests`;
+    : `${quote(text)} is not the URL of an OCI artifact; use lowercase letters for the repository, as in oci://ghcr.io/org/manifests`;
 };
 
-const CREDENTIALS = 'carries credentials, which everybody can read here; put them into a Secret instead';
+const CREDENTIALS = 'contains credentials, which anyone can read here; put them in a Secret instead';
 const SCP = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
 
 /** `ssh://git@host/path` for the form `git@host:path`, which Flux does not take; undefined for anything else. */
@@ -218,14 +217,14 @@ export function fromScpForm(text: string): string | undefined {
 /** Where a Git repository is, as Flux takes it: http, https or ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
-  if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; write ${withoutCredentials(ssh)}`;
+  if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}`;
   if (!/^(https?|ssh):\/\//.test(text)) {
-    return `${quote(text)} is not a repository that Flux can read; begin it with https://, http:// or ssh://`;
+    return `${quote(text)} is not a URL that Flux can read; it must start with https://, http:// or ssh://`;
   }
-  if (/\s/.test(text)) return `${quote(text)} contains white space; remove it`;
+  if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === '') {
-    return `${quote(text)} is not a URL; write it as in ssh://git@github.com/org/repository`;
+    return `${quote(text)} is not a valid URL; use a form like ssh://git@github.com/org/repository`;
   }
   return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;
 };

@@ -7,7 +7,7 @@ export function excess(value: unknown): string | undefined {
   let characters = 0;
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEEPEST) return `is nested more than ${DEEPEST} levels deep; write it flatter`;
+    if (depth > DEEPEST) return `is nested more than ${DEEPEST} levels deep; flatten it`;
     const below: unknown[] = [];
     for (const item of level) {
       if (typeof item === 'string') characters += item.length;
@@ -17,7 +17,7 @@ export function excess(value: unknown): string | undefined {
         below.push(field);
       }
       if (characters > LONGEST_KIB * 1024) {
-        return `is longer than ${LONGEST_KIB} KiB; keep in the repository what is long`;
+        return `is longer than ${LONGEST_KIB} KiB; move long content to the repository`;
       }
     }
     level = below;

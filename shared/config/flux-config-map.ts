@@ -22,10 +22,10 @@ export function fluxConfigObject(namespace: string): string {
 
 /** Where nobody looks for keys: what was made from a file with a byte that is no text ends there. */
 export function binaryIssues({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue[] {
-  const remedy = (key: string) => (key in data ? 'remove it' : 'write it into data, as text');
+  const remedy = (key: string) => (key in data ? 'remove it' : 'move it to data');
   return Object.keys(binaryData).map((key) => ({
     object: fluxConfigObject(namespace),
     path: 'binaryData',
-    message: `${quote(key)} is not read there; ${remedy(key)}`,
+    message: `${quote(key)} is not read from binaryData; ${remedy(key)}`,
   }));
 }

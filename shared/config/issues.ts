@@ -60,7 +60,7 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
 function missing(schema: z.core.$ZodType, path: Path): string {
   const field = schemaAt(schema, path);
   const example = field === undefined ? undefined : keyDocs.get(field)?.example;
-  return example === undefined ? 'is missing; write it' : `is missing; write it as in ${example}`;
+  return example === undefined ? 'is missing; set it' : `is missing; set it, for example ${example}`;
 }
 
 /**
@@ -70,28 +70,28 @@ function missing(schema: z.core.$ZodType, path: Path): string {
 export function unknownKey(key: string, known: readonly string[], whose = ''): string {
   const meant = nearest(key, known);
   return meant === undefined
-    ? `is not a known key${whose}; known are ${known.join(', ')}`
+    ? `is not a known key${whose}; known keys are ${known.join(', ')}`
     : `is not a known key${whose}; did you mean ${meant}?`;
 }
 
 /** The sentence for a value of another type than the JSON type that is expected. */
 export function wrongType(expected: string, value: unknown): string {
-  if (expected === 'string') return `must be a text, not ${a(typeName(value))}; write it in quotes`;
+  if (expected === 'string') return `must be a string, not ${a(typeName(value))}; put it in quotes`;
   if (expected === 'boolean')
     return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : a(typeName(value))}`;
-  if (expected === 'array') return `must be a list, not ${a(typeName(value))}; begin each entry with "- "`;
+  if (expected === 'array') return `must be a list, not ${a(typeName(value))}; start each entry with "- "`;
   if (expected === 'integer')
-    return `must be a whole number, not ${typeof value === 'number' ? value : a(typeName(value))}`;
-  return `must be an object with keys, not ${a(typeName(value))}`;
+    return `must be an integer, not ${typeof value === 'number' ? value : a(typeName(value))}`;
+  return `must be an object, not ${a(typeName(value))}`;
 }
 
 /** The sentence for a value that is none of the possible ones. */
 export function wrongValue(value: unknown, values: readonly string[]): string {
   if (value !== undefined && typeof value !== 'string') return wrongType('string', value);
-  const meant = value === undefined ? undefined : nearest(value, values);
   const choice = values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
-  const said = value === undefined ? 'is missing' : `${quote(value)} is not possible`;
-  return `${said}; write ${meant ?? choice}`;
+  if (value === undefined) return `is missing; use ${choice}`;
+  const meant = values.length === 1 ? undefined : nearest(value, values);
+  return `${quote(value)} is not a valid value; ${meant === undefined ? `use ${choice}` : `did you mean ${meant}?`}`;
 }
 
 function a(noun: string): string {

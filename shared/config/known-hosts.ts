@@ -6,10 +6,10 @@ export function knownHostsProblem(text: string): string | undefined {
   const bad = lines.findIndex((line) => !isBlank(line) && !isHostKey(line));
   if (bad >= 0) {
     // The line itself is never shown: a private key pasted here must not travel into an error.
-    return `line ${bad + 1} is not a host key; write lines as ssh-keyscan prints them (host, type, key), or scan`;
+    return `line ${bad + 1} is not a host key; use lines as ssh-keyscan prints them (host, type, key), or scan`;
   }
   return lines.every(isBlank)
-    ? 'has no host key; write lines as ssh-keyscan prints them (host, type, key), or scan'
+    ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'
     : undefined;
 }
 

@@ -36,7 +36,7 @@ function pairIssues({ fluxConfig, providerConfig }: Combined): ConfigIssue[] {
         {
           object,
           path: 'kustomization',
-          message: 'is missing, but a source is configured; write a kustomization with at least template.spec.path',
+          message: 'is missing, but a source is configured; add a kustomization with at least template.spec.path',
         },
       ]
     : [
@@ -44,7 +44,7 @@ function pairIssues({ fluxConfig, providerConfig }: Combined): ConfigIssue[] {
           object,
           path: 'source',
           message:
-            'is missing, but a kustomization is configured; write a source, or repositoryUrl into the ConfigMap flux-config',
+            'is missing, but a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config',
         },
       ];
 }
@@ -70,7 +70,7 @@ function namespaceIssues({ flux, source, kustomization, providerConfig }: Combin
     .map(([part]) => ({
       object: providerConfig.object,
       path: `${part}.template.metadata.namespace`,
-      message: `must be ${flux.namespace}, because watchAllNamespaces is false; leave it out or let Flux watch all namespaces`,
+      message: `must be ${flux.namespace}, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true`,
     }));
 }
 
@@ -85,7 +85,7 @@ function sourceRefIssues({ source, kustomization, providerConfig }: Combined): C
     {
       object: providerConfig.object,
       path: 'kustomization.template.spec.sourceRef.kind',
-      message: `${quote(sourceRef.kind)} is not the kind of the configured source; write ${source.kind} or leave sourceRef out`,
+      message: `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`,
     },
   ];
 }

@@ -219,7 +219,7 @@ function unknownKind(template: Given): ConfigIssue {
     'source',
     'template',
   ]);
-  return issue ?? { object: PROVIDER_CONFIG, path: 'source.template.kind', message: 'is not possible' };
+  return issue ?? { object: PROVIDER_CONFIG, path: 'source.template.kind', message: 'is not a valid value' };
 }
 
 /** The name that the first users of `secretResourceName` could leave out. */

@@ -27,9 +27,9 @@ export function withoutCredentials(text: string): string {
   });
 }
 
-/** The JSON type of a value in the user's words: `text`, `number`, `boolean`, `list`, `object` or `null`. */
+/** The JSON type of a value in the user's words: `string`, `number`, `boolean`, `list`, `object` or `null`. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';
-  return typeof value === 'string' ? 'text' : typeof value;
+  return typeof value;
 }

@@ -139,16 +139,20 @@ export function repositoryIssues(object: string, data: Given): ConfigIssue[] {
   const knownHosts = textOf(data.knownHosts);
   const issues: ConfigIssue[] = [];
   if (data.repositoryUrl === undefined && needsUrl.length > 0) {
-    issues.push(issue('repositoryUrl', `is missing; write where the repository is, or remove ${needsUrl.join(', ')}`));
+    issues.push(
+      issue('repositoryUrl', `is missing; set it to the URL of the repository, or remove ${needsUrl.join(', ')}`),
+    );
   }
   if (sshUrl !== undefined && (data.repositoryType ?? 'public') === 'public') {
-    issues.push(issue('repositoryType', 'must be private, because Flux reads nothing over SSH without a key'));
+    issues.push(issue('repositoryType', 'must be private, because Flux needs a key to read over SSH'));
   }
   if (first !== undefined && second !== undefined) {
-    issues.push(issue(second, `cannot be combined with ${first}; write only one of ${REVISIONS.join(', ')}`));
+    issues.push(issue(second, `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`));
   }
   if (sshUrl !== undefined && knownHosts !== undefined && !mayKnow(knownHosts, sshUrl)) {
-    issues.push(issue('knownHosts', `has no line for ${sshUrl.host}; add one as ssh-keyscan prints it, or write scan`));
+    issues.push(
+      issue('knownHosts', `has no line for ${sshUrl.host}; add the line that ssh-keyscan prints, or use scan`),
+    );
   }
   return issues;
 }

@@ -56,33 +56,33 @@ export function entryProblem(
   resources: readonly ShootResource[],
 ): string | undefined {
   if (entry === undefined) {
-    return `${quote(name)} is not the name of an entry in the Shoot's spec.resources (${known(resources)}); add the entry or write the name of another`;
+    return `${quote(name)} is not an entry of the Shoot's spec.resources (${known(resources)}); add the entry or use another one`;
   }
   const { resourceName } = entry;
   const [apiVersion, kind] = [cut(entry.apiVersion), cut(entry.kind)];
   if (apiVersion === '' || kind === '' || resourceName === '') {
-    return `${quote(name)} does not say in the Shoot's spec.resources which object it is; write its resourceRef with apiVersion, kind and name`;
+    return `${quote(name)} has an incomplete resourceRef in the Shoot's spec.resources; set its apiVersion, kind and name`;
   }
   const needed = copied.get(kind);
   if (use === 'credentials' && kind === 'WorkloadIdentity') {
-    return `${quote(name)} is a WorkloadIdentity in the Shoot's spec.resources, whose token no source of Flux can read; write the name of a Secret's entry`;
+    return `${quote(name)} is a WorkloadIdentity in the Shoot's spec.resources, whose token Flux sources cannot read; use an entry that refers to a Secret`;
   }
   if (use === 'credentials' && kind !== 'Secret') {
-    return `${quote(name)} is a ${kind} in the Shoot's spec.resources, not a Secret; write the name of a Secret's entry`;
+    return `${quote(name)} is a ${kind} in the Shoot's spec.resources, not a Secret; use an entry that refers to a Secret`;
   }
   if (needed === undefined) {
-    return `${quote(name)} is a ${kind} in the Shoot's spec.resources, which Gardener copies to no control plane; write the name of a Secret, a ConfigMap or a WorkloadIdentity`;
+    return `${quote(name)} is a ${kind} in the Shoot's spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity`;
   }
   return apiVersion === needed
     ? undefined
-    : `${quote(name)} is a ${kind} of ${apiVersion} in the Shoot's spec.resources, which Gardener does not copy; write apiVersion ${needed} there`;
+    : `${quote(name)} is a ${kind} of ${apiVersion} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
 }
 
 /** How many names an error shows. */
 const MOST = 10;
 
 function known(resources: readonly ShootResource[]): string {
-  if (resources.length === 0) return 'it has no entries';
+  if (resources.length === 0) return 'which is empty';
   const names = resources.slice(0, MOST).map(({ name }) => cut(name));
   const more = resources.length > MOST ? ` and ${resources.length - MOST} more` : '';
   return `it has ${names.join(', ')}${more}`;

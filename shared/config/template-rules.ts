@@ -19,30 +19,32 @@ export function sourceIssues(source: Given, template: Given, kind: SourceKind): 
   const revisions = REVISIONS[kind];
   const issues: ConfigIssue[] = [];
   if (ref !== undefined && !revisions.some((revision) => ref[revision] !== undefined)) {
-    issues.push(issue('source.template.spec.ref', `names no revision; write one of ${revisions.join(', ')}`));
+    issues.push(issue('source.template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
   }
   if (secretName !== undefined && !hasResource) {
     issues.push(
       issue(
         'source.secretResourceName',
-        "is missing, but source.template.spec.secretRef is set; write the entry of the Shoot's spec.resources that holds the credentials",
+        "is missing, but source.template.spec.secretRef is set; name the entry of the Shoot's spec.resources that holds the credentials",
       ),
     );
   }
   if (given(spec.secretRef) !== undefined && secretName === undefined) {
-    issues.push(issue('source.template.spec.secretRef.name', 'is missing; write a name for the Secret in the Shoot'));
+    issues.push(
+      issue('source.template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the Shoot'),
+    );
   }
   if (isSsh(textOf(spec.url) ?? '') && spec.secretRef === undefined) {
     issues.push(
       issue(
         'source.secretResourceName',
-        "is missing, but nothing can be read over SSH without a key; write the entry of the Shoot's spec.resources that holds identity and known_hosts",
+        "is missing, but Flux needs a key to read over SSH; name the entry of the Shoot's spec.resources that holds identity and known_hosts",
       ),
     );
   }
   if (kind === 'Bucket' && spec.secretRef !== undefined && spec.serviceAccountName !== undefined) {
     issues.push(
-      issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of the two'),
+      issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of them'),
     );
   }
   return [...issues, ...identityIssues(spec, kind), ...tokenServiceIssues(spec, kind)];
@@ -57,7 +59,7 @@ function identityIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
     Bucket: provider === 'generic',
   };
   return spec.serviceAccountName !== undefined && useless[kind]
-    ? [issue('source.template.spec.serviceAccountName', `has no use for provider ${provider}; remove it`)]
+    ? [issue('source.template.spec.serviceAccountName', `is not supported with provider ${provider}; remove it`)]
     : [];
 }
 
@@ -73,12 +75,12 @@ function tokenServiceIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
   const path = 'source.template.spec.sts';
   const provider = textOf(spec.provider) ?? 'generic';
   const possible = tokenServices.get(provider);
-  if (possible === undefined) return [issue(path, `has no use for provider ${provider}; remove it`)];
+  if (possible === undefined) return [issue(path, `is not supported with provider ${provider}; remove it`)];
   if (service.provider !== possible) {
     return [issue(`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`)];
   }
   const useless = possible === 'aws' ? ['secretRef', 'certSecretRef'].filter((ref) => service[ref] !== undefined) : [];
-  return useless.map((ref) => issue(`${path}.${ref}`, 'has no use for provider aws; remove it'));
+  return useless.map((ref) => issue(`${path}.${ref}`, 'is not supported with provider aws; remove it'));
 }
 
 const VARIABLE = /^[_a-zA-Z]\w*$/;
@@ -92,7 +94,7 @@ export function kustomizationIssues(template: Given): ConfigIssue[] {
     .map((name) =>
       issue(
         'kustomization.template.spec.postBuild.substitute',
-        `${quote(name)} is not the name of a variable; use letters, digits and '_', beginning with no digit`,
+        `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`,
       ),
     );
   return [...unusable, ...kubeConfigIssues(spec)];
@@ -103,8 +105,8 @@ function kubeConfigIssues(spec: Given): ConfigIssue[] {
   if (kubeConfig === undefined) return [];
   const path = 'kustomization.template.spec.kubeConfig';
   const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
-  if (count === 0) return [issue(path, 'names neither secretRef nor configMapRef; write one of the two')];
-  return count > 1 ? [issue(path, 'names both secretRef and configMapRef; remove one of the two')] : [];
+  if (count === 0) return [issue(path, 'has neither secretRef nor configMapRef; set one of them')];
+  return count > 1 ? [issue(path, 'has both secretRef and configMapRef; remove one of them')] : [];
 }
 
 function issue(path: string, message: string): ConfigIssue {

@@ -42,7 +42,7 @@ const apiVersion =
     const version = value.startsWith(`${group}/`) ? value.slice(group.length + 1) : '';
     return /^v1((alpha|beta)[0-9]+)?$/.test(version)
       ? undefined
-      : `${quote(value)} is not an API that Flux has for this kind; write ${group}/v1 or leave it out`;
+      : `${quote(value)} is not an API version of this kind; use ${group}/v1 or omit it`;
   };
 
 // Kubernetes does not mind capitals in the prefix of an annotation's key.
@@ -127,7 +127,7 @@ const bucketSpec = z.looseObject({
   endpoint: requiredKey(
     text((value) =>
       value.includes('://')
-        ? `${quote(value)} has a scheme; write only host and port, for example s3.amazonaws.com`
+        ? `${quote(value)} has a scheme; use only host and port, for example s3.amazonaws.com`
         : undefined,
     ),
     { description: 'Bucket: host and port of the server.', example: 's3.amazonaws.com' },

@@ -33,28 +33,28 @@ test.each<[object, ...string[]]>([
     },
   ],
   [{ anything: { a: 1 }, free: { a: 1 }, maybe: null }],
-  [{ url: 'ssh://a' }, 'spec.url: "ssh://a" is not possible; write it in the form ^https://'],
-  [{ mode: 'Head' }, 'spec.mode: "Head" is not possible; write HEAD'],
+  [{ url: 'ssh://a' }, 'spec.url: "ssh://a" is not valid; it must match ^https://'],
+  [{ mode: 'Head' }, 'spec.mode: "Head" is not a valid value; did you mean HEAD?'],
   [{ wait: 'true' }, 'spec.wait: must be true or false without quotes, not "true"'],
   [{ wait: null }, 'spec.wait: must be true or false without quotes, not null'],
-  [{ count: 1.5 }, 'spec.count: must be a whole number, not 1.5'],
-  [{ labels: { a: 1 } }, 'spec.labels.a: must be a text, not a number; write it in quotes'],
-  [{ include: {} }, 'spec.include: must be a list, not an object; begin each entry with "- "'],
+  [{ count: 1.5 }, 'spec.count: must be an integer, not 1.5'],
+  [{ labels: { a: 1 } }, 'spec.labels.a: must be a string, not a number; put it in quotes'],
+  [{ include: {} }, 'spec.include: must be a list, not an object; start each entry with "- "'],
   [
     { include: [{}, { nmae: 'a' }] },
-    'spec.include[0].name: is missing; write it',
-    'spec.include[1].name: is missing; write it',
-    'spec.include[1].nmae: is not a known key of Flux v2.9.4; did you mean name?',
+    'spec.include[0].name: is missing; set it',
+    'spec.include[1].name: is missing; set it',
+    'spec.include[1].nmae: is not a known key in Flux v2.9.4; did you mean name?',
   ],
-  [{ secretRef: { name: 'abcde' } }, 'spec.secretRef.name: "abcde" is too long; write at most 4 characters'],
-  [{ short: 'a' }, 'spec.short: "a" is too short; write at least 2 characters'],
+  [{ secretRef: { name: 'abcde' } }, 'spec.secretRef.name: "abcde" is too long; use at most 4 characters'],
+  [{ short: 'a' }, 'spec.short: "a" is too short; use at least 2 characters'],
   [
     JSON.parse('{"__proto__": 1}'),
-    'spec.__proto__: is not a known key of Flux v2.9.4; known are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
+    'spec.__proto__: is not a known key in Flux v2.9.4; known keys are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
   ],
   [
     { constructor: 1 },
-    'spec.constructor: is not a known key of Flux v2.9.4; known are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
+    'spec.constructor: is not a known key in Flux v2.9.4; known keys are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
   ],
 ])('%j', (fields, ...sentences) => {
   const value = Object.fromEntries([['url', 'https://a'], ...Object.entries(fields)]);
@@ -64,7 +64,5 @@ test.each<[object, ...string[]]>([
 });
 
 test('a field that has to be there', () => {
-  expect(schemaProblems(schema, {}, ['spec'], 'v2.9.4')).toEqual([
-    { path: 'spec.url', message: 'is missing; write it' },
-  ]);
+  expect(schemaProblems(schema, {}, ['spec'], 'v2.9.4')).toEqual([{ path: 'spec.url', message: 'is missing; set it' }]);
 });

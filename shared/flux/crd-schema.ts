@@ -65,7 +65,7 @@ function objectProblems(schema: CrdSchema, value: object, path: Path, release: s
   const fields = new Map(Object.entries(value));
   const missing = (schema.required ?? [])
     .filter((name) => !fields.has(name))
-    .map((name) => ({ path: pathText([...path, name]), message: 'is missing; write it' }));
+    .map((name) => ({ path: pathText([...path, name]), message: 'is missing; set it' }));
   const wrong = [...fields].flatMap(([name, field]) => fieldProblems(schema, name, field, [...path, name], release));
   return [...missing, ...wrong];
 }
@@ -76,17 +76,17 @@ function fieldProblems(schema: CrdSchema, name: string, field: unknown, path: Pa
   if (typeof known === 'object') return schemaProblems(known, field, path, release);
   const isFree = known === true || schema.properties === undefined;
   if (isFree || schema['x-kubernetes-preserve-unknown-fields'] === true) return [];
-  return [{ path: pathText(path), message: unknownKey(name, Object.keys(properties), ` of Flux ${release}`) }];
+  return [{ path: pathText(path), message: unknownKey(name, Object.keys(properties), ` in Flux ${release}`) }];
 }
 
 function textProblem({ pattern, minLength = 0, maxLength }: CrdSchema, text: string): string | undefined {
   // The API server counts characters, not UTF-16 units.
   const length = [...text].length;
-  if (length < minLength) return `${quote(text)} is too short; write at least ${minLength} characters`;
+  if (length < minLength) return `${quote(text)} is too short; use at least ${minLength} characters`;
   if (maxLength !== undefined && length > maxLength) {
-    return `${quote(text)} is too long; write at most ${maxLength} characters`;
+    return `${quote(text)} is too long; use at most ${maxLength} characters`;
   }
   return pattern === undefined || new RegExp(pattern).test(text)
     ? undefined
-    : `${quote(text)} is not possible; write it in the form ${pattern}`;
+    : `${quote(text)} is not valid; it must match ${pattern}`;
 }

@@ -46,12 +46,12 @@ test.each([
 
 test('a kind whose component is not installed names it', () => {
   expect(() => customResourceIn(release, withComponents('kustomize-controller'), 'GitRepository')).toThrow(
-    'ConfigMap garden-foo/flux-config: components: the configuration has a GitRepository, which needs the component source-controller; add it.',
+    'ConfigMap garden-foo/flux-config: components: the configuration has a GitRepository, which needs the component source-controller; add it',
   );
 });
 
 test('a kind that the release does not know', () => {
   expect(() => customResourceIn(release, withComponents('source-controller'), 'Bucket')).toThrow(
-    'configuration: flux.version: the configuration has a Bucket, which Flux v2.5.1 does not know; choose another release.',
+    'configuration: flux.version: the configuration has a Bucket, which Flux v2.5.1 does not support; use another release',
   );
 });

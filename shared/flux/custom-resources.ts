@@ -42,8 +42,8 @@ export function customResourceIn(release: Release, { flux, origins }: EffectiveC
     crdSpecs(release, component).some(({ names }) => names.kind === kind),
   );
   const message = bringing
-    ? `the configuration has a ${kind}, which needs the component ${bringing}; add it.`
-    : `the configuration has a ${kind}, which Flux ${release.version} does not know; choose another release.`;
+    ? `the configuration has a ${kind}, which needs the component ${bringing}; add it`
+    : `the configuration has a ${kind}, which Flux ${release.version} does not support; use another release`;
   throw new ConfigError([{ ...originOf(origins, bringing ? 'flux.components' : 'flux.version'), message }]);
 }
 

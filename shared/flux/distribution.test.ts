@@ -39,13 +39,13 @@ test('a release has its files by name, is read once, and tells its content by a 
 test('a version that is not there names those that are', async () => {
   await using distribution = await folder({ 'v2.9.4': {}, 'v2.8.8': {} });
   await expect(openDistribution(distribution.dir).release('v2.9.5')).rejects.toThrow(
-    'configuration: flux.version: Flux v2.9.5 is not in the distribution; available are v2.9.4, v2.8.8.',
+    'configuration: flux.version: Flux v2.9.5 is not in the distribution; available releases are v2.9.4, v2.8.8',
   );
 });
 
 test('a folder that is not there says what to give', async () => {
   await expect(openDistribution('/nowhere').versions()).rejects.toThrow(
-    /^Flux distribution \/nowhere: cannot be read \(ENOENT.*\): give a folder with one folder per release\.$/,
+    /^Flux distribution \/nowhere: cannot be read \(ENOENT.*\): use a folder with one subfolder per release\.$/,
   );
 });
 

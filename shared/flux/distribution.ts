@@ -24,7 +24,7 @@ export function openDistribution(dir: string): Distribution {
   const load = async (version: string) => {
     const available = await versionsIn(dir);
     if (available.includes(version)) return readRelease(join(dir, version), version);
-    const message = `Flux ${version} is not in the distribution; available are ${available.join(', ') || 'none'}.`;
+    const message = `Flux ${version} is not in the distribution; available releases are ${available.join(', ') || 'none'}`;
     throw new ConfigError([{ ...originOf({}, 'flux.version'), message }]);
   };
   return {
@@ -32,7 +32,7 @@ export function openDistribution(dir: string): Distribution {
     release(version) {
       const known = releases.get(version) ?? load(version);
       releases.set(version, known);
-      // A failure is not kept: the folder may be mended.
+      // The folder may be repaired: failures are not cached.
       known.catch(() => releases.delete(version));
       return known;
     },
@@ -46,7 +46,7 @@ async function versionsIn(dir: string): Promise<string[]> {
     return folders.map(({ name }) => name).sort((one, other) => compareVersions(other, one));
   } catch (error) {
     throw new ShootFluxError(
-      `Flux distribution ${dir}: cannot be read (${errorMessage(error)}): give a folder with one folder per release.`,
+      `Flux distribution ${dir}: cannot be read (${errorMessage(error)}): use a folder with one subfolder per release.`,
     );
   }
 }

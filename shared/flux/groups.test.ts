@@ -171,11 +171,11 @@ test('what the CRDs of the release would refuse is an error before it is deliver
   const inputs = await renderInputs({ config });
   expect(() => objectGroups(inputs)).toThrow(
     [
-      'source.template.spec.bucketName: is missing; write it',
-      'source.template.spec.endpoint: is missing; write it',
-      'source.template.spec.interval: is missing; write it',
+      'source.template.spec.bucketName: is missing; set it',
+      'source.template.spec.endpoint: is missing; set it',
+      'source.template.spec.interval: is missing; set it',
       'kustomization.template.spec.prune: must be true or false without quotes, not "yes"',
-      'kustomization.template.spec.sourceRef.kind: "HelmRepository" is not possible; write one of OCIRepository, GitRepository, Bucket',
+      'kustomization.template.spec.sourceRef.kind: "HelmRepository" is not a valid value; use one of OCIRepository, GitRepository, Bucket',
     ].join('; providerConfig: '),
   );
 });

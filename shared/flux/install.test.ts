@@ -116,9 +116,9 @@ test('source-watcher opens the gate for its artifacts', () => {
 
 test('a component that the release lacks is an error with those that it has', () => {
   expect(() => install({ components: ['source-controller', 'source-watcher'] })).toThrow(
-    'configuration: flux.components: Flux v2.9.99 has no component source-watcher; it has ' +
-      'helm-controller, kustomize-controller, notification-controller, source-controller; ' +
-      'remove it or ask for another release',
+    'configuration: flux.components: Flux v2.9.99 has no component source-watcher (it has ' +
+      'helm-controller, kustomize-controller, notification-controller, source-controller); ' +
+      'remove it or use another release',
   );
   expect(() => install({ components: ['rbac'] })).toThrow('has no component rbac');
 });

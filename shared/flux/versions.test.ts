@@ -85,7 +85,7 @@ test.each([
   expect(resolve(changes)).toBe(version);
 });
 
-const list = 'available are v2.10.0-rc.2, v2.9.10, v2.9.4, v2.8.8, v2.7.5, v2.3.0.';
+const list = 'available releases are v2.10.0-rc.2, v2.9.10, v2.9.4, v2.8.8, v2.7.5, v2.3.0';
 
 test.each([
   [{ wanted: 'v2.9.5' }, `no Flux release matches "v2.9.5"; ${list}`],
@@ -93,13 +93,13 @@ test.each([
   [{ wanted: '>=2.7' }, `">=2.7" is neither a release nor a range; ${list}`],
   [
     { wanted: 'v2.8.8', pinned: 'v2.9.4' },
-    `Flux v2.9.4 is installed and is never downgraded, ask for a release that is not older; ${list}`,
+    `Flux v2.9.4 is installed and is never downgraded; use this release or a newer one; ${list}`,
   ],
   [
     { kubernetesVersion: '1.20.0' },
-    `no Flux release supports Kubernetes 1.20.0, name one in flux.version to use it anyway; ${list}`,
+    `no available Flux release supports Kubernetes 1.20.0; set flux.version to use one anyway; ${list}`,
   ],
-  [{ available: [] }, 'no Flux release is at hand; the distribution has no release.'],
+  [{ available: [] }, 'no stable Flux release is available; the distribution is empty'],
 ])('%j is an error', (changes: Partial<VersionInputs>, message) => {
   expect(sentence(changes)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion: ${message}`);
 });

@@ -74,12 +74,12 @@ export function resolveVersion(inputs: VersionInputs): string {
   const { wanted, kubernetesVersion, pinned, mayUpgrade } = inputs;
   const versions = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
   const fail = (message: string): never => {
-    throw new ConfigError([{ ...inputs.origin, message: `${message}; ${availableText(versions)}.` }]);
+    throw new ConfigError([{ ...inputs.origin, message: `${message}; ${availableText(versions)}` }]);
   };
 
   const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));
   if (matching.length === 0)
-    fail(wanted === undefined ? 'no Flux release is at hand' : `no Flux release matches "${wanted}"`);
+    fail(wanted === undefined ? 'no stable Flux release is available' : `no Flux release matches "${wanted}"`);
   const kept = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
   if (kept && !mayUpgrade) return kept;
 
@@ -88,9 +88,11 @@ export function resolveVersion(inputs: VersionInputs): string {
   const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? kept;
   if (best) return best;
   if (candidates.length === 0) {
-    return fail(`no Flux release supports Kubernetes ${kubernetesVersion}, name one in flux.version to use it anyway`);
+    return fail(
+      `no available Flux release supports Kubernetes ${kubernetesVersion}; set flux.version to use one anyway`,
+    );
   }
-  return fail(`Flux ${pinned} is installed and is never downgraded, ask for a release that is not older`);
+  return fail(`Flux ${pinned} is installed and is never downgraded; use this release or a newer one`);
 }
 
 /** Ranges never match pre-releases; those have to be named exactly. */
@@ -112,5 +114,5 @@ function newestFirst(one: string, other: string): number {
 }
 
 function availableText(versions: readonly string[]): string {
-  return versions.length === 0 ? 'the distribution has no release' : `available are ${versions.join(', ')}`;
+  return versions.length === 0 ? 'the distribution is empty' : `available releases are ${versions.join(', ')}`;
 }

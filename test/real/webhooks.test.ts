@@ -169,7 +169,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       `422 admission webhook "admission.shoot-flux.extensions.gardener.cloud" denied the request: providerConfig:`,
     );
     expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain(sentence);
-    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain('"x" is not possible');
+    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain('"x" is not a valid value');
     expect(await refusalOf({ syncMode: 'Once' })).toBe('');
   });
 

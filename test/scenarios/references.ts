@@ -156,7 +156,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       const failed = await eventually(
         'the error',
         stage.extension,
-        (live) => live.status?.lastError?.description.includes('"creds" is not the name of an entry') === true,
+        (live) => live.status?.lastError?.description.includes('"creds" is not an entry') === true,
         (live) => live.status,
       );
       // gardenlet saves the state of a Shoot with everything that is listed.
