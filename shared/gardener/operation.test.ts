@@ -17,7 +17,7 @@ describe('operationStatus', () => {
     });
   });
 
-  it('trap 3: Processing clears the error of a former run', () => {
+  it('trap 3: clears the error of an earlier run with Processing', () => {
     const failed = extensionFactory({
       status: { lastError: { description: 'boom' }, lastOperation: lastOperationFactory() },
     });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest';
 import { type Apis, type Stage, startStage } from './stage.ts';
 
-/** Each test of the suite gets API servers, a stage on them and a running product of its own; `use` hears of the stage. */
+/** Gives each test of the suite its own API servers, a stage on them and a running product; `use` receives the stage. */
 export function aroundEachTest(
   startApis: () => Promise<Apis>,
   fluxDistribution: string,

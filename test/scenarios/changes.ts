@@ -16,7 +16,7 @@ const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const core = ['source-controller', 'kustomize-controller'];
 
-/** What users and Gardener change in the life of a Shoot, on any API servers: embedded ones, or real ones. */
+/** Changes by users and Gardener during the life of a Shoot, on embedded or real API servers. */
 export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
     let stage: Stage;
@@ -43,7 +43,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
           ) === true,
         ({ status }) => status,
       );
-    /** No garbage collector runs here that would end a deletion with foreground propagation. */
+    /** No garbage collector runs here, so deletions with foreground propagation would never finish. */
     const collect = async (resource: Resource, object: string) => {
       await eventually(
         `${resource.kind} ${object} is deleted`,
@@ -53,7 +53,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.shoot.mergePatch(resource, inFlux(object), { metadata: { finalizers: null } }, { fieldManager });
     };
 
-    it('a component that leaves does not take along what the user made of its CRDs', async () => {
+    it('keeps objects that users created from the CRDs of a removed component', async () => {
       const components = [...core, 'helm-controller'];
       await stage.reconcileShoot({ providerConfig: config({ flux: { components }, syncMode: 'Reconcile' }) });
       await stage.untilReady();
@@ -75,7 +75,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('a Kustomization that leaves is suspended first, also when the record of it is lost', async () => {
+    it('suspends a removed Kustomization first, also when its record is lost', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
       await stage.stopProduct();
@@ -86,7 +86,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
         { status },
         { fieldManager, subresource: 'status' },
       );
-      // What kustomize-controller would need to prune.
+      // kustomize-controller would need these to prune.
       const finalizers = ['finalizers.fluxcd.io'];
       await stage.shoot.mergePatch(
         kustomizations,
@@ -108,7 +108,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
-    it('the controllers of what leaves stay until it is gone', async () => {
+    it('keeps the controllers of removed objects until the objects are gone', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
       const setFinalizers = (finalizers: string[] | null) =>
@@ -132,7 +132,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect((await stage.extension()).status?.state?.applied?.components).toEqual(['source-controller']);
     });
 
-    it('mode ManifestsOnly: what is wrong with the installation is a condition, and never fails the Shoot', async () => {
+    it('mode ManifestsOnly: reports an error of the installation as a condition and never fails the Shoot', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'ManifestsOnly' }) });
       await stage.untilReady();
       await untilBootstrapped();
@@ -150,7 +150,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
-    it('the mode that the configuration asks for decides where its errors go', async () => {
+    it('reports errors where the configured mode says', async () => {
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
       await untilBootstrapped();
@@ -166,7 +166,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('mode Once: an edit that is not followed is told, until it is taken back', async () => {
+    it('mode Once: reports an edit that is not followed until it is reverted', async () => {
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
       await untilBootstrapped();
@@ -175,14 +175,14 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
       await stage.reconcileShoot({ providerConfig: config({}) });
       await eventually(
-        'nothing to tell',
+        'no error is reported',
         stage.extension,
         ({ status }) => status?.conditions?.every(({ type }) => type !== 'ConfigurationFollowed') === true,
         ({ status }) => status,
       );
     });
 
-    it('a Kustomization that is leaving when the mode becomes Once does not stay behind', async () => {
+    it('removes a Kustomization whose removal is pending when the mode becomes Once', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
       await untilBootstrapped();
@@ -197,20 +197,20 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
       await eventually(
-        'the former one is leaving',
+        'removal of the old one is pending',
         stage.extension,
         ({ status }) => (status?.state?.applied?.leaving?.length ?? 0) > 0,
         ({ status }) => status,
       );
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Once', kustomization }) });
       await eventually(
-        'the installation is let go',
+        'the installation is released',
         () => stage.managedResources(),
         (live) => live['shoot-flux-controllers'] === undefined,
       );
       await pause(null);
       await eventually(
-        'the former one is gone, and all is let go',
+        'the old one is gone and everything is released',
         async () => ({
           former: await stage.shoot.find(kustomizations, inFlux('flux-system')),
           managedResources: Object.keys(await stage.managedResources()).join(),
@@ -221,7 +221,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
-    it('a ConfigMap that is deleted takes nothing with it that only it has said', async () => {
+    it('keeps what only the ConfigMap configured when the ConfigMap is deleted', async () => {
       await stage.setFluxConfig({ syncMode: 'Reconcile', logLevel: 'debug' });
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
@@ -233,14 +233,14 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
-    it('a ConfigMap that has said nothing else than the Shoot may go, and the Shoot is followed', async () => {
+    it('follows the Shoot when a ConfigMap that said the same is deleted', async () => {
       await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/project' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
       await untilBootstrapped();
       await stage.setFluxConfig(undefined);
       await eventually(
-        'the ConfigMap counts no more',
+        'the ConfigMap is no longer used',
         stage.extension,
         ({ status }) => status?.state?.applied?.fromFluxConfig === false,
         ({ status }) => status,
@@ -253,7 +253,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
-    it('trap 2: restore stays until it has succeeded, also when the config is wrong', async () => {
+    it('trap 2: keeps restore until it has succeeded, also with an invalid config', async () => {
       await stage.stopProduct();
       await stage.reconcileShoot({ providerConfig: config({ syncModus: 'Once' }) });
       await annotate('restore');
@@ -271,7 +271,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(restored.status?.lastOperation?.type).toBe('Restore');
     });
 
-    it('a Secret that comes back with another type replaces the one in the shoot', async () => {
+    it('replaces a Secret in the shoot when its type changes', async () => {
       const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } };
       const parts = {
         spec: { resources: [reference] },
@@ -301,7 +301,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
-    it('a copy of a Secret that is refreshed only after the operation still reaches the shoot', async () => {
+    it('delivers a copy of a Secret that Gardener refreshes only after the operation', async () => {
       const name = { namespace: CONTROL_PLANE, name: 'ref-a' };
       const data = (text: string) => ({ key: Buffer.from(text).toString('base64') });
       const copy = { apiVersion: 'v1', kind: 'Secret', metadata: name, data: data('old') };
@@ -319,7 +319,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('before the first success the namespace may change, and the configuration may go altogether', async () => {
+    it('follows a changed namespace and a deleted configuration before the first success', async () => {
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
       await stage.reconcileShoot({ providerConfig: config({ flux: { namespace: 'elsewhere' } }) });
@@ -343,7 +343,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await stage.shoot.find(resources.namespaces, { name: 'flux-system' })).toBeDefined();
     });
 
-    it('another kind of source takes the place of the former one', async () => {
+    it('replaces a source by one of another kind', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
       const spec = { bucketName: 'fleet', endpoint: 's3.example.com' };
@@ -365,13 +365,13 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
-    it('mode Once: the credentials of a source that stays in the shoot stay with it', async () => {
+    it('mode Once: keeps the credentials of a source that stays in the shoot', async () => {
       await stage.setFluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
       await stage.reconcileShoot();
       await stage.untilReady();
       await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
       await eventually(
-        'Flux is let go',
+        'Flux is released',
         () => stage.managedResources(),
         (live) => Object.keys(live).join() === 'shoot-flux-secrets',
       );
@@ -405,7 +405,7 @@ function config(parts: Record<string, unknown>, branch = 'main'): Record<string,
   };
 }
 
-/** Tells of every Kustomization of a namespace that is deleted from now on whether it was suspended then. */
+/** Records for every Kustomization of a namespace that is deleted from now on whether it was suspended. */
 async function watchDeletion(stage: Stage, namespace: string): Promise<{ untilDeleted(): Promise<boolean[]> }> {
   const ending = new AbortController();
   const suspended: boolean[] = [];

@@ -23,12 +23,12 @@ import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardenlet';
-const FOREIGN = 'example.com/somebody-else';
+const FOREIGN = 'example.com/other-controller';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
 
-/** Gardener's contract (docs/gardener-contract.md), on any API servers: embedded ones, or real ones. */
+/** Gardener's contract (docs/gardener-contract.md), on embedded or real API servers. */
 export function contractSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
     let stage: Stage;
@@ -87,7 +87,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         ({ status = {} }) => isWanted(status),
         ({ metadata, status }) => ({ metadata, status }),
       );
-    /** By gardenlet's seven rules, for this very timestamp. */
+    /** Waits by gardenlet's seven rules, for exactly this timestamp. */
     const untilReadyFor = (timestamp: string) =>
       eventually(
         'the Extension is ready',
@@ -110,12 +110,12 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       await stage.untilReady();
       return bootstrap();
     };
-    /** The runs of `managed-resources` for the Extension, as the log tells them. */
+    /** The runs of `managed-resources` for the Extension, read from the log. */
     const runs = () =>
       stage.logLines
         .map((line) => JSON.parse(line) as Record<string, string>)
         .filter(({ message, function: fn }) => message === 'reconcile finished' && fn === 'managed-resources');
-    /** What happens to Extension or Cluster makes `managed-resources` run, not some look that was due; then all is quiet. */
+    /** The event on Extension or Cluster starts `managed-resources`, not a requeue that was due; then all is quiet. */
     const noticed = async (happening: () => Promise<unknown>) => {
       const woken = () => runs().filter(({ causes }) => /^(Extension|Cluster) /.test(causes ?? '')).length;
       const before = woken();
@@ -127,7 +127,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       );
       await quiet(stage);
     };
-    /** The same, and the Extension stays as whoever made it happen has left it. */
+    /** The same, and the Extension stays unchanged. */
     const leftAlone = async (happening: () => Promise<Extension>) => {
       let left: Extension | undefined;
       await noticed(async () => {
@@ -136,7 +136,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       expect(await stage.extension()).toEqual(left);
     };
 
-    /** What a function is called with, as far as `managed-resources` uses it. */
+    /** The context of a function, as far as `managed-resources` uses it. */
     const contextWith = (seed: KubeClient, clock = () => new Date()): Context => ({
       kube: async (cluster) => (cluster === SEED ? seed : stage.garden),
       settings: {
@@ -155,7 +155,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       signal: AbortSignal.timeout(10_000),
     });
 
-    /** The seed, where this happens whenever a function has read the Extension. */
+    /** A seed client that does this whenever a function has read the Extension. */
     const afterReading = (happens: () => Promise<void>): KubeClient => ({
       ...stage.seed,
       async find<T extends KubeObject>(...[resource, name, options]: Parameters<KubeClient['find']>) {
@@ -166,7 +166,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     });
 
     describe('operations', () => {
-      it('rule 1.3: reconcile is Create at first and Reconcile later, accepted before anything is written', async () => {
+      it('rule 1.3: reconcile is Create at first and Reconcile later, and accepts before writing anything', async () => {
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
         await stage.reconcileShoot({ providerConfig: config() });
@@ -178,7 +178,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(accepted?.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Processing', progress: 1 });
         const written = await managed.versions();
         expect(new Set(written.map(({ metadata }) => metadata.name)).size).toBe(4);
-        // All kinds of an API server share one counter.
+        // All kinds of an API server share one resourceVersion counter.
         const first = Math.min(...written.map(({ metadata }) => Number(metadata.resourceVersion)));
         expect(Number(accepted?.metadata.resourceVersion)).toBeLessThan(first);
         const created = await stage.extension();
@@ -190,7 +190,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(status?.lastOperation).toMatchObject({ type: 'Reconcile', state: 'Succeeded', progress: 100 });
       });
 
-      it('rule 1.3: what has failed goes on as what it was', async () => {
+      it('rule 1.3: continues a failed operation under its own type', async () => {
         await stage.reconcileShoot({ providerConfig: config({ syncModus: 'Once' }) });
         const failed = await until('the error', ({ lastError }) => lastError != null);
         expect(failed.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Error', progress: 50 });
@@ -205,7 +205,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Create');
       });
 
-      it('trap 2: what gardenlet asks for while the work goes on is not swallowed', async () => {
+      it('trap 2: does not lose a request that gardenlet makes during a run', async () => {
         const additionalSecretResources = [{ name: 'creds' }];
         const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };
         const parts = { spec: { resources: [{ name: 'creds', resourceRef }] } };
@@ -220,13 +220,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilReadyFor(timestamp);
       });
 
-      it('rule 1.2: an operation that Gardener knows for other kinds is left as it is', async () => {
+      it('rule 1.2: ignores operations that Gardener defines for other kinds', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await leftAlone(() => annotate({ 'gardener.cloud/operation': 'keepalive' }));
       });
 
-      it('trap 2: restore loses its annotation only after it has succeeded', async () => {
+      it('trap 2: removes the restore annotation only after success', async () => {
         await stage.writeCluster();
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
         await create({ annotations: { 'gardener.cloud/operation': 'restore', 'gardener.cloud/timestamp': now() } });
@@ -239,7 +239,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(states.at(-2)).toBe('Succeeded restore');
       });
 
-      it('trap 9: migrate adds no finalizer, and takes all of them last, with its annotation', async () => {
+      it('trap 9: migrate adds no finalizer, and removes all finalizers last, with its annotation', async () => {
         await live();
         await setFinalizers([FINALIZER, FOREIGN]);
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
@@ -256,7 +256,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      it('trap 9: an Extension that nothing was ever done for migrates without a finalizer', async () => {
+      it('trap 9: migrates an Extension that was never reconciled, without a finalizer', async () => {
         await stage.writeCluster();
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
         await create({ annotations: { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': now() } });
@@ -266,7 +266,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(finalizers).toEqual([]);
       });
 
-      it('trap 8: migrate beats a deletion, and ends without a failure', async () => {
+      it('trap 8: prefers migrate to a deletion, and succeeds', async () => {
         // A deletion would remove Flux.
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
@@ -281,7 +281,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(runs().filter(({ error }) => error !== undefined && !error.includes('Conflict'))).toEqual([]);
       });
 
-      it('trap 2: a restoration of a Shoot that is being deleted ends, too', async () => {
+      it('trap 2: finishes restoring a Shoot that is being deleted', async () => {
         const metadata = { deletionTimestamp: '2026-01-02T03:04:05Z' };
         await stage.writeCluster({ metadata });
         await create({ annotations: { 'gardener.cloud/operation': 'restore', 'gardener.cloud/timestamp': now() } });
@@ -289,7 +289,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      it('trap 9: a deletion takes our finalizer alone; trap 39: after that nothing is written', async () => {
+      it('trap 9: a deletion removes only our finalizer; trap 39: and writes nothing afterwards', async () => {
         await live();
         await setFinalizers([FOREIGN, FINALIZER]);
         await stage.deleteExtension();
@@ -302,7 +302,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(left.status?.lastOperation).toMatchObject({ type: 'Delete', state: 'Succeeded', progress: 100 });
         expect(await stage.managedResources()).toEqual({});
         await leftAlone(async () => {
-          // In another second: what was said before does not answer it.
+          // In another second, so that an earlier report does not satisfy it.
           const repeated = await annotate({ 'gardener.cloud/timestamp': new Date(Date.now() + 2000).toISOString() });
           await stage.deleteExtension();
           return repeated;
@@ -311,7 +311,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     });
 
     describe('the gate', () => {
-      it('trap 7: nothing is done for a Failed Shoot, and everything when it is tried again', async () => {
+      it('trap 7: does nothing for a Failed Shoot, and everything once it is retried', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await stage.writeCluster({ status: { lastOperation: failed } });
         await leftAlone(async () => {
@@ -323,13 +323,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilBranch('other');
       });
 
-      it('trap 7: a deletion that a Failed Shoot has held up is carried out when gardenlet repeats it', async () => {
+      it('trap 7: carries out a deletion that a Failed Shoot delayed when gardenlet repeats it', async () => {
         await live();
         await stage.writeCluster({ status: { lastOperation: failed } });
         await noticed(stage.deleteExtension);
         expect((await stage.extension()).metadata.finalizers).toEqual([FINALIZER]);
         await stage.writeCluster();
-        // Nothing else wakes anybody now.
+        // Nothing else starts a run now.
         await noticed(async () => {
           await annotate({ 'confirmation.gardener.cloud/deletion': 'true', 'gardener.cloud/timestamp': now() });
           await stage.deleteExtension();
@@ -338,7 +338,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      it('trap 7: after Migrate/Succeeded nothing is done, whatever happens, also on DELETE', async () => {
+      it('trap 7: does nothing after Migrate/Succeeded, not even on DELETE', async () => {
         await live();
         await ask('migrate');
         await eventually('it is migrated', stage.extension, (extension) => {
@@ -355,7 +355,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      it('trap 12: Extensions of another type or class are not touched', async () => {
+      it('trap 12: ignores Extensions of another type or class', async () => {
         const garden = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } };
         await stage.seed.apply(resources.namespaces, garden, { fieldManager });
         const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': now() };
@@ -372,7 +372,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(runs().filter(({ key }) => !key?.endsWith(`/${CONTROL_PLANE}/shoot-flux`))).toEqual([]);
       });
 
-      it('trap 12: class shoot, written out, is ours', async () => {
+      it('trap 12: handles an Extension with the explicit class shoot', async () => {
         await stage.writeCluster();
         const timestamp = now();
         const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
@@ -380,7 +380,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilReadyFor(timestamp);
       });
 
-      it('trap 40: a Cluster that is missing is waited for, by a creation and by a deletion', async () => {
+      it('trap 40: waits for a missing Cluster, in a creation and in a deletion', async () => {
         const timestamp = now();
         const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
         const untilFailed = (count: number) =>
@@ -409,7 +409,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     });
 
     describe('what gardenlet waits for', () => {
-      it('trap 3: Processing clears the error of a former run', async () => {
+      it('trap 3: clears the error of an earlier run with Processing', async () => {
         await stage.reconcileShoot({ providerConfig: { ...config(), syncModus: 'Once' } });
         await until('the error', ({ lastError }) => lastError != null);
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
@@ -428,7 +428,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(going.map(({ status }) => status?.lastError ?? null)).toEqual(going.map(() => null));
       });
 
-      it('trap 11: a condition that somebody else publishes meanwhile is not lost', async () => {
+      it('trap 11: preserves a condition that another controller publishes during a run', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await stage.stopProduct();
@@ -445,7 +445,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(published?.status?.conditions).toContainEqual(theirs);
       });
 
-      it('trap 13: while gardenlet waits, or is about to ask, what fails is tried again within 15 s', async () => {
+      it('trap 13: retries within 15 s while gardenlet waits or is about to', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await stage.stopProduct();
@@ -456,7 +456,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
             (error: unknown) => error,
           );
         expect(retryWithinSeconds(await failure())).toBeUndefined();
-        // Its API is not there yet, and gardenlet asks when it is.
+        // The shoot's API is not up yet; gardenlet asks once it is.
         await stage.writeCluster({ spec: { hibernation: { enabled: false } }, status: { hibernated: true } });
         expect(retryWithinSeconds(await failure())).toBe(15);
         await stage.writeCluster();
@@ -492,7 +492,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it.each([
         ['ahead of ours', 30_000],
         ['behind ours', -3_600_000],
-      ])("trap 5: gardenlet's clock is %s", async (_, skew) => {
+      ])('trap 5: satisfies a gardenlet whose clock is %s', async (_, skew) => {
         for (const branch of ['main', 'main', 'other']) {
           await stage.reconcileShoot({ providerConfig: config({}, branch) });
           const timestamp = `${new Date(Date.now() + skew).toISOString().slice(0, 19)}.999999999Z`;
@@ -503,7 +503,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         }
       });
 
-      it('rule 1.4: a plain edit of the Extension is followed, and is a Reconcile that nobody waits for', async () => {
+      it('rule 1.4: follows a plain edit of the Extension as a Reconcile without a waiting gardenlet', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         const { metadata } = await stage.extension();
@@ -514,7 +514,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.untilReady();
       });
 
-      it('trap 15: in a shoot without nodes nothing runs, and the operation succeeds', async () => {
+      it('trap 15: succeeds in a shoot without nodes, where nothing runs', async () => {
         await stage.reconcileShoot({ providerConfig: config(), spec: { provider: { type: 'local', workers: [] } } });
         await stage.untilReady();
         const { status } = await until(
@@ -530,7 +530,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     });
 
     describe('forms of Shoots', () => {
-      it('trap 33: a Cluster that says only what it must', async () => {
+      it('trap 33: handles a Cluster with only its required fields', async () => {
         const shoot = {
           apiVersion: 'core.gardener.cloud/v1beta1',
           kind: 'Shoot',
@@ -549,7 +549,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilGone();
       });
 
-      it('rule 2.1: the control plane of a self-hosted shoot is kube-system, without a seed', async () => {
+      it('rule 2.1: handles a self-hosted shoot, whose control plane is kube-system and has no seed', async () => {
         const role = { metadata: { labels: { 'gardener.cloud/role': 'shoot' } } };
         const system = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
         await stage.seed.apply(
@@ -591,7 +591,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     });
 
     describe('hibernation', () => {
-      it('trap 17: a Shoot that sleeps is a success that touches nothing; what changed meanwhile comes with waking', async () => {
+      it('trap 17: succeeds without touching a hibernated Shoot, and delivers changes when it wakes up', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         const access = await stage.seed.find(resources.secrets, inControlPlane('gardener'));
         await stage.stopResourceManager();
@@ -615,7 +615,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(JSON.stringify(controller?.spec)).toContain('--log-level=debug');
       });
 
-      it('trap 17: a Shoot that is created asleep gets Flux when it wakes up', async () => {
+      it('trap 17: installs Flux when a Shoot that was created hibernated wakes up', async () => {
         await stage.stopResourceManager();
         const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
         await stage.reconcileShoot({ ...asleep, providerConfig: config() });
@@ -625,7 +625,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await live();
       });
 
-      it('rule 8: a Shoot that sleeps migrates and is restored, and Flux is as it was when it wakes up', async () => {
+      it('rule 8: migrates and restores a hibernated Shoot, with Flux unchanged when it wakes up', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         const before = await versionsInShoot(stage);
@@ -651,7 +651,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it.each([
         ['Once', ['shoot-flux-secrets']],
         ['Reconcile', ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync']],
-      ])('trap 20: restored on another seed, nothing is bootstrapped again in mode %s', async (syncMode, managed) => {
+      ])('trap 20: does not bootstrap again after a restore on another seed in mode %s', async (syncMode, managed) => {
         const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'registry' };
         const parts = { spec: { resources: [{ name: 'creds', resourceRef }] } };
         const providerConfig = { additionalSecretResources: [{ name: 'creds', targetName: 'pull' }] };
@@ -663,7 +663,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
         await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
         await eventually(
-          'the mode has let go',
+          'the mode released Flux',
           async () => Object.keys(await stage.managedResources()).sort(),
           (names) => names.join() === managed.join(),
         );
@@ -693,7 +693,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         if (syncMode === 'Once') expect(await versionsInShoot(stage)).toEqual(before.shoot);
       });
 
-      it('trap 6: as long as it waits for its state nothing is done, whatever happens', async () => {
+      it('trap 6: does nothing while the Extension waits for its state', async () => {
         await stage.writeCluster();
         await createWaiting(config());
         await leftAlone(() => setConfig(config({}, 'other')));
@@ -707,7 +707,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     });
 
     describe('ManagedResources', () => {
-      it('trap 28: each is written after its Secret', async () => {
+      it('trap 28: writes each ManagedResource after its Secret', async () => {
         await stage.reconcileShoot({ providerConfig: config() });
         await stage.untilReady();
         const written = stage.requests
@@ -716,7 +716,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(written).toEqual(Array.from({ length: 4 }, () => ['secrets', 'managedresources']).flat());
       });
 
-      it('trap 26: they are ours by label and class, and no finalizer of a deletion leaves one behind', async () => {
+      it('trap 26: owns ManagedResources by label and class, and leaves none behind in a deletion', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         for (const { metadata, spec } of Object.values(await stage.managedResources())) {
           expect(metadata.labels).toMatchObject({ origin: 'shoot-flux' });
@@ -727,7 +727,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      /** One run of ours, so many seconds from now. */
+      /** Runs `managed-resources` once, the given number of seconds from now. */
       const runIn = (seconds: number) =>
         handler(
           { cluster: SEED, ...extensionName },
@@ -766,7 +766,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         return content.metadata;
       };
 
-      it('trap 26: one that has lost its label is ours again, or leaves with the extension', async () => {
+      it('trap 26: relabels a ManagedResource that lost its label, or removes it with the extension', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await relabel('shoot-flux-sync', null);
@@ -784,7 +784,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      it('trap 26: one that somebody else holds by a finalizer is told, and the deletion ends when it goes', async () => {
+      it('trap 26: reports a ManagedResource with a foreign finalizer, and finishes the deletion once it is gone', async () => {
         await live(config({ syncMode: 'Reconcile', deletionPolicy: 'Orphan' }));
         await quiet(stage);
         await stage.stopProduct();
@@ -813,7 +813,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilGone();
       });
 
-      it("trap 26: the Go extension's leave too, where none of our reconciliations came in between", async () => {
+      it("trap 26: releases the Go extension's ManagedResources in a deletion without an earlier reconciliation", async () => {
         await stage.stopProduct();
         const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
         const name = 'extension-shoot-flux-flux-install';
@@ -829,7 +829,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
       });
 
-      it('trap 28: a Secret that was lost is written again, and the resource-manager is told', async () => {
+      it('trap 28: rewrites a lost Secret and triggers the resource-manager', async () => {
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
@@ -837,20 +837,20 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         const name = 'shoot-flux-sync';
         const lost = (await stage.managedResources())[name]?.spec.secretRefs[0]?.name ?? '';
         await stage.seed.delete(resources.secrets, inControlPlane(lost));
-        // As after its restart, or an hour later.
+        // As after a restart of the resource-manager, or an hour later.
         await stage.stopResourceManager();
         await stage.startResourceManager();
         await untilApplied(name, 'CannotReadSecret');
         await runIn(0);
         expect(await stage.seed.find(resources.secrets, inControlPlane(lost))).toBeDefined();
         await untilApplied(name, 'ApplySucceeded');
-        const told = (await managed.versions()).filter(
+        const reported = (await managed.versions()).filter(
           ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === 'reconcile',
         );
-        expect(new Set(told.map(({ metadata }) => metadata.name))).toEqual(new Set([name]));
+        expect(new Set(reported.map(({ metadata }) => metadata.name))).toEqual(new Set([name]));
       });
 
-      it("a ManagedResource of somebody else's that has our name is told, and stays as it is", async () => {
+      it('reports a foreign ManagedResource with our name and leaves it unchanged', async () => {
         const theirs = await foreign('shoot-flux-sync');
         await stage.reconcileShoot({ providerConfig: config() });
         const { status } = await until('the error', ({ lastError }) => lastError != null);
@@ -863,7 +863,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
       });
 
-      it('rule 2.2: copies are looked at again after an operation, because nothing tells when they change', async () => {
+      it('rule 2.2: rechecks copies after an operation, because their changes cause no event', async () => {
         const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };
         await stage.seed.create(resources.secrets, secret(inControlPlane('ref-a'), { key: 'value' }), { fieldManager });
         const providerConfig = config({ additionalSecretResources: [{ name: 'creds' }] });
@@ -874,7 +874,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await runIn(3600)).toEqual(done);
       });
 
-      it('trap 23: one that somebody has deleted and that does not go is told, and written anew when it has gone', async () => {
+      it('trap 23: reports a deleted ManagedResource that is stuck, and recreates it once it is gone', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await stage.stopProduct();
@@ -900,7 +900,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.shoot.find(gitRepositories, inFlux('flux-system'))).toBeDefined();
       });
 
-      it('rule 1.5: a resource-manager that comes late and fails is told while gardenlet waits', async () => {
+      it('rule 1.5: reports the failure of a late resource-manager while gardenlet waits', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         await stage.stopProduct();
@@ -910,7 +910,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.setFluxConfig({ logLevel: 'debug' });
         await ask('reconcile');
         await runIn(0);
-        // Nothing has happened yet: neither to the ManagedResource, nor would a failure of it wake anybody.
+        // The ManagedResource is untouched so far, and its failure would start no run.
         expect(await runIn(25)).toEqual(requeueAfter(20));
         await stage.startResourceManager();
         await untilApplied('shoot-flux-controllers', 'ApplyFailed');
@@ -919,7 +919,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(status?.lastError?.description).toContain('its field spec.selector cannot be changed');
       });
 
-      it('what was mended in the shoot is tried at once when gardenlet asks again', async () => {
+      it('retries at once after a fix in the shoot when gardenlet asks again', async () => {
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
         await stage.shoot.create(
           resources.namespaces,
@@ -938,7 +938,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(new Set(asked.map(({ metadata }) => metadata.name))).toEqual(new Set(['shoot-flux-controllers']));
       });
 
-      it('trap 25: what a first pass that failed has brought is removed with the extension', async () => {
+      it('trap 25: removes the objects of a failed first pass with the extension', async () => {
         const flux = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
         await stage.shoot.create(resources.namespaces, flux, { fieldManager });
         await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
@@ -959,7 +959,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await stage.managedResources()).toEqual({});
       });
 
-      it('rule 7: an access to the shoot that has expired is told, and the next one is used', async () => {
+      it('rule 7: reports expired credentials of the shoot, and uses the next ones', async () => {
         await stage.reconcileShoot({ providerConfig: config() });
         await stage.untilReady();
         await quiet(stage);
@@ -977,7 +977,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await write(expired);
         await stage.reconcileShoot({ providerConfig: config({}, 'other') });
         await until(
-          'it is told',
+          'it is reported',
           ({ conditions }) => conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
         );
         await stage.untilReady();
@@ -986,7 +986,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       });
     });
 
-    /** gardenlet empties this seed; what it keeps for another one. */
+    /** gardenlet empties this seed. Returns what it keeps for the next seed. */
     const moveAway = async (): Promise<Extension> => {
       await ask('migrate');
       await eventually('it is migrated', stage.extension, (extension) => {
@@ -997,7 +997,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       await untilGone();
       return record;
     };
-    /** The same on the other seed: an Extension that is not to be worked on yet. */
+    /** Creates the Extension on the other seed, where it must wait for its state. */
     const createWaiting = async (providerConfig: unknown) => {
       const annotations = { 'gardener.cloud/operation': 'wait-for-state', 'gardener.cloud/timestamp': now() };
       await leftAlone(() => create({ annotations }, { providerConfig }));
@@ -1014,8 +1014,8 @@ type Data = KubeObject & { data?: Record<string, string> };
 const condition: Condition = {
   type: 'FluxReady',
   status: 'True',
-  reason: 'Told',
-  message: 'told',
+  reason: 'Reported',
+  message: 'reported',
   lastTransitionTime: '2026-01-02T03:04:05Z',
   lastUpdateTime: '2026-01-02T03:04:05Z',
 };
@@ -1075,7 +1075,7 @@ function withoutMetadata(object: Data | undefined): KubeObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata: inControlPlane('gardener'), data: object?.data };
 }
 
-/** Its selector cannot be changed, so that nothing else can be applied over it. */
+/** A Deployment whose immutable selector prevents any other from being applied over it. */
 function otherDeployment(name: string): KubeObject {
   const labels = { app: 'other' };
   const spec = { containers: [{ name: 'other', image: 'example.com/other:v1' }] };
@@ -1104,7 +1104,7 @@ const kindsInShoot: Resource[] = [
   kustomizations,
 ];
 
-/** What of Flux is in the shoot: name and uid, and the version. */
+/** Flux in the shoot: names and uids, and the version. */
 async function versionsInShoot(stage: Stage): Promise<[string, string][]> {
   const lists = await Promise.all(kindsInShoot.map((resource) => stage.shoot.list(resource, { metadataOnly: true })));
   const isFlux = ({ namespace, name }: KubeObject['metadata']) =>
@@ -1119,7 +1119,7 @@ async function versionsInShoot(stage: Stage): Promise<[string, string][]> {
     .sort();
 }
 
-/** The key pair of the repository where it is made, and where it is used. */
+/** The repository's key pair, in the garden and in the shoot. */
 async function keyIn(stage: Stage): Promise<{ garden: unknown; shoot: unknown }> {
   const [garden, shoot] = await Promise.all([
     stage.garden.find<Data>(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),

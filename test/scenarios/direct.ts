@@ -8,7 +8,7 @@ const fieldManager = 'person';
 const url = 'https://git.example.com/a';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
-/** Delivery without the resource-manager, on any API servers: embedded ones, or real ones. */
+/** Delivery without the resource-manager, on embedded or real API servers. */
 export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
     let apis: Apis;
@@ -32,7 +32,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
     };
 
-    it('Direct: the shoot gets all of it, and nothing is written into the control plane', async () => {
+    it('Direct: delivers everything to the shoot and writes nothing into the control plane', async () => {
       await start({ delivery: 'Direct' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       const { status } = await stage.untilReady();
@@ -43,7 +43,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await bootstrap();
     });
 
-    it('Direct: a second reconciliation writes nothing into the shoot, and corrects drift', async () => {
+    it('Direct: corrects drift in a second reconciliation, and otherwise writes nothing', async () => {
       await start({ delivery: 'Direct' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
@@ -63,7 +63,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(live?.spec).toMatchObject({ interval: '1m' });
     });
 
-    it('Direct: an autoscaler says how many replicas there are; what a person has scaled is scaled back', async () => {
+    it('Direct: leaves replicas to an autoscaler, and reverts manual scaling', async () => {
       await start({ delivery: 'Direct' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
@@ -87,12 +87,12 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(await replicas('source-controller')).toMatchObject({ replicas: 1 });
     });
 
-    it('Direct: what was set in passing goes, as with the resource-manager; what others apply stays', async () => {
+    it('Direct: removes stray fields like the resource-manager, and keeps fields that others apply', async () => {
       const gitRepository = (ref: Record<string, string>) => ({
         template: { kind: 'GitRepository', spec: { url, ref } },
       });
       const before = config({ syncMode: 'Reconcile', suspend: true, source: gitRepository({ tag: 'v1' }) });
-      // At first the resource-manager owns every field of it.
+      // At first the resource-manager owns all of its fields.
       for (const delivery of ['ManagedResource', 'Direct'] as const) {
         await start({ delivery });
         await stage.reconcileShoot({ providerConfig: before });
@@ -121,7 +121,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(root?.spec).not.toHaveProperty('suspend');
     });
 
-    it('Direct: what leaves is suspended before it goes', async () => {
+    it('Direct: suspends removed objects before it deletes them', async () => {
       await start({ delivery: 'Direct' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
@@ -139,14 +139,14 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(leaving?.spec).toMatchObject({ suspend: true });
       await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers: null } }, { fieldManager });
       await eventually(
-        'nothing is leaving any more',
+        'no removal is pending',
         stage.extension,
         ({ status }) => status?.state?.applied?.leaving === undefined,
       );
       expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
     });
 
-    it('Direct: what the shoot refuses is one sentence with a retryable code, and mending it is enough', async () => {
+    it('Direct: reports a refusal of the shoot in one sentence with a retryable code, and recovers once it is fixed', async () => {
       await start({ delivery: 'Direct' });
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
       await stage.shoot.create(resources.namespaces, namespace, { fieldManager });
@@ -164,7 +164,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
         description: expect.stringContaining('flux-system/shoot-info'),
         codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
       });
-      // Or the next version could be an older one than that of the CRDs in the shoot.
+      // Otherwise the next version could be older than the CRDs in the shoot.
       const { delivered, managedResources } = failed.status?.state?.applied ?? {};
       const { 'shoot-flux-crds': crds, 'shoot-flux-controllers': controllers } = managedResources ?? {};
       expect(delivered).toEqual({ 'shoot-flux-crds': crds, 'shoot-flux-controllers': controllers });
@@ -173,7 +173,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await stage.untilReady();
     });
 
-    it('Auto: where the resource-manager may not write, shoot-flux does, and remembers it', async () => {
+    it('Auto: delivers directly where the resource-manager may not write, and remembers it', async () => {
       await start({ delivery: 'Auto', targetNamespaces: ['kube-system'] });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       const extension = await eventually(
@@ -190,7 +190,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await bootstrap();
     });
 
-    it('ManagedResource: where the resource-manager may not write, the webhook is asked again and the user is told', async () => {
+    it('ManagedResource: triggers the webhook again where the resource-manager may not write, and reports it', async () => {
       await start({ delivery: 'ManagedResource', targetNamespaces: ['kube-system'] });
       const name = { namespace: CONTROL_PLANE, name: 'gardener-resource-manager' };
       await stage.seed.create(resources.deployments, deployment(name), { fieldManager });
@@ -209,7 +209,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       );
     });
 
-    it('Auto: where the resource-manager may write, it does', async () => {
+    it('Auto: delivers by the resource-manager where it may write', async () => {
       await start({ delivery: 'Auto' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       const { status } = await stage.untilReady();
@@ -217,7 +217,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(Object.keys(await stage.managedResources())).toHaveLength(4);
     });
 
-    it('from Direct to ManagedResource with another name: the former Kustomization does not stay behind', async () => {
+    it('removes the old Kustomization when Direct becomes ManagedResource with another name', async () => {
       await start({ delivery: 'Direct' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
@@ -235,7 +235,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
     });
 
-    it('from one delivery to the other and back, nothing in the shoot is deleted', async () => {
+    it('deletes nothing in the shoot when the delivery changes and changes back', async () => {
       await start({ delivery: 'ManagedResource' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();

@@ -5,30 +5,30 @@ import type { PolicyRule } from '../../shared/runtime/definition.ts';
 
 export type Place = 'garden' | 'seed';
 
-/** Somebody who speaks with the rights that are shipped, and no others. */
+/** A client with exactly the rights that are shipped. */
 export interface Identity {
-  /** `watcher`, `heartbeat`, `webhooks` (the keeper of their certificates), or the name of a function. */
+  /** `watcher`, `heartbeat`, `webhooks` (manages their certificates), or the name of a function. */
   name: string;
-  /** As RBAC knows it. */
+  /** User name in RBAC. */
   user: string;
   token: string;
 }
 
-/** The watcher, the heartbeat, the keeper of certificates and every function, each with a token of its own. */
+/** The watcher, the heartbeat, the certificate manager and every function, each with its own token. */
 export async function shippedIdentities(): Promise<Identity[]> {
   const names = [...(await findAllDefinitions()).map(({ name }) => name), 'watcher', 'heartbeat', 'webhooks'];
   return names.map((name) => ({ name, user: serviceAccountUser(name), token: tokenOf(name) }));
 }
 
-/** The token of an identity, on every API server of a test. */
+/** Returns the token of an identity, valid on every API server of a test. */
 export const tokenOf = (identity: string) => `${identity}-token`;
 
-/** The roles and bindings as they are shipped. */
+/** Returns the shipped roles and bindings. */
 export async function shippedRbac(place: Place): Promise<KubeObject[]> {
   return rbacObjects(await findAllDefinitions(), place);
 }
 
-/** The rules of each identity that has any in this place, by its name. */
+/** Returns the rules of each identity in the garden or a seed, by its name. */
 export async function shippedRules(place: Place): Promise<Record<string, PolicyRule[]>> {
   const byName: Record<string, PolicyRule[]> = {};
   for (const { kind, metadata, rules } of await shippedRbac(place)) {
@@ -38,7 +38,7 @@ export async function shippedRules(place: Place): Promise<Record<string, PolicyR
   return byName;
 }
 
-/** Who answers API servers, and the keeper of their certificates: they are at work only where webhooks are served. */
+/** The webhook functions and the certificate manager: they run only where webhooks are served. */
 export async function webhookIdentities(): Promise<string[]> {
   return [...(await findWebhookDefinitions()).map(({ name }) => name), 'webhooks'];
 }

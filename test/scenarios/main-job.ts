@@ -21,7 +21,7 @@ const publicRepository = {
 const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
-/** The main job on any API servers: embedded ones, or real ones. */
+/** The main job, on embedded or real API servers. */
 export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
     let stage: Stage;
@@ -72,7 +72,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
-    it('changes nothing in a second reconciliation but what Gardener asks for', async () => {
+    it('changes nothing in a second reconciliation except what Gardener requires', async () => {
       await stage.setFluxConfig(publicRepository);
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -89,7 +89,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       ]);
     });
 
-    it('mode Once: after the first success Flux is let go and stays; only Secrets and shoot-info follow', async () => {
+    it('mode Once: releases Flux after the first success; only Secrets and shoot-info follow', async () => {
       await stage.setFluxConfig(publicRepository);
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -116,7 +116,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(secrets.items).toHaveLength(1);
     });
 
-    it('mode ManifestsOnly: the controllers are let go, sources follow', async () => {
+    it('mode ManifestsOnly: releases the controllers; sources follow', async () => {
       await stage.setFluxConfig({ ...publicRepository, syncMode: 'ManifestsOnly' });
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -126,7 +126,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilBranch('other');
     });
 
-    it('mode Reconcile: everything stays managed, and a switch to Once lets go, one back takes over again', async () => {
+    it('mode Reconcile: manages everything, releases it on a switch to Once, and adopts it on a switch back', async () => {
       await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -141,7 +141,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilBranch('other');
     });
 
-    it('follows the config in every mode until the first success, so that a typo can be mended', async () => {
+    it('follows the config in every mode until the first success, so that a typo can be corrected', async () => {
       await stage.setFluxConfig({ ...publicRepository, repositoryBranch: 'typo' });
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -150,7 +150,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilBranch('main');
     });
 
-    it('a bad config is one sentence in lastError with a retryable code, and mending it is enough', async () => {
+    it('reports an invalid config in one sentence with a retryable code, and recovers once it is corrected', async () => {
       await stage.setFluxConfig({ ...publicRepository, repositoryBranchh: 'main' });
       await stage.reconcileShoot();
       const failed = await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
@@ -169,7 +169,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
-    it('warns where the garden calls the seed otherwise: a changed configuration would be late', async () => {
+    it('warns when the garden knows the seed under another name, because changes would arrive late', async () => {
       const warnings = () => stage.logLines.filter((line) => line.includes('the garden calls this seed other'));
       const called = (name: string) =>
         stage.seed.mergePatch(
@@ -197,7 +197,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('its log tells what became of a Shoot, under its key', async () => {
+    it('logs the progress of a Shoot under its key', async () => {
       await stage.setFluxConfig({ ...publicRepository, repositoryBranchh: 'main' });
       await stage.reconcileShoot({ status: { lastOperation: creating } });
       await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
@@ -209,15 +209,25 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const key = `${SEED}/${CONTROL_PLANE}/shoot-flux`;
       const lines = stage.logLines.map((line): Record<string, unknown> => JSON.parse(line));
       const said = lines.filter((line) => line.key === key && line.message !== 'reconcile finished');
-      const told = (fields: object) => expect(said).toContainEqual(expect.objectContaining(fields));
+      const expectLogged = (fields: object) => expect(said).toContainEqual(expect.objectContaining(fields));
       const operation = { message: 'operation', type: 'Create' };
-      told({ ...operation, level: 'warn', state: 'Error', error: expect.stringContaining('repositoryBranchh') });
-      told({ ...operation, level: 'info', state: 'Succeeded', description: expect.stringContaining('are applied') });
-      told({ message: 'condition', level: 'info', type: 'SourceReady', status: 'True', reason: 'Ready' });
-      told({ message: 'first success recorded' });
+      expectLogged({
+        ...operation,
+        level: 'warn',
+        state: 'Error',
+        error: expect.stringContaining('repositoryBranchh'),
+      });
+      expectLogged({
+        ...operation,
+        level: 'info',
+        state: 'Succeeded',
+        description: expect.stringContaining('are applied'),
+      });
+      expectLogged({ message: 'condition', level: 'info', type: 'SourceReady', status: 'True', reason: 'Ready' });
+      expectLogged({ message: 'first success recorded' });
     });
 
-    it('makes a key for a private repository and carries it into the shoot', async () => {
+    it('creates a key for a private repository and delivers it to the shoot', async () => {
       await stage.setFluxConfig({
         repositoryUrl: 'ssh://git@github.com/org/fleet',
         repositoryBranch: 'main',
@@ -244,7 +254,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('rotates the key in two phases: what is prepared stays in the garden until it is completed', async () => {
+    it('rotates the key in two phases: the prepared key stays in the garden until completion', async () => {
       const source = { namespace: PROJECT, name: 'flux-source' };
       const fluxConfig = { namespace: PROJECT, name: 'flux-config' };
       const person = { fieldManager: 'person' };
@@ -260,7 +270,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         );
         return dataOf(await stage.garden.find(resources.secrets, source));
       };
-      // Whatever else a project keeps in the Secret comes along, as in the first implementation.
+      // Other keys that a project keeps in the Secret are copied too, as in the first implementation.
       const own = { 'webhook-token': Buffer.from('own').toString('base64') };
       const secret = { apiVersion: 'v1', kind: 'Secret', metadata: source, data: own };
       await stage.garden.create(resources.secrets, secret as KubeObject, person);
@@ -289,7 +299,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
-    it('waits for the host keys of an unknown host, and takes them into the Secret when they are given', async () => {
+    it('waits for the host keys of an unknown host, and adds them to the Secret once they are configured', async () => {
       const repository = {
         repositoryUrl: 'ssh://git@git.example.com/org/fleet',
         repositoryBranch: 'main',
@@ -310,7 +320,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(inShoot?.data).toMatchObject({ known_hosts: Buffer.from(`${known}\n`).toString('base64') });
     });
 
-    it('asks the shoot with the internal kubeconfig where the control plane has no other', async () => {
+    it('uses the internal kubeconfig where the control plane has no other', async () => {
       const external = { namespace: CONTROL_PLANE, name: 'gardener' };
       const secret = await stage.seed.find(resources.secrets, external);
       const metadata = { namespace: CONTROL_PLANE, name: 'gardener-internal' };
@@ -324,7 +334,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilBootstrapped();
     });
 
-    it('copies Secrets of the Shoot, with their type, and ConfigMaps, and waits for a copy that lags', async () => {
+    it('copies Secrets with their type, and ConfigMaps, and waits for a copy that lags', async () => {
       const references = [
         { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } },
         { name: 'vars', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'variables' } },
@@ -370,7 +380,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
-    it('a Kustomization that leaves the set is suspended before it is dropped', async () => {
+    it('suspends a removed Kustomization before dropping it', async () => {
       const providerConfig = (kustomizationName: string) => ({
         apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
         kind: 'FluxConfig',
@@ -398,7 +408,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await stage.shoot.find(kustomizations, inFlux('new'))).toBeDefined();
     });
 
-    it('a ConfigMap that is deleted after the first success is reported, and nothing changes', async () => {
+    it('reports a ConfigMap that is deleted after the first success, and changes nothing', async () => {
       await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -417,7 +427,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await stage.shoot.find(kustomizations, inFlux('main-ks'))).toBeDefined();
     });
 
-    it("takes a Shoot over from stackitcloud's extension: its condition counts as the first success", async () => {
+    it("takes a Shoot over from stackitcloud's extension and counts its condition as the first success", async () => {
       await stage.stopProduct();
       const fluxNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
       await stage.shoot.create(resources.namespaces, fluxNamespace, { fieldManager: 'former' });
@@ -437,7 +447,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await names()).toEqual(['shoot-flux-secrets']);
     });
 
-    it("releases the ManagedResources of 23technologies' extension before its own are written", async () => {
+    it("releases the ManagedResources of 23technologies' extension before writing its own", async () => {
       await stage.stopProduct();
       const secret = {
         apiVersion: 'v1',
@@ -486,7 +496,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       ]);
     };
 
-    it('a Shoot that is being deleted: Flux is suspended and let go before gardenlet cleans up', async () => {
+    it('suspends and releases Flux in a Shoot that is being deleted, before gardenlet cleans up', async () => {
       await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
       await stage.reconcileShoot();
       await stage.untilReady();
@@ -553,7 +563,7 @@ export async function quiet(stage: Stage): Promise<void> {
   );
 }
 
-/** Watches a Kustomization in the shoot and tells whether it was ever suspended. */
+/** Watches a Kustomization in the shoot and records whether it was ever suspended. */
 function watchSuspend(stage: Stage, name: string): { stop(): Promise<boolean> } {
   const ending = new AbortController();
   let suspended = false;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { startEmbeddedQueue } from '../../events/embedded/bridge.ts';
 
-/** An SQS that keeps everything that is said to it: messages, attributes, names. */
+/** An SQS that records all requests: messages, attributes, names. */
 export interface QueueTap {
   endpoint: string;
   /** Bodies of all requests. */
@@ -11,7 +11,7 @@ export interface QueueTap {
   stop(): Promise<void>;
 }
 
-/** Puts a listener between a client and an embedded queue. */
+/** Starts a recording proxy in front of an embedded queue. */
 export async function startQueueTap(): Promise<QueueTap> {
   const queue = await startEmbeddedQueue();
   const said: string[] = [];

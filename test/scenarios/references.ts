@@ -22,7 +22,7 @@ const listed = (name: string, kind: string) => ({
   resourceRef: { apiVersion: 'v1', kind, name: `ref-my-${name}` },
 });
 
-/** A Shoot that has these entries copied; `named` are those that its configuration names. */
+/** A Shoot with these resources; `named` lists those that its configuration names. */
 const shootWith = (entries: (typeof creds)[], named = entries): ShootParts => ({
   spec: { resources: entries },
   providerConfig: {
@@ -32,7 +32,7 @@ const shootWith = (entries: (typeof creds)[], named = entries): ShootParts => ({
   },
 });
 
-/** What the Shoot's `spec.resources` names on its way into the shoot, on any API servers. */
+/** Delivery of the Shoot's `spec.resources`, on embedded or real API servers. */
 export function referencesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
     let stage: Stage;
@@ -40,7 +40,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       stage = next;
     });
 
-    /** As Gardener does, at some time or other. */
+    /** Gardener does this at an unknown time. */
     const copy = (
       resource: Resource,
       object: string,
@@ -79,14 +79,14 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
         ({ status }) => status?.lastOperation?.description.includes(text) === true,
         ({ status }) => status,
       );
-    /** How long runs of managed-resources have asked to wait. */
+    /** The requeue delays that runs of managed-resources asked for. */
     const waits = () =>
       stage.logLines
         .map((line) => JSON.parse(line) as { function?: string; afterSeconds?: number })
         .filter((line) => line.function === 'managed-resources' && line.afterSeconds !== undefined)
         .map((line) => line.afterSeconds ?? 0);
 
-    it('a key pair that a rotation has prepared stays in the garden, also when flux-source is a reference', async () => {
+    it('keeps a prepared key pair in the garden, also when flux-source is a reference', async () => {
       const data = { identity: base64('a'), 'identity.next': base64('b'), 'identity.next.pub': base64('c') };
       await copy(resources.secrets, 'ref-my-creds', { data });
       await stage.reconcileShoot(shootWith([creds]));
@@ -95,7 +95,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       expect(inShoot?.data).toEqual({ identity: base64('a') });
     });
 
-    it('a ConfigMap becomes a ConfigMap, with its bytes; that the original is immutable does not matter', async () => {
+    it('copies a ConfigMap with its bytes, also when the original is immutable', async () => {
       const content = { data: { a: 'b' }, binaryData: { c: base64('\xff') } };
       await copy(resources.configMaps, 'ref-my-vars', { ...content, immutable: true });
       await stage.reconcileShoot(shootWith([vars]));
@@ -104,7 +104,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       const inShoot = await stage.shoot.find(resources.configMaps, inFlux('my-vars'));
       expect(inShoot).toMatchObject(content);
       expect(inShoot).not.toHaveProperty('immutable');
-      // An immutable one is rotated by another one in its place.
+      // An immutable ConfigMap is rotated by replacing it.
       await stage.seed.delete(resources.configMaps, inControlPlane('ref-my-vars'));
       await stage.reconcileShoot(shootWith([vars]));
       await untilWaiting(`ConfigMap ${PROJECT}/my-vars (spec.resources "vars") has not been copied`);
@@ -114,7 +114,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       await stage.untilReady();
     });
 
-    it('the token of a WorkloadIdentity is waited for, becomes a Secret, and is not listed', async () => {
+    it('waits for the token of a WorkloadIdentity, delivers it as a Secret, and does not list it', async () => {
       await copy(resources.secrets, 'workload-identity-ref-my-cloud', {
         type: 'Opaque',
         data: { config: base64('{}') },
@@ -128,13 +128,13 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       expect(await stage.shoot.find(resources.secrets, inFlux('my-cloud'))).toMatchObject({ type: 'Opaque', data });
     });
 
-    it('a token is looked at again when it is renewed', async () => {
+    it('rechecks a token when it is renewed', async () => {
       await copyToken('one', new Date(Date.now() + 600_000));
       await stage.reconcileShoot(shootWith([cloud]));
       await stage.untilReady();
-      // Ten minutes, of which four fifths are waited.
+      // 80 % of ten minutes.
       const asked = await eventually(
-        'the next look',
+        'the next recheck',
         async () => waits().at(-1) ?? 0,
         (seconds) => seconds > 60,
       );
@@ -145,7 +145,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       await untilInShoot(resources.secrets, 'my-cloud', { data: { config: base64('{}'), token: base64('two') } });
     });
 
-    it('what leaves the resources of the Shoot is not listed any more, and stays in the shoot while it is named', async () => {
+    it('stops listing a resource that the Shoot no longer names, and keeps its copy while the configuration names it', async () => {
       await copySecret('a');
       await copy(resources.configMaps, 'ref-my-vars', { data: { a: 'b' } });
       await stage.reconcileShoot(shootWith([creds, vars]));
@@ -159,20 +159,20 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
         (live) => live.status?.lastError?.description.includes('"creds" is not an entry') === true,
         (live) => live.status,
       );
-      // gardenlet saves the state of a Shoot with everything that is listed.
+      // gardenlet saves every listed resource in the state of the Shoot.
       expect(failed.status?.resources).toEqual([listed('vars', 'ConfigMap')]);
       expect(await stage.shoot.find(resources.secrets, inFlux('my-creds'))).toBeDefined();
       await stage.reconcileShoot(shootWith([vars]));
       await stage.untilReady();
       await eventually(
-        'the Secret goes',
+        'the Secret is deleted',
         () => stage.shoot.find(resources.secrets, inFlux('my-creds')),
         (live) => live === undefined,
       );
       expect(await stage.shoot.find(resources.configMaps, inFlux('my-vars'))).toBeDefined();
     });
 
-    it('what leaves the resources of a hibernated Shoot is not listed any more', async () => {
+    it('stops listing a resource that a hibernated Shoot no longer names', async () => {
       await copySecret('a');
       await stage.reconcileShoot(shootWith([creds]));
       await stage.untilReady();
@@ -184,7 +184,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       expect(status?.resources).toEqual([]);
     });
 
-    it('after a restoration the copies of before are used, until Gardener has made its own', async () => {
+    it('uses the earlier copies after a restore until Gardener has created its own', async () => {
       await copySecret('before');
       await copy(resources.configMaps, 'ref-my-vars', { data: { a: 'before' } });
       await stage.reconcileShoot(shootWith([creds, vars]));
@@ -209,7 +209,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
         (live) => live.status?.lastOperation,
       );
       await stage.deleteExtension();
-      // The same Extension, as gardenlet makes it on another seed: with what it has saved, and nothing else.
+      // gardenlet recreates the Extension on another seed from the saved state alone.
       const { providerConfig } = shootWith([creds, vars]);
       const metadata = { ...extensionName, annotations: { 'gardener.cloud/operation': 'wait-for-state' } };
       const spec = { type: 'shoot-flux', providerConfig };

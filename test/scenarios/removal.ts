@@ -42,7 +42,7 @@ const inApps = (name: string) => ({ namespace: 'apps', name });
 const finalizers = ['finalizers.fluxcd.io'];
 const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
 
-/** How the extension leaves a Shoot, on any API servers: embedded ones, or real ones. */
+/** Removal of the extension from a Shoot, on embedded or real API servers. */
 export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
     let stage: Stage;
@@ -50,7 +50,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       stage = next;
     });
 
-    /** Flux has come up, and has deployed a workload through a nested Kustomization and a HelmRelease. */
+    /** Flux is running and has deployed a workload through a nested Kustomization and a HelmRelease. */
     const live = async (config: Record<string, unknown>) => {
       await stage.reconcileShoot({ providerConfig: { ...repository, ...config } });
       await stage.untilReady();
@@ -92,18 +92,18 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(workload?.metadata).not.toHaveProperty('deletionTimestamp');
     };
 
-    it('Uninstall, the default while we manage Flux: all of it goes, and what it has deployed stays', async () => {
+    it('Uninstall, the default while we manage Flux: removes all of Flux and keeps what it deployed', async () => {
       await live({ syncMode: 'Reconcile' });
       const seen = await watchSpecs(stage);
       await leave();
       await expectFluxIsGone();
       const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
       expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).toBe(true);
-      // Whoever saw one of them go saw it suspended: nothing is pruned, no Helm release uninstalled.
+      // Each was suspended when it was deleted: nothing is pruned, no Helm release uninstalled.
       expect(seen()).toEqual({ 'apps/chart': true, 'apps/nested': true, 'flux-system/flux-system': true });
     });
 
-    it('trap 26: what is left where the Extension was taken away is let go, and Flux stays', async () => {
+    it('trap 26: releases ManagedResources without an Extension, and keeps Flux', async () => {
       await live({ syncMode: 'Reconcile' });
       await quiet(stage);
       await stage.stopProduct();
@@ -126,10 +126,10 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxStays();
     });
 
-    it('Uninstall where the mode has let go of Flux: the record tells what there is', async () => {
+    it('Uninstall after the mode released Flux: removes what the record lists', async () => {
       await live({ syncMode: 'Once', deletionPolicy: 'Uninstall' });
       await eventually(
-        'Flux is let go',
+        'Flux is released',
         () => stage.managedResources(),
         (managed) => Object.keys(managed).join() === 'shoot-flux-secrets',
       );
@@ -137,7 +137,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxIsGone();
     });
 
-    it('Uninstall leaves a namespace in which something is left that somebody would miss', async () => {
+    it('Uninstall keeps a namespace that holds objects of the user', async () => {
       await live({ syncMode: 'Reconcile' });
       const key = { apiVersion: 'v1', kind: 'Secret', metadata: inFlux('sops-age'), data: {} };
       await stage.shoot.create(resources.secrets, key, { fieldManager });
@@ -149,7 +149,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await stage.shoot.find(resources.secrets, inFlux('sops-age'))).toBeDefined();
     });
 
-    it('Uninstall leaves a namespace with a custom resource that Flux has deployed there', async () => {
+    it('Uninstall keeps a namespace with a custom resource that Flux deployed', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.shoot.create(resources.customResourceDefinitions, certificateCrd, { fieldManager });
       const certificate = { apiVersion: 'example.com/v1', kind: 'Certificate', metadata: inFlux('web') };
@@ -166,7 +166,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await stage.shoot.find(certificates, inFlux('web'))).toBeDefined();
     });
 
-    it('Uninstall waits for the controllers to end before it lets anything go', async () => {
+    it('Uninstall waits for the controllers to end before it removes any finalizer', async () => {
       await live({ syncMode: 'Reconcile' });
       const pod = {
         apiVersion: 'v1',
@@ -190,11 +190,11 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxIsGone();
     });
 
-    it('a Shoot that is being deleted: no CRD waits for a Flux that does not run any more', async () => {
+    it('removes finalizers in a Shoot that is being deleted, so that no CRD waits for a stopped Flux', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.writeCluster({ metadata: { deletionTimestamp: new Date().toISOString() } });
-      await eventually('Flux is let go', stage.managedResources, (all) => Object.keys(all).length === 0);
-      // gardenlet's clean-up.
+      await eventually('Flux is released', stage.managedResources, (all) => Object.keys(all).length === 0);
+      // gardenlet cleans up.
       const crds = [gitRepositories, kustomizations, helmReleases].map(crdOf);
       for (const crd of crds) await stage.shoot.delete(resources.customResourceDefinitions, crd);
       await eventually(
@@ -205,19 +205,19 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('Orphan, the default where the mode has let go of Flux: it stays, working', async () => {
+    it('Orphan, the default after the mode released Flux: keeps Flux running', async () => {
       await live({ syncMode: 'Once' });
       await leave();
       await expectFluxStays();
     });
 
-    it('Orphan by configuration: Flux stays, working', async () => {
+    it('Orphan by configuration: keeps Flux running', async () => {
       await live({ syncMode: 'Reconcile', deletionPolicy: 'Orphan' });
       await leave();
       await expectFluxStays();
     });
 
-    it('a hibernated Shoot, where no resource-manager runs: Flux stays', async () => {
+    it('keeps Flux in a hibernated Shoot, where no resource-manager runs', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.stopResourceManager();
       const providerConfig = { ...repository, syncMode: 'Reconcile' };
@@ -231,7 +231,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxStays();
     });
 
-    it('force deletion asks neither the shoot nor a resource-manager', async () => {
+    it('force deletion contacts neither the shoot nor the resource-manager', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.stopResourceManager();
       await stage.seed.delete(resources.secrets, { namespace: 'shoot--foo--bar', name: 'gardener' });
@@ -295,7 +295,7 @@ export const deployedByFlux: [Resource, KubeObject][] = [
   ],
 ];
 
-/** Tells of every Kustomization and HelmRelease that is deleted from now on whether it was suspended when it went. */
+/** Records for every Kustomization and HelmRelease that is deleted from now on whether it was suspended. */
 export async function watchSpecs(stage: Stage): Promise<() => Record<string, boolean>> {
   const seen: Record<string, boolean> = {};
   for (const resource of [kustomizations, helmReleases]) {

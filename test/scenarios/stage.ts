@@ -7,17 +7,17 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 
-/** An API server, embedded or real, with its administrator. */
+/** An API server, embedded or real, with its administrator's client. */
 export interface Api {
   url: string;
   ca: string;
   token: string;
-  /** The token of the watcher or a function (by its name), where each has just its own rights. Default: the administrator's. */
+  /** Returns the token of the watcher or a function, where each has only its own rights. Default: the administrator's. */
   tokenOf?(identity: string): string;
   kubeconfig(): string;
 }
 
-/** The three API servers of a stage; the seed has Gardener's CRDs, the garden those of Shoots and Projects. */
+/** The three API servers of a stage. The seed has Gardener's CRDs, the garden those of Shoots and Projects. */
 export interface Apis {
   garden: Api;
   seed: Api;
@@ -25,7 +25,7 @@ export interface Apis {
   stop(): Promise<void>;
 }
 
-/** One request of the product, as it saw the answer. */
+/** One request of the product, with the status of its response. */
 export interface SeenRequest extends RequestInfo {
   identity: string;
   cluster: string;
@@ -39,25 +39,25 @@ export interface Stage extends AsyncDisposable {
   /** Every log line of the product. */
   logLines: string[];
   requests: SeenRequest[];
-  /** @param sqsEndpoint another queue than an embedded one of its own */
+  /** @param sqsEndpoint uses this SQS instead of an embedded queue */
   startProduct(sqsEndpoint?: string): Promise<Product>;
   stopProduct(): Promise<void>;
-  /** As Gardener does with a Shoot that is hibernated, and with one that wakes up. */
+  /** Hibernates the Shoot or wakes it up, as Gardener does. */
   stopResourceManager(): Promise<void>;
   startResourceManager(): Promise<void>;
   /** gardenlet deletes the Extension. */
   deleteExtension(): Promise<void>;
   /** Writes the ConfigMap `flux-config`; undefined deletes it. */
   setFluxConfig(data: Record<string, string> | undefined): Promise<void>;
-  /** gardenlet writes the Cluster, and nothing else yet. */
+  /** gardenlet writes only the Cluster. */
   writeCluster(parts?: ShootParts): Promise<void>;
-  /** What gardenlet does at each reconciliation of the Shoot: Cluster, Extension, annotation, timestamp. */
+  /** Does what gardenlet does in each reconciliation of the Shoot: writes Cluster, Extension, annotation, timestamp. */
   reconcileShoot(parts?: ShootParts): Promise<void>;
   extension(): Promise<Extension>;
   managedResources(): Promise<Record<string, ManagedResource>>;
-  /** Waits by gardenlet's seven readiness rules (facts/gardener.md 1.5). */
+  /** Waits by gardenlet's seven readiness rules (rule 1.5). */
   untilReady(): Promise<Extension>;
-  /** Tells in the shoot that source and root Kustomization are Ready, as Flux would. */
+  /** Marks source and root Kustomization in the shoot as Ready, as Flux would. */
   markReady(...objects: [Resource, string][]): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 export interface StageOptions {
   /** @default 'ManagedResource' */
   delivery?: Settings['delivery'];
-  /** Where the resource-manager may write. */
+  /** Namespaces into which the resource-manager may write. */
   targetNamespaces?: string[];
 }
 
@@ -131,7 +131,7 @@ export async function startStage(
     return live;
   };
 
-  // In a second of its own each, as gardenlet compares them: the end of one operation is never that of the next.
+  // One second each, because gardenlet compares seconds: the end of one operation must not satisfy the next.
   let asked = 0;
   const nextTimestamp = () => {
     asked = Math.max(Date.now(), asked + 1000);
@@ -222,10 +222,10 @@ export async function startStage(
   };
 }
 
-/** For a test that waits with `eventually`: long enough for its words to be heard. */
+/** Time limit for tests that wait with `eventually`: long enough for its own error to be reported first. */
 export const patience = 150_000;
 
-/** Polls until the answer is as wanted; the error tells what was seen last. */
+/** Polls until the condition holds; the error shows the last value. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T>,
@@ -243,7 +243,7 @@ export async function eventually<T>(
   }
 }
 
-/** The first of gardenlet's rules that does not hold. */
+/** Returns the first of gardenlet's rules that does not hold. */
 function notReady({ metadata, status }: Extension): string | undefined {
   const timestamp = metadata.annotations?.['gardener.cloud/timestamp'] ?? '';
   const last = status?.lastOperation;
