@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { excess } from '../../shared/config/extent.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { given, textOf } from '../../shared/config/values.ts';
+import { sizeProblem } from '../../shared/config/size-limit.ts';
+import { asObject, asString } from '../../shared/config/values.ts';
 import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
@@ -15,9 +15,9 @@ const allowed: AdmissionAnswer = { allowed: true };
  */
 export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer {
   if (object === undefined) return allowed;
-  const shoot = given(object);
-  if (shoot?.kind !== 'Shoot' || given(shoot.metadata) === undefined) return noShoot;
-  if (textOf(given(shoot.metadata)?.deletionTimestamp) !== undefined) return allowed;
+  const shoot = asObject(object);
+  if (shoot?.kind !== 'Shoot' || asObject(shoot.metadata) === undefined) return noShoot;
+  if (asString(asObject(shoot.metadata)?.deletionTimestamp) !== undefined) return allowed;
   const part = partOf(shoot);
   const before = partOf(oldObject);
   if (part === undefined || isSame(part, before)) return allowed;
@@ -42,10 +42,10 @@ interface Part {
 
 /** Undefined where the extension is not wanted; one that is enabled for every Shoot is not listed, and has no config. */
 function partOf(shoot: unknown): Part | undefined {
-  const spec = given(given(shoot)?.spec);
+  const spec = asObject(asObject(shoot)?.spec);
   const extensions = Array.isArray(spec?.extensions) ? spec.extensions : [];
-  const index = extensions.findIndex((entry) => given(entry)?.type === EXTENSION_TYPE);
-  const extension = given(extensions[index]);
+  const index = extensions.findIndex((entry) => asObject(entry)?.type === EXTENSION_TYPE);
+  const extension = asObject(extensions[index]);
   if (extension === undefined || extension.disabled === true) return undefined;
   return { extension, index, resources: spec?.resources };
 }
@@ -71,7 +71,7 @@ const configOf = ({ extension }: Part): unknown => extension.providerConfig;
 /** True when nothing was changed that is judged here: the providerConfig, and the resources that it names. */
 function isSame(now: Part, before: Part | undefined): boolean {
   if (before === undefined) return false;
-  const isTooMuch = (part: Part) => excess(configOf(part)) !== undefined;
+  const isTooMuch = (part: Part) => sizeProblem(configOf(part)) !== undefined;
   // What is too much to be judged is too much to be compared.
   if (isTooMuch(now) || isTooMuch(before)) return isTooMuch(now) && isTooMuch(before);
   return isDeepStrictEqual(judged(now), judged(before));
@@ -97,7 +97,7 @@ function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIs
     details: {
       group: 'core.gardener.cloud',
       kind: 'Shoot',
-      name: textOf(given(shoot.metadata)?.name) ?? '',
+      name: asString(asObject(shoot.metadata)?.name) ?? '',
       causes: issues
         .slice(0, MOST_ISSUES)
         .map(({ path, message }) => ({ field: path === '' ? place : `${place}.${path}`, message })),

@@ -1,4 +1,4 @@
-import { given, textOf } from '../../shared/config/values.ts';
+import { asObject, asString } from '../../shared/config/values.ts';
 import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
 import type { JsonPatchOperation } from '../../shared/kube/json-patch.ts';
@@ -14,8 +14,8 @@ export interface Wanted {
 
 /** Whether an answer needs `Wanted` at all: it is nothing of ours, or is left alone whatever is wanted. */
 export function leftAlone({ object }: AdmissionRequest): AdmissionAnswer | undefined {
-  const deployment = given(object);
-  if (given(deployment?.metadata)?.name !== RESOURCE_MANAGER) return { allowed: true };
+  const deployment = asObject(object);
+  if (asObject(deployment?.metadata)?.name !== RESOURCE_MANAGER) return { allowed: true };
   const problem = problemOf(containerOf(deployment));
   return problem === undefined ? undefined : { allowed: true, warnings: [warning(problem)] };
 }
@@ -25,9 +25,9 @@ export function leftAlone({ object }: AdmissionRequest): AdmissionAnswer | undef
  * stays in its namespace whatever the configuration says by now.
  */
 export function decide({ object, oldObject }: AdmissionRequest, { namespaces, doubts }: Wanted): AdmissionAnswer {
-  const container = containerOf(given(object));
+  const container = containerOf(asObject(object));
   if (container === undefined) return { allowed: true };
-  const before = namespacesIn(commandLine(containerOf(given(oldObject))));
+  const before = namespacesIn(commandLine(containerOf(asObject(oldObject))));
   const present = namespacesIn(commandLine(container));
   // In the order that is there: another one would restart the resource-manager for nothing.
   const missing = [...new Set([...before, ...namespaces])].filter((namespace) => !present.includes(namespace));
@@ -43,16 +43,16 @@ interface Container {
 }
 
 function containerOf(deployment: Record<string, unknown> | undefined): Container | undefined {
-  const template = given(given(deployment?.spec)?.template);
-  const containers = given(template?.spec)?.containers;
+  const template = asObject(asObject(deployment?.spec)?.template);
+  const containers = asObject(template?.spec)?.containers;
   if (!Array.isArray(containers)) return undefined;
-  const index = containers.findIndex((container) => given(container)?.name === RESOURCE_MANAGER);
-  const container = given(containers[index]);
+  const index = containers.findIndex((container) => asObject(container)?.name === RESOURCE_MANAGER);
+  const container = asObject(containers[index]);
   if (container === undefined) return undefined;
   const { image, command, args } = container;
   return {
     index,
-    image: textOf(image) ?? '',
+    image: asString(image) ?? '',
     command: textsOf(command),
     args: Array.isArray(args) ? textsOf(args) : undefined,
   };
@@ -64,7 +64,7 @@ function problemOf(container: Container | undefined): string | undefined {
 
 /** In place, so that an index counts in the original list too. */
 function textsOf(value: unknown): string[] {
-  return (Array.isArray(value) ? value : []).map((entry) => textOf(entry) ?? '');
+  return (Array.isArray(value) ? value : []).map((entry) => asString(entry) ?? '');
 }
 
 /** What the process gets: flags may stand in the command as well. */

@@ -4,7 +4,7 @@ import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-co
 import { schemaIssues } from '../../shared/config/issues.ts';
 import { requiredKey } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { given, textOf, withoutNulls } from '../../shared/config/values.ts';
+import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { type Option, type Terminal, UsageError, type Values } from './command.ts';
@@ -111,7 +111,7 @@ function providerConfigOf(document: unknown, file: string): unknown {
 }
 
 function kindOf(document: unknown): string | undefined {
-  return textOf(given(document)?.kind);
+  return asString(asObject(document)?.kind);
 }
 
 /** @throws ConfigError with every field of the document that has the wrong form */

@@ -7,7 +7,7 @@ import { type CopyKind, referencedNames } from './references.ts';
 import { entryProblem, type ShootResource } from './shoot-resources.ts';
 
 /** What the copies meet in the Shoot. */
-export interface Surroundings {
+export interface CopyContext {
   fluxNamespace: string;
   /** Source and Kustomization, whose references decide where else a copy has to be. */
   users: KubeObject[];
@@ -24,11 +24,11 @@ const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
  */
 export function additionalSecrets(
   entries: AdditionalSecret[],
-  surroundings: Surroundings,
+  context: CopyContext,
 ): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
-  const { sourceSecret, shootResources, fluxNamespace } = surroundings;
+  const { sourceSecret, shootResources, fluxNamespace } = context;
   // The first of a name counts. Both lists may have thousands of entries.
   const byName = new Map(shootResources?.toReversed().map((resource) => [resource.name, resource]));
   const taken = new Map<string, string>(
@@ -50,7 +50,7 @@ export function additionalSecrets(
     const target = targetName ?? ownName(entry);
     // Without the Shoot the object's own name is not known, but an entry named twice is still a collision.
     const holder = target ?? `entry ${name}`;
-    for (const namespace of namespacesOf(kind, target, surroundings)) {
+    for (const namespace of namespacesOf(kind, target, context)) {
       const place = `${kind} ${namespace}/${holder}`;
       const owner = name === '' && target === undefined ? undefined : taken.get(place);
       if (owner !== undefined) {
@@ -77,7 +77,7 @@ function ownName(entry: ShootResource | undefined): string | undefined {
   return entry?.resourceName === '' ? undefined : entry?.resourceName;
 }
 
-function namespacesOf(kind: CopyKind, target: string | undefined, { fluxNamespace, users }: Surroundings): Set<string> {
+function namespacesOf(kind: CopyKind, target: string | undefined, { fluxNamespace, users }: CopyContext): Set<string> {
   const using = users.filter((user) => target !== undefined && referencedNames(user, kind).has(target));
   return new Set([fluxNamespace, ...using.map((user) => user.metadata.namespace ?? fluxNamespace)]);
 }

@@ -4,7 +4,7 @@ import { additionalSecrets } from './additional-secrets.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './effective.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
-import { type FluxOptions, nothing, type ReadLayer } from './layer.ts';
+import { emptyLayer, type FluxOptions, type ReadLayer } from './layer.ts';
 import { layerIssues } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
@@ -17,11 +17,11 @@ import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
  */
 export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   const hasProviderConfig = inputs.providerConfig !== undefined && inputs.providerConfig !== null;
-  const fluxConfig = inputs.fluxConfig === undefined ? nobody('flux-config') : readFluxConfig(inputs.fluxConfig);
-  const providerConfig = hasProviderConfig ? readProviderConfig(inputs.providerConfig) : nobody(PROVIDER_CONFIG);
-  const flux = install(fluxConfig.layer.flux, providerConfig.layer.flux);
-  const sourceFrom = providerConfig.names.source ? providerConfig : fluxConfig;
-  const kustomizationFrom = providerConfig.names.kustomization ? providerConfig : fluxConfig;
+  const fluxConfig = inputs.fluxConfig === undefined ? absentLayer('flux-config') : readFluxConfig(inputs.fluxConfig);
+  const providerConfig = hasProviderConfig ? readProviderConfig(inputs.providerConfig) : absentLayer(PROVIDER_CONFIG);
+  const flux = mergeOptions(fluxConfig.layer.flux, providerConfig.layer.flux);
+  const sourceFrom = providerConfig.sets.source ? providerConfig : fluxConfig;
+  const kustomizationFrom = providerConfig.sets.kustomization ? providerConfig : fluxConfig;
 
   const source = sourceFrom.layer.source && completeSource(sourceFrom.layer.source.template, flux.namespace);
   const template = kustomizationFrom.layer.kustomization;
@@ -64,13 +64,17 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
 }
 
 /** A layer that is not there. */
-function nobody(object: string): ReadLayer {
-  return { object, layer: nothing, names: { source: false, kustomization: false }, origins: {}, issues: [] };
+function absentLayer(object: string): ReadLayer {
+  return { object, layer: emptyLayer, sets: { source: false, kustomization: false }, origins: {}, issues: [] };
 }
 
 /** Field by field: defaults < ConfigMap < providerConfig. */
-function install(fluxConfig: FluxOptions, providerConfig: FluxOptions): FluxInstall {
-  const { componentsExtra, ...options } = { ...installDefaults, ...known(fluxConfig), ...known(providerConfig) };
+function mergeOptions(fluxConfig: FluxOptions, providerConfig: FluxOptions): FluxInstall {
+  const { componentsExtra, ...options } = {
+    ...installDefaults,
+    ...definedOnly(fluxConfig),
+    ...definedOnly(providerConfig),
+  };
   return {
     ...options,
     version: options.version === 'latest' ? undefined : options.version,
@@ -79,11 +83,11 @@ function install(fluxConfig: FluxOptions, providerConfig: FluxOptions): FluxInst
   };
 }
 
-type Known<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without the fields that are undefined, so that spreading it overwrites nothing. */
-function known<T extends object>(options: T): Known<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Known<T>;
+/** Without the fields that are undefined, so that spreading it overwrites emptyLayer. */
+function definedOnly<T extends object>(options: T): Defined<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
 /** The credentials live where the source does, because Flux reads them only there. */

@@ -12,7 +12,7 @@ import {
   syncModes,
 } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
-import { type Layer, nothing, type ReadLayer } from './layer.ts';
+import { emptyLayer, type Layer, type ReadLayer } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
@@ -45,8 +45,8 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): ReadLayer {
   const parsed = fluxConfigSchema.safeParse(data);
   return {
     object,
-    layer: parsed.success ? toLayer(parsed.data) : nothing,
-    names: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
+    layer: parsed.success ? toLayer(parsed.data) : emptyLayer,
+    sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
     origins: parsed.success ? originsOf(object, parsed.data) : {},
     issues: [
       ...schemaIssues(object, fluxConfigSchema, data),

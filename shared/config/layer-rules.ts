@@ -7,7 +7,7 @@ import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 
 /** The layers, and what they amount to as far as it could be read. */
-export interface Combined {
+export interface MergedLayers {
   fluxConfig: ReadLayer;
   providerConfig: ReadLayer;
   flux: FluxInstall;
@@ -17,21 +17,21 @@ export interface Combined {
 }
 
 /** What is wrong between the layers, or between their parts. */
-export function layerIssues(combined: Combined): ConfigIssue[] {
+export function layerIssues(merged: MergedLayers): ConfigIssue[] {
   return [
-    ...pairIssues(combined),
-    ...componentIssues(combined),
-    ...namespaceIssues(combined),
-    ...sourceRefIssues(combined),
-    ...secretResourceIssues(combined),
+    ...pairIssues(merged),
+    ...componentIssues(merged),
+    ...namespaceIssues(merged),
+    ...sourceRefIssues(merged),
+    ...secretResourceIssues(merged),
   ];
 }
 
-/** Source and Kustomization need each other; the ConfigMap always names both. */
-function pairIssues({ fluxConfig, providerConfig }: Combined): ConfigIssue[] {
-  const { object, names } = providerConfig;
-  if (names.source === names.kustomization || fluxConfig.names.source) return [];
-  return names.source
+/** Source and Kustomization need each other; the ConfigMap always sets both. */
+function pairIssues({ fluxConfig, providerConfig }: MergedLayers): ConfigIssue[] {
+  const { object, sets } = providerConfig;
+  if (sets.source === sets.kustomization || fluxConfig.sets.source) return [];
+  return sets.source
     ? [
         {
           object,
@@ -50,8 +50,8 @@ function pairIssues({ fluxConfig, providerConfig }: Combined): ConfigIssue[] {
 }
 
 /** The controllers of what is configured have to be installed. */
-function componentIssues({ fluxConfig, providerConfig, flux }: Combined): ConfigIssue[] {
-  const hasSource = fluxConfig.names.source || providerConfig.names.source;
+function componentIssues({ fluxConfig, providerConfig, flux }: MergedLayers): ConfigIssue[] {
+  const hasSource = fluxConfig.sets.source || providerConfig.sets.source;
   const layer = providerConfig.layer.flux.components === undefined ? fluxConfig : providerConfig;
   if (!hasSource || layer.layer.flux.components === undefined) return [];
   return ['source-controller', 'kustomize-controller']
@@ -63,7 +63,7 @@ function componentIssues({ fluxConfig, providerConfig, flux }: Combined): Config
 }
 
 /** Controllers that look only at their own namespace never see what is elsewhere. */
-function namespaceIssues({ flux, source, kustomization, providerConfig }: Combined): ConfigIssue[] {
+function namespaceIssues({ flux, source, kustomization, providerConfig }: MergedLayers): ConfigIssue[] {
   if (flux.watchAllNamespaces) return [];
   return Object.entries({ source, kustomization })
     .filter(([, object]) => object !== undefined && object.metadata.namespace !== flux.namespace)
@@ -75,7 +75,7 @@ function namespaceIssues({ flux, source, kustomization, providerConfig }: Combin
 }
 
 /** A sourceRef with the source's own name but another kind would wait for ever. */
-function sourceRefIssues({ source, kustomization, providerConfig }: Combined): ConfigIssue[] {
+function sourceRefIssues({ source, kustomization, providerConfig }: MergedLayers): ConfigIssue[] {
   if (source === undefined || kustomization === undefined) return [];
   const { sourceRef } = kustomization.spec as { sourceRef: { kind: string; name: string; namespace?: string } };
   const sameName = sourceRef.name === source.metadata.name;
@@ -90,7 +90,7 @@ function sourceRefIssues({ source, kustomization, providerConfig }: Combined): C
   ];
 }
 
-function secretResourceIssues({ providerConfig, shootResources }: Combined): ConfigIssue[] {
+function secretResourceIssues({ providerConfig, shootResources }: MergedLayers): ConfigIssue[] {
   const { object, secretResourceName } = providerConfig;
   const message =
     secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, 'credentials', shootResources);

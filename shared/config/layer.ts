@@ -51,7 +51,7 @@ export interface ReadLayer {
   object: string;
   layer: Layer;
   /** Which parts the layer names, whether they are good or not. */
-  names: { source: boolean; kustomization: boolean };
+  sets: { source: boolean; kustomization: boolean };
   /** Which entry of the Shoot's `spec.resources` the source refers to, whether the source is good or not. */
   secretResourceName?: string | undefined;
   /** Where the layer sets each field, by the path of the field in the effective configuration. */
@@ -60,4 +60,4 @@ export interface ReadLayer {
 }
 
 /** What a layer says that is not there. */
-export const nothing: Layer = { flux: {}, additionalSecrets: [] };
+export const emptyLayer: Layer = { flux: {}, additionalSecrets: [] };

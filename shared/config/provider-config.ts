@@ -2,19 +2,19 @@ import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { normalVersion, objectName } from './checks.ts';
 import type { SecretOrigin } from './effective.ts';
-import { excess } from './extent.ts';
 import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import {
   type AdditionalSecret,
+  emptyLayer,
   type FluxOptions,
-  nothing,
   type ReadLayer,
   type SourceLayer,
   type Template,
 } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { key, requiredKey, text } from './schema.ts';
+import { sizeProblem } from './size-limit.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
@@ -23,7 +23,7 @@ import {
   sourceTemplateSchema,
   tidyTemplate,
 } from './templates.ts';
-import { type Given, given, textOf, withoutEmpty } from './values.ts';
+import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
 /** How errors call it. */
 export const PROVIDER_CONFIG = 'providerConfig';
@@ -97,15 +97,15 @@ export const providerConfigSchema = z.strictObject({
 
 /** Reads the providerConfig of an Extension. */
 export function readProviderConfig(value: unknown): ReadLayer {
-  const tooMuch = excess(value);
+  const tooMuch = sizeProblem(value);
   return tooMuch === undefined ? readParts(value) : unread(tooMuch);
 }
 
 function unread(message: string): ReadLayer {
   return {
     object: PROVIDER_CONFIG,
-    layer: nothing,
-    names: { source: false, kustomization: false },
+    layer: emptyLayer,
+    sets: { source: false, kustomization: false },
     origins: {},
     issues: [{ object: PROVIDER_CONFIG, path: '', message }],
   };
@@ -113,7 +113,7 @@ function unread(message: string): ReadLayer {
 
 function readParts(value: unknown): ReadLayer {
   const config = withoutEmpty(value);
-  const object = given(config) ?? {};
+  const object = asObject(config) ?? {};
   const top = providerConfigSchema.safeParse(config);
   const flux = readFlux(object.flux);
   const source = readSource(object.source);
@@ -122,7 +122,7 @@ function readParts(value: unknown): ReadLayer {
   return {
     object: PROVIDER_CONFIG,
     layer: {
-      ...nothing,
+      ...emptyLayer,
       ...(top.success && {
         syncMode: top.data.syncMode,
         deletionPolicy: top.data.deletionPolicy,
@@ -133,8 +133,8 @@ function readParts(value: unknown): ReadLayer {
       kustomization: kustomization.value,
       additionalSecrets: additional.value ?? [],
     },
-    names: { source: object.source !== undefined, kustomization: object.kustomization !== undefined },
-    secretResourceName: textOf(given(withoutEmpty(object.source))?.secretResourceName),
+    sets: { source: object.source !== undefined, kustomization: object.kustomization !== undefined },
+    secretResourceName: asString(asObject(withoutEmpty(object.source))?.secretResourceName),
     origins: originsOf(object, flux.value ?? {}),
     issues: [
       ...schemaIssues(PROVIDER_CONFIG, providerConfigSchema, config),
@@ -156,7 +156,7 @@ const partPaths: Record<string, string> = {
   suspend: 'suspend',
 };
 
-function originsOf(config: Given, flux: FluxOptions): Origins {
+function originsOf(config: JsonObject, flux: FluxOptions): Origins {
   const options = optionOrigins(flux, (option, index) => ({
     object: PROVIDER_CONFIG,
     path: `flux.${option}${index === undefined ? '' : `[${index}]`}`,
@@ -174,7 +174,7 @@ interface Read<T> {
 const absent = { issues: [] };
 
 function readFlux(value: unknown): Read<FluxOptions> {
-  const flux = given(withoutEmpty(value));
+  const flux = asObject(withoutEmpty(value));
   if (flux === undefined) return absent;
   const parsed = fluxSchema.safeParse(flux);
   if (!parsed.success) return { issues: schemaIssues(PROVIDER_CONFIG, fluxSchema, flux, ['flux']) };
@@ -191,30 +191,30 @@ function readFlux(value: unknown): Read<FluxOptions> {
 }
 
 function readSource(value: unknown): Read<SourceLayer> {
-  const source = given(withoutEmpty(value));
+  const source = asObject(withoutEmpty(value));
   if (source === undefined) return absent;
   const template = withDefaultSecretRef(tidyTemplate(source.template), source.secretResourceName);
   const issues = schemaIssues(PROVIDER_CONFIG, sourceSchema, source, ['source']);
-  const object = given(template);
+  const object = asObject(template);
   if (object === undefined) return { issues };
   const kind = SOURCE_KINDS.find((known) => known === object.kind) ?? unknownKind(object);
-  // Without a known kind nothing can be said about the spec.
+  // Without a known kind emptyLayer can be said about the spec.
   const judged = typeof kind === 'string' ? judge(source, object, kind) : [kind];
   const all = [...issues, ...judged];
   if (all.length > 0) return { issues: all };
-  const resourceName = textOf(source.secretResourceName);
+  const resourceName = asString(source.secretResourceName);
   const secret: SecretOrigin | undefined = resourceName === undefined ? undefined : { type: 'resource', resourceName };
   return { value: { template: object as unknown as Template, secret }, issues: [] };
 }
 
-function judge(source: Given, template: Given, kind: SourceKind): ConfigIssue[] {
+function judge(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
   return [
     ...schemaIssues(PROVIDER_CONFIG, sourceTemplateSchema(kind), template, ['source', 'template']),
     ...sourceIssues(source, template, kind),
   ];
 }
 
-function unknownKind(template: Given): ConfigIssue {
+function unknownKind(template: JsonObject): ConfigIssue {
   const [issue] = schemaIssues(PROVIDER_CONFIG, z.object({ kind: z.enum(SOURCE_KINDS) }), template, [
     'source',
     'template',
@@ -224,18 +224,18 @@ function unknownKind(template: Given): ConfigIssue {
 
 /** The name that the first users of `secretResourceName` could leave out. */
 function withDefaultSecretRef(template: unknown, secretResourceName: unknown): unknown {
-  const object = given(template);
-  const spec = given(object?.spec);
+  const object = asObject(template);
+  const spec = asObject(object?.spec);
   if (object === undefined || spec === undefined || secretResourceName === undefined) return template;
   return spec.secretRef === undefined ? { ...object, spec: { ...spec, secretRef: { name: 'flux-system' } } } : template;
 }
 
 function readKustomization(value: unknown): Read<Template> {
-  const kustomization = given(withoutEmpty(value));
+  const kustomization = asObject(withoutEmpty(value));
   if (kustomization === undefined) return absent;
   const template = tidyTemplate(kustomization.template ?? {});
   const issues = schemaIssues(PROVIDER_CONFIG, kustomizationSchema, { ...kustomization, template }, ['kustomization']);
-  const object = given(template);
+  const object = asObject(template);
   if (object === undefined) return { issues };
   const judged = [
     ...schemaIssues(PROVIDER_CONFIG, kustomizationTemplateSchema, object, ['kustomization', 'template']),
@@ -249,15 +249,15 @@ function readAdditionalSecrets(value: unknown): Read<AdditionalSecret[]> {
   if (!Array.isArray(value)) return absent;
   const entries = value.map(withoutEmpty);
   const issues = entries.flatMap((entry, index) =>
-    given(entry) === undefined
+    asObject(entry) === undefined
       ? []
       : schemaIssues(PROVIDER_CONFIG, additionalSecretSchema, entry, ['additionalSecretResources', index]),
   );
   // Entries keep their places, because later checks name them by index.
   return {
     value: entries.map((entry) => ({
-      name: textOf(given(entry)?.name) ?? '',
-      targetName: textOf(given(entry)?.targetName),
+      name: asString(asObject(entry)?.name) ?? '',
+      targetName: asString(asObject(entry)?.targetName),
     })),
     issues,
   };

@@ -7,11 +7,11 @@ const LONGEST = 80;
 export function quote(value: string): string {
   if (value.includes('PRIVATE KEY')) return 'the given private key';
   const safe = withoutCredentials(value);
-  return JSON.stringify(cut(safe));
+  return JSON.stringify(truncate(safe));
 }
 
 /** As much of a text as errors show. */
-export function cut(text: string): string {
+export function truncate(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
 }
 

@@ -16,7 +16,7 @@ import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { schemaIssues } from './issues.ts';
 import { knownHostsProblem } from './known-hosts.ts';
 import { key, text } from './schema.ts';
-import { type Given, given, textOf } from './values.ts';
+import { asObject, asString, type JsonObject } from './values.ts';
 
 /** The project's repository as the ConfigMap `flux-config` names it. */
 export interface Repository {
@@ -115,8 +115,8 @@ export function repositoryOf(keys: z.infer<typeof schema>): Repository | undefin
 }
 
 /** The data without surrounding white space and without keys that have no value. */
-export function trimmed(data: unknown): Given {
-  const entries = Object.entries(given(data) ?? {});
+export function trimmed(data: unknown): JsonObject {
+  const entries = Object.entries(asObject(data) ?? {});
   return Object.fromEntries(
     entries
       .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
@@ -130,13 +130,13 @@ const NEEDS_URL = Object.keys(repositoryKeys).filter(
 const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
 
 /** What is wrong between the keys of the repository. */
-export function repositoryIssues(object: string, data: Given): ConfigIssue[] {
+export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
   const issue = (path: string, message: string): ConfigIssue => ({ object, path, message });
-  const url = textOf(data.repositoryUrl);
+  const url = asString(data.repositoryUrl);
   const sshUrl = url === undefined ? undefined : sshUrlOf(url);
   const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
   const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
-  const knownHosts = textOf(data.knownHosts);
+  const knownHosts = asString(data.knownHosts);
   const issues: ConfigIssue[] = [];
   if (data.repositoryUrl === undefined && needsUrl.length > 0) {
     issues.push(

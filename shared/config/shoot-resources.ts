@@ -1,5 +1,5 @@
-import { cut, quote } from './quote.ts';
-import { given, textOf } from './values.ts';
+import { quote, truncate } from './quote.ts';
+import { asObject, asString } from './values.ts';
 
 /** An entry of the Shoot's `spec.resources`; a text is empty where the entry does not say it. */
 export interface ShootResource {
@@ -13,12 +13,12 @@ export interface ShootResource {
 /** Reads the Shoot's `spec.resources` from wherever it comes: a file and a request may hold anything. */
 export function shootResourcesOf(resources: unknown): ShootResource[] {
   return (Array.isArray(resources) ? resources : []).map((entry) => {
-    const resourceRef = given(given(entry)?.resourceRef);
+    const resourceRef = asObject(asObject(entry)?.resourceRef);
     return {
-      name: textOf(given(entry)?.name) ?? '',
-      apiVersion: textOf(resourceRef?.apiVersion) ?? '',
-      kind: textOf(resourceRef?.kind) ?? '',
-      resourceName: textOf(resourceRef?.name) ?? '',
+      name: asString(asObject(entry)?.name) ?? '',
+      apiVersion: asString(resourceRef?.apiVersion) ?? '',
+      kind: asString(resourceRef?.kind) ?? '',
+      resourceName: asString(resourceRef?.name) ?? '',
     };
   });
 }
@@ -59,7 +59,7 @@ export function entryProblem(
     return `${quote(name)} is not an entry of the Shoot's spec.resources (${known(resources)}); add the entry or use another one`;
   }
   const { resourceName } = entry;
-  const [apiVersion, kind] = [cut(entry.apiVersion), cut(entry.kind)];
+  const [apiVersion, kind] = [truncate(entry.apiVersion), truncate(entry.kind)];
   if (apiVersion === '' || kind === '' || resourceName === '') {
     return `${quote(name)} has an incomplete resourceRef in the Shoot's spec.resources; set its apiVersion, kind and name`;
   }
@@ -83,7 +83,7 @@ const MOST = 10;
 
 function known(resources: readonly ShootResource[]): string {
   if (resources.length === 0) return 'which is empty';
-  const names = resources.slice(0, MOST).map(({ name }) => cut(name));
+  const names = resources.slice(0, MOST).map(({ name }) => truncate(name));
   const more = resources.length > MOST ? ` and ${resources.length - MOST} more` : '';
   return `it has ${names.join(', ')}${more}`;
 }

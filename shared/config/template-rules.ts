@@ -2,7 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
 import { quote } from './quote.ts';
 import type { SourceKind } from './templates.ts';
-import { type Given, given, textOf } from './values.ts';
+import { asObject, asString, type JsonObject } from './values.ts';
 
 const REVISIONS: Record<SourceKind, string[]> = {
   GitRepository: ['branch', 'tag', 'semver', 'name', 'commit'],
@@ -11,10 +11,10 @@ const REVISIONS: Record<SourceKind, string[]> = {
 };
 
 /** What is wrong between the fields of a source that is known to be of this kind. */
-export function sourceIssues(source: Given, template: Given, kind: SourceKind): ConfigIssue[] {
-  const spec = given(template.spec) ?? {};
-  const ref = given(spec.ref);
-  const secretName = textOf(given(spec.secretRef)?.name);
+export function sourceIssues(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
+  const spec = asObject(template.spec) ?? {};
+  const ref = asObject(spec.ref);
+  const secretName = asString(asObject(spec.secretRef)?.name);
   const hasResource = source.secretResourceName !== undefined;
   const revisions = REVISIONS[kind];
   const issues: ConfigIssue[] = [];
@@ -29,12 +29,12 @@ export function sourceIssues(source: Given, template: Given, kind: SourceKind): 
       ),
     );
   }
-  if (given(spec.secretRef) !== undefined && secretName === undefined) {
+  if (asObject(spec.secretRef) !== undefined && secretName === undefined) {
     issues.push(
       issue('source.template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the Shoot'),
     );
   }
-  if (isSsh(textOf(spec.url) ?? '') && spec.secretRef === undefined) {
+  if (isSsh(asString(spec.url) ?? '') && spec.secretRef === undefined) {
     issues.push(
       issue(
         'source.secretResourceName',
@@ -51,8 +51,8 @@ export function sourceIssues(source: Given, template: Given, kind: SourceKind): 
 }
 
 /** The identity of a ServiceAccount is for clouds only: what the CRDs say in CEL. */
-function identityIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
-  const provider = textOf(spec.provider) ?? 'generic';
+function identityIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
+  const provider = asString(spec.provider) ?? 'generic';
   const useless: Record<SourceKind, boolean> = {
     GitRepository: provider !== 'azure' && provider !== 'aws',
     OCIRepository: false,
@@ -69,11 +69,11 @@ const tokenServices = new Map([
 ]);
 
 /** Which token service a Bucket may use: what its CRD says in CEL, too. */
-function tokenServiceIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
-  const service = given(spec.sts);
+function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
+  const service = asObject(spec.sts);
   if (kind !== 'Bucket' || service === undefined) return [];
   const path = 'source.template.spec.sts';
-  const provider = textOf(spec.provider) ?? 'generic';
+  const provider = asString(spec.provider) ?? 'generic';
   const possible = tokenServices.get(provider);
   if (possible === undefined) return [issue(path, `is not supported with provider ${provider}; remove it`)];
   if (service.provider !== possible) {
@@ -86,9 +86,9 @@ function tokenServiceIssues(spec: Given, kind: SourceKind): ConfigIssue[] {
 const VARIABLE = /^[_a-zA-Z]\w*$/;
 
 /** What is wrong between the fields of the Kustomization. */
-export function kustomizationIssues(template: Given): ConfigIssue[] {
-  const spec = given(template.spec) ?? {};
-  const variables = Object.keys(given(given(spec.postBuild)?.substitute) ?? {});
+export function kustomizationIssues(template: JsonObject): ConfigIssue[] {
+  const spec = asObject(template.spec) ?? {};
+  const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
   const unusable = variables
     .filter((name) => !VARIABLE.test(name))
     .map((name) =>
@@ -100,8 +100,8 @@ export function kustomizationIssues(template: Given): ConfigIssue[] {
   return [...unusable, ...kubeConfigIssues(spec)];
 }
 
-function kubeConfigIssues(spec: Given): ConfigIssue[] {
-  const kubeConfig = given(spec.kubeConfig);
+function kubeConfigIssues(spec: JsonObject): ConfigIssue[] {
+  const kubeConfig = asObject(spec.kubeConfig);
   if (kubeConfig === undefined) return [];
   const path = 'kustomization.template.spec.kubeConfig';
   const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;

@@ -20,7 +20,7 @@ import {
 import { misspelt } from './nearest.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
-import { type Given, given, textOf, withoutEmpty, withoutNulls } from './values.ts';
+import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
 
 const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
 const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
@@ -208,7 +208,7 @@ export const kustomizationTemplateSchema = z.strictObject({
  * `status: {}`), so that a marshalled object means the same as the hand-written one. Other values stay as they are.
  */
 export function tidyTemplate(template: unknown): unknown {
-  const object = given(withoutEmpty(withoutNulls(template)));
+  const object = asObject(withoutEmpty(withoutNulls(template)));
   if (object === undefined) return template;
   const { status: _, ...rest } = object;
   const spec = tidySpec(rest.spec ?? {});
@@ -217,14 +217,14 @@ export function tidyTemplate(template: unknown): unknown {
 }
 
 function tidySpec(spec: unknown): unknown {
-  const object = given(withoutEmpty(spec));
+  const object = asObject(withoutEmpty(spec));
   if (object === undefined) return spec;
-  const tidied: Given = { ...object };
+  const tidied: JsonObject = { ...object };
   for (const name of ['ref', 'secretRef', 'sourceRef']) {
     const inner = withoutEmpty(tidied[name]);
-    if (given(inner) !== undefined && Object.keys(inner as Given).length === 0) delete tidied[name];
+    if (asObject(inner) !== undefined && Object.keys(inner as JsonObject).length === 0) delete tidied[name];
     else if (inner !== undefined) tidied[name] = inner;
   }
-  if (isZero(textOf(tidied.interval) ?? '')) delete tidied.interval;
+  if (isZero(asString(tidied.interval) ?? '')) delete tidied.interval;
   return tidied;
 }

@@ -1,13 +1,13 @@
 /** JSON as it was given: nothing is known about it yet. */
-export type Given = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 /** The value as an object, or undefined when it is something else. */
-export function given(value: unknown): Given | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Given) : undefined;
+export function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
 /** The value as a text, or undefined when it is something else. */
-export function textOf(value: unknown): string | undefined {
+export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -16,7 +16,7 @@ export function textOf(value: unknown): string | undefined {
  * below the first level, stay as they are.
  */
 export function withoutEmpty(value: unknown): unknown {
-  const object = given(value);
+  const object = asObject(value);
   if (object === undefined) return value;
   return Object.fromEntries(Object.entries(object).filter(([, field]) => field !== null && field !== ''));
 }
@@ -24,7 +24,7 @@ export function withoutEmpty(value: unknown): unknown {
 /** Without null at any depth: Go programs read it as absent, where an API server refuses it. Lists keep their places. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  const object = given(value);
+  const object = asObject(value);
   if (object === undefined) return value;
   const fields = Object.entries(object).filter(([, field]) => field !== null);
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));

@@ -3,7 +3,7 @@ const LONGEST_KIB = 128;
 const DEEPEST = 64;
 
 /** Why a value is too much to be judged; undefined where it is not. Anybody may write a megabyte into a Shoot. */
-export function excess(value: unknown): string | undefined {
+export function sizeProblem(value: unknown): string | undefined {
   let characters = 0;
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
