@@ -6,7 +6,7 @@ import { lives } from '../scenarios/world/lives.ts';
 import { create, publicRepository } from '../scenarios/world/steps.ts';
 import { startWorld } from '../scenarios/world/world.ts';
 
-/** What the resource-manager marks what it has applied with. */
+/** Marks that the resource-manager puts on the objects it applies. */
 const marks = ['origin', 'description', 'managed-by'].map((mark) => `resources.gardener.cloud/${mark}`);
 
 describe('delivery Direct', () => {
@@ -18,7 +18,7 @@ describe('delivery Direct', () => {
     expect(differences(shootOf(managed.end), shootOf(direct.end))).toEqual([]);
   });
 
-  it('without a kubeconfig in the control plane waits calmly, and tells it in time', async () => {
+  it('waits for a kubeconfig in the control plane without hot retries, and reports it in time', async () => {
     await using world = await startWorld({ delivery: 'Direct' });
     world.seed.objects.delete({
       apiVersion: 'v1',
@@ -41,7 +41,7 @@ function shootOf({ objects }: EndState): unknown {
   return Object.fromEntries(inShoot.map(([title, object]) => [title, unmarked(object)]));
 }
 
-/** Without marks, and without what was only there to hold them. */
+/** Removes the marks, and fields that only held them. */
 function unmarked(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value)

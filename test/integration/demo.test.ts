@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Starts the demo as `npm run demo` does, with the parts that every machine has. */
+/** Starts the demo like `npm run demo`, with the parts that every machine has. */
 function start(args: string[], variables: NodeJS.ProcessEnv = {}) {
   const env = { ...process.env, SHOOT_FLUX_TOOLS: join(root, 'none'), ...variables };
   return spawn(process.execPath, ['test/demo/main.ts', ...args], { cwd: root, env });
@@ -21,7 +21,7 @@ async function demo(...args: string[]): Promise<{ code: number | null; output: s
   return { code, output };
 }
 
-it('the demo brings podinfo and then a commit into two Shoots, and tells it', async () => {
+it('delivers podinfo and then a commit to two Shoots, and prints the progress', async () => {
   const { code, output } = await demo('--flux-distribution', 'test/landscape/distribution');
   expect(output).toMatch(/stand-in that applies plain YAML/);
   expect(output).toMatch(/^ +ssh-ed25519 \S+ shoot-flux\/demo\/demo$/m);
@@ -34,7 +34,7 @@ it('the demo brings podinfo and then a commit into two Shoots, and tells it', as
   expect(code).toBe(0);
 });
 
-it('what is wrong with its arguments ends it at once', async () => {
+it('ends at once with wrong arguments', async () => {
   expect(await demo('--flux-distribution', 'nowhere')).toMatchObject({
     code: 1,
     output: expect.stringContaining('nowhere'),
@@ -45,7 +45,7 @@ it('what is wrong with its arguments ends it at once', async () => {
 it.each([
   ['Ctrl-C', (child: ReturnType<typeof start>) => child.kill('SIGINT')],
   ['a reader that has seen enough', (child: ReturnType<typeof start>) => child.stdout.destroy()],
-])('%s in the middle ends it, and nothing of it stays', async (_, interrupt) => {
+])('ends on %s in the middle, and leaves nothing behind', async (_, interrupt) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'demo-'));
   const child = start(['--flux-distribution', 'test/landscape/distribution'], { TMPDIR: folder.path });
   let interrupted = false;

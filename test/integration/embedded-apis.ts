@@ -4,10 +4,10 @@ import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import type { Apis } from '../scenarios/stage.ts';
 
-/** The small distribution that was written for this project. */
+/** The small stand-in distribution of this project. */
 export const ownDistribution = join(import.meta.dirname, '../landscape/distribution');
 
-/** A garden, a seed and a shoot in this process. */
+/** Starts a garden, a seed and a shoot in this process. */
 export async function startEmbeddedApis(): Promise<Apis> {
   const [garden, seed, shoot] = await Promise.all([
     startKubeApi({ objects: gardenCrds() as JsonObject[] }),

@@ -26,7 +26,7 @@ function shoot(name: string, fields: { namespace?: string; spec?: object; status
   };
 }
 
-test("every Extension of the project's Shoots on served seeds gets the change, and nobody else", async () => {
+test("sends a change to every Extension of the project's Shoots on served seeds, and to no other", async () => {
   await using garden = await startGarden(definition, handler);
   garden.api.objects.ensureNamespace('garden-other');
   const shoots = [
@@ -43,7 +43,7 @@ test("every Extension of the project's Shoots on served seeds gets the change, a
   expect(garden.writes()).toEqual([]);
 });
 
-test('a project of many Shoots is read page by page', async () => {
+test('reads a project with many Shoots page by page', async () => {
   await using garden = await startGarden(definition, handler);
   const names = Array.from({ length: 600 }, (_, number) => `s${number}`);
   for (const name of names) garden.api.objects.create(shoot(name));
@@ -52,7 +52,7 @@ test('a project of many Shoots is read page by page', async () => {
   expect(sizes).toEqual([250, 250, 100]);
 });
 
-test('a garden that cannot be asked makes the run fail, and what the queue refuses too', async () => {
+test('fails when the garden does not answer or the queue refuses a change', async () => {
   await using garden = await startGarden(definition, handler);
   garden.api.objects.create(shoot('one'));
   garden.api.faults.add({ action: 'status', status: 503, match: { verb: 'list' } });

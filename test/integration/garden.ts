@@ -10,15 +10,15 @@ import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 
-/** A garden where one function runs with just the rights that are shipped for it. */
+/** A garden in which one function runs with only its shipped rights. */
 export interface Garden extends AsyncDisposable {
   api: KubeApi;
-  /** One run, over TLS; every run has a client of its own, as on AWS. */
+  /** Runs the function once, over TLS. Every run has its own client, as on AWS. */
   run(overrides?: Partial<Context>): ReturnType<Handler>;
   /** Lines of the log. */
   log: string[];
   sent: ChangeRequest[];
-  /** Requests that change something, since the last `api.requests.length = 0`. */
+  /** Writing requests since the last `api.requests.length = 0`. */
   writes(): string[];
 }
 
@@ -72,12 +72,12 @@ export async function startGarden(
   };
 }
 
-/** The project's configuration. */
+/** Writes the project's configuration. */
 export function fluxConfig(data: Record<string, string>): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'flux-config' }, data };
 }
 
-/** The Secret beside it, its values as text. */
+/** Reads the Secret beside it, with its values as text. */
 export function fluxSource(values: Record<string, string> = {}): KubeObject {
   const data = Object.entries(values).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   return {

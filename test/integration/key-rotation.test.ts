@@ -32,7 +32,7 @@ async function carryOut(garden: Garden, phase: Phase): Promise<void> {
   expect(askedOf(garden)).toBeUndefined();
 }
 
-/** A garden whose key is made, and for `complete` a second one prepared. */
+/** A garden with a key, and for `complete` with a prepared second key. */
 async function gardenBefore(phase: Phase, options: KubeApiOptions = {}): Promise<Garden> {
   const garden = await gardenWith(github, options);
   await garden.run();
@@ -40,7 +40,7 @@ async function gardenBefore(phase: Phase, options: KubeApiOptions = {}): Promise
   return garden;
 }
 
-/** The private and the public halves belong together, and the annotations tell of them. */
+/** Expects that private and public halves match, and that the annotations describe them. */
 function expectPair(garden: Garden, identity: string, prefix: string): void {
   const data = secretOf(garden) ?? {};
   const publicKey = parsePublicLine(data[`${identity}.pub`] ?? '');
@@ -51,7 +51,7 @@ function expectPair(garden: Garden, identity: string, prefix: string): void {
 const writes = (garden: Garden) =>
   garden.writes().map((write) => write.replace(/\/api\/v1\/namespaces\/garden-foo/, ''));
 
-test('start: a second pair beside the first, both shown, and the annotation goes', async () => {
+test('start: prepares a second pair beside the first, shows both, and removes the annotation', async () => {
   await using garden = await gardenBefore('start');
   const first = secretOf(garden);
   garden.api.requests.length = 0;
@@ -61,9 +61,9 @@ test('start: a second pair beside the first, both shown, and the annotation goes
   expect(second).toEqual({ ...first, 'identity.next': expect.any(String), 'identity.next.pub': expect.any(String) });
   expectPair(garden, 'identity', '');
   expectPair(garden, 'identity.next', 'next-');
-  const told = eventsOf(garden);
+  const reported = eventsOf(garden);
   for (const name of ['identity.pub', 'identity.next.pub']) {
-    expect(told.filter(({ message }) => message.includes(second?.[name]?.trim() ?? ''))).toHaveLength(1);
+    expect(reported.filter(({ message }) => message.includes(second?.[name]?.trim() ?? ''))).toHaveLength(1);
   }
   await expectRest(garden);
   ask(garden, 'start');
@@ -71,7 +71,7 @@ test('start: a second pair beside the first, both shown, and the annotation goes
   expect(secretOf(garden)).toEqual(second);
 });
 
-test('complete: the second pair is the only one, and the annotation goes', async () => {
+test('complete: replaces the first pair by the second, and removes the annotation', async () => {
   await using garden = await gardenBefore('complete');
   const { 'identity.next': identity, 'identity.next.pub': publicKey, ...first } = secretOf(garden) ?? {};
   const former = annotationsOf(garden)[`${domain}/fingerprint`];
@@ -96,7 +96,7 @@ test('complete: the second pair is the only one, and the annotation goes', async
   expect(secretOf(garden)).toMatchObject({ identity });
 });
 
-test('complete without start is told and changes nothing', async () => {
+test('reports complete without start and changes nothing', async () => {
   await using garden = await gardenBefore('start');
   const secret = garden.api.objects.get(fluxSource());
   await carryOut(garden, 'complete');
@@ -104,7 +104,7 @@ test('complete without start is told and changes nothing', async () => {
   expect(reasonsOf(garden)).toEqual(['DeployKey', 'KeyRotationRefused']);
 });
 
-test('from rsa to ed25519: the rotation makes the type that is configured then', async () => {
+test('rotates from rsa to ed25519 when that type is configured', async () => {
   await using garden = await gardenWith({ ...github, sshKeyType: 'rsa' });
   await garden.run();
   garden.api.objects.replace(fluxConfig(github));
@@ -116,7 +116,7 @@ test('from rsa to ed25519: the rotation makes the type that is configured then',
   expect(secretOf(garden)?.['identity.pub']).toMatch(/^ssh-ed25519 /);
 });
 
-test('the old key opens the repository during the overlap, the new one afterwards, and the removed one no more', async () => {
+test('opens the repository with the old key during the overlap, with the new key afterwards, and not with the removed key', async () => {
   await using git = await startGitServer();
   const { sshUrl } = await git.createRepository('fleet', { 'README.md': '# fleet\n' });
   await using garden = await gardenWith({ ...github, repositoryUrl: sshUrl, knownHosts: 'scan' });
@@ -150,7 +150,7 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
     start: ['DeployKey', 'KeyRotationPrepared'],
     complete: ['DeployKey', 'DeployKey', 'KeyRotationCompleted', 'KeyRotationPrepared'],
   }[phase];
-  /** How it has to end, however it came to that. */
+  /** Expects the end state, whatever happened before. */
   const expectEnd = async (garden: Garden, secret: Record<string, string>) => {
     expect(askedOf(garden)).toBeUndefined();
     const { identity, 'identity.next': next } = secretOf(garden) ?? {};
@@ -166,7 +166,7 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
     await expectRest(garden);
   };
 
-  test('cut off before or after any request, the next run completes it', async () => {
+  test('completes a rotation that was cut off before or after any request', async () => {
     let number = 0;
     let onRequest: (request: RequestSummary) => void = () => {};
     await using counted = await gardenBefore(phase, { onRequest: (request) => onRequest(request) });
@@ -184,7 +184,7 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
           if (++count === at) garden.api.faults.add({ action: 'reset', after, match });
         };
         ask(garden, phase);
-        // A request that only reads is repeated by the client itself.
+        // The client repeats a failed read.
         await garden.run().catch(() => undefined);
         expect(count).toBeGreaterThanOrEqual(at);
         act = () => {};
@@ -194,7 +194,7 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
     }
   });
 
-  test('two runs at once end as one', async () => {
+  test('rotates once in two concurrent runs', async () => {
     let hold: KubeApiOptions['onRequest'];
     await using garden = await gardenBefore(phase, { onRequest: (request) => hold?.(request) });
     const secret = secretOf(garden) ?? {};
@@ -207,7 +207,7 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
     await expectEnd(garden, secret);
   });
 
-  test('an edit of the ConfigMap that wakes nobody does not keep the annotation there', async () => {
+  test('removes the annotation also after an edit of the ConfigMap that starts no run', async () => {
     let edit = () => {};
     const onRequest = ({ verb, path }: RequestSummary) => {
       if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) edit();
@@ -226,7 +226,7 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
 test.each([
   ['has read the ConfigMap', { verb: 'get', path: /\/secrets\/flux-source$/ }],
   ['has read both', { verb: 'patch', path: /\/secrets\/flux-source$/ }],
-])('a late run that %s completes no rotation that was prepared meanwhile', async (_, { verb, path }) => {
+])('a late run that %s does not complete a rotation that was prepared meanwhile', async (_, { verb, path }) => {
   let meanwhile = async () => {};
   const onRequest = (request: RequestSummary) => {
     if (request.verb === verb && path.test(request.path)) return meanwhile();
@@ -246,7 +246,7 @@ test.each([
   await expectRest(garden);
 });
 
-test('who asks for the completion while the start is still going on is heard', async () => {
+test('completes a rotation that is requested while the start is still running', async () => {
   let meanwhile = () => {};
   const onRequest = ({ verb, path }: RequestSummary) => {
     if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) meanwhile();
@@ -262,7 +262,7 @@ test('who asks for the completion while the start is still going on is heard', a
   expect(reasonsOf(garden)).toContain('KeyRotationCompleted');
 });
 
-test('a ConfigMap that is deleted and created again finds the prepared pair', async () => {
+test('keeps the prepared pair when the ConfigMap is deleted and created again', async () => {
   await using garden = await gardenBefore('complete');
   const secret = secretOf(garden);
   garden.api.objects.delete(fluxConfig({}));
@@ -271,13 +271,13 @@ test('a ConfigMap that is deleted and created again finds the prepared pair', as
   garden.api.objects.create(fluxConfig(github));
   const { uid } = garden.api.objects.get(fluxConfig({})).metadata;
   await garden.run();
-  const told = eventsOf(garden).filter((event) => event.uid === uid);
-  expect(told.map(({ reason }) => reason).sort()).toEqual(['DeployKey', 'KeyRotationPrepared']);
+  const reported = eventsOf(garden).filter((event) => event.uid === uid);
+  expect(reported.map(({ reason }) => reason).sort()).toEqual(['DeployKey', 'KeyRotationPrepared']);
   await carryOut(garden, 'complete');
   expect(secretOf(garden)?.identity).toBe(secret?.['identity.next']);
 });
 
-test('a ConfigMap that is deleted while its operation is carried out takes the request with it', async () => {
+test('drops the operation when its ConfigMap is deleted meanwhile', async () => {
   let meanwhile = () => {};
   const onRequest = ({ verb, path }: RequestSummary) => {
     if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) meanwhile();
@@ -293,7 +293,7 @@ test.each([
   ['private over https', { ...github, repositoryUrl: 'https://github.com/org/fleet' }, ['CredentialsMissing']],
   ['none', {}, []],
 ])(
-  'a repository that becomes %s in the middle: nothing is rotated, and the prepared pair waits',
+  'does not rotate when the repository becomes %s in the middle, and keeps the prepared pair',
   async (_, data, also) => {
     await using garden = await gardenBefore('complete');
     const secret = secretOf(garden);
@@ -313,7 +313,7 @@ test.each([
   },
 );
 
-test('what is asked for with a bad configuration is done when that is mended', async () => {
+test('carries out an operation once an invalid configuration is corrected', async () => {
   await using garden = await gardenBefore('start');
   garden.api.objects.replace(fluxConfig({ ...github, repositoryUrl: 'github.com/org/fleet' }));
   ask(garden, 'start');
@@ -326,7 +326,7 @@ test('what is asked for with a bad configuration is done when that is mended', a
   expect(askedOf(garden)).toBeUndefined();
 });
 
-test('an operation that is none of ours is told and stays', async () => {
+test('reports an unknown operation and leaves its annotation', async () => {
   await using garden = await gardenBefore('start');
   ask(garden, 'rotate-ssh-keypair');
   await garden.run();
@@ -335,7 +335,7 @@ test('an operation that is none of ours is told and stays', async () => {
   await expectRest(garden);
 });
 
-test('a Secret that is deleted in the middle ends the rotation', async () => {
+test('ends the rotation when the Secret is deleted in the middle', async () => {
   await using garden = await gardenBefore('complete');
   garden.api.objects.delete(fluxSource());
   await garden.run();
@@ -344,7 +344,7 @@ test('a Secret that is deleted in the middle ends the rotation', async () => {
   expect(reasonsOf(garden)).toContain('KeyRotationRefused');
 });
 
-test('a damaged prepared key is reported, and neither used nor replaced', async () => {
+test('reports a damaged prepared key, and neither uses nor replaces it', async () => {
   await using garden = await gardenBefore('complete');
   garden.api.objects.patch(fluxSource(), { data: fluxSource({ 'identity.next': 'marked-secret' }).data });
   const data = secretOf(garden);
@@ -354,7 +354,7 @@ test('a damaged prepared key is reported, and neither used nor replaced', async 
   await expectRest(garden);
 });
 
-test('a key of the user’s own that is written meanwhile is not lost', async () => {
+test('keeps a key that the user writes meanwhile', async () => {
   const mine = await generateIdentity('ed25519');
   let meanwhile = () => {};
   const onRequest = ({ verb, path }: RequestSummary) => {

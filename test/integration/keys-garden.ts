@@ -6,10 +6,10 @@ import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { done } from '../../shared/runtime/outcome.ts';
 import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
 
-/** A private repository of a well-known host, whose keys need not be asked for. */
+/** A private repository on a well-known host, whose host keys need no scan. */
 export const github = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
 
-/** A garden with this ConfigMap; everything it ever says is searched for every secret that it ever had at the end. */
+/** A garden with this ConfigMap. At the end, everything it published is searched for every secret it ever held. */
 export async function gardenWith(data: Record<string, string>, options: KubeApiOptions = {}): Promise<Garden> {
   const garden = await startGarden(definition, handler, options);
   const { objects } = garden.api;
@@ -73,7 +73,7 @@ export const reasonsOf = (garden: Garden) =>
     .map(({ reason }) => reason)
     .sort();
 
-/** Runs again and expects that nothing is written. */
+/** Runs again and expects no write. */
 export async function expectRest(garden: Garden): Promise<void> {
   garden.api.requests.length = 0;
   expect(await garden.run()).toEqual(done);
@@ -81,7 +81,7 @@ export async function expectRest(garden: Garden): Promise<void> {
   expect(garden.writes()).toEqual([]);
 }
 
-/** Lets nobody pass before so many have come. */
+/** Holds all callers until this many have arrived. */
 export function gather(count: number, matches: (request: RequestSummary) => boolean) {
   let arrived = 0;
   let open = () => {};

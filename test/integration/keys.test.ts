@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => git.stop());
 
-test.each(['ed25519', 'rsa'])('a private repository gets a pair of type %s, once', async (sshKeyType) => {
+test.each(['ed25519', 'rsa'])('creates one key pair of type %s for a private repository', async (sshKeyType) => {
   await using garden = await gardenWith({ ...github, sshKeyType });
   expect(await garden.run()).toEqual(done);
   const secret = secretOf(garden);
@@ -49,7 +49,7 @@ test.each(['ed25519', 'rsa'])('a private repository gets a pair of type %s, once
   expect(secretOf(garden)).toEqual(secret);
 });
 
-test('two runs at once end with one key', async () => {
+test('creates one key in two concurrent runs', async () => {
   const creates = ({ verb, path }: RequestSummary) => verb === 'create' && path.endsWith('/secrets');
   await using garden = await gardenWith(github, { onRequest: gather(2, creates) });
   expect(await Promise.all([garden.run(), garden.run()])).toEqual([done, done]);
@@ -65,7 +65,7 @@ test('two runs at once end with one key', async () => {
   await expectRest(garden);
 });
 
-test('a Secret that somebody fills at the same moment keeps what they wrote', async () => {
+test('keeps what a user writes into the Secret at the same moment', async () => {
   const mine = await generateIdentity('ed25519');
   let interfere = () => {};
   const onRequest = ({ verb }: RequestSummary) => {
@@ -90,7 +90,7 @@ test.each([
   ['before the Secret is written', { verb: 'create', path: /secrets$/ }, false],
   ['after the Secret is written', { verb: 'create', path: /secrets$/ }, true],
   ['after the Event is written', { verb: 'create', path: /events$/ }, true],
-])('a run that is cut off %s is completed by the next one', async (_, match, after) => {
+])('completes a run that was cut off %s in the next run', async (_, match, after) => {
   await using garden = await gardenWith(github);
   garden.api.faults.add({ action: 'reset', after, match });
   await expect(garden.run()).rejects.toThrow();
@@ -104,7 +104,7 @@ test.each([
 test.each([
   ['a damaged identity', { identity: 'marked-secret', known_hosts: 'github.com' }],
   ['a public key alone', { 'identity.pub': 'marked-secret' }],
-])('%s is reported and never touched', async (_, values) => {
+])('reports %s and never touches it', async (_, values) => {
   await using garden = await gardenWith(github);
   const before = garden.api.objects.create(fluxSource(values));
   expect(await garden.run()).toEqual(done);
@@ -113,7 +113,7 @@ test.each([
   await expectRest(garden);
 });
 
-test('host keys follow the config, and stay when it no longer names them', async () => {
+test('follows the configured host keys, and keeps them when the config no longer names any', async () => {
   const host = parsePublicLine(git.knownHosts.split(' ').slice(1).join(' '));
   const other = readIdentity(await generateIdentity('ed25519'));
   if (host === undefined || 'problem' in other) throw new Error('the test needs keys');
@@ -131,7 +131,7 @@ test('host keys follow the config, and stay when it no longer names them', async
   await expectRest(garden);
 });
 
-test('a host is trusted on first use when that is asked for, and the fingerprint is said', async () => {
+test('trusts a host on first use when configured to, and reports its fingerprint', async () => {
   await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
   expect(await garden.run()).toEqual(done);
   expect(secretOf(garden)?.known_hosts).toBe(`${git.knownHosts}\n`);
@@ -145,7 +145,7 @@ test('a host is trusted on first use when that is asked for, and the fingerprint
   await expectRest(garden);
 });
 
-test('what is in the Secret opens the repository to which its public key was added', async () => {
+test('opens a repository with the key in the Secret once its public key is a deploy key', async () => {
   await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
   await garden.run();
   const { identity = '', known_hosts = '' } = secretOf(garden) ?? {};
@@ -161,7 +161,7 @@ test('what is in the Secret opens the repository to which its public key was add
   expect((await fetch()).revision).toMatch(/^main@sha1:[0-9a-f]{40}$/);
 });
 
-test('a host that cannot be asked is asked again later; the key pair is there already', async () => {
+test('creates the key pair for an unreachable host, and retries its host key later', async () => {
   await using garden = await gardenWith({
     ...github,
     repositoryUrl: 'ssh://git@127.0.0.1:1/fleet',
@@ -172,7 +172,7 @@ test('a host that cannot be asked is asked again later; the key pair is there al
   expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
 });
 
-test('an unknown host without host keys is said once', async () => {
+test('reports an unknown host without host keys once', async () => {
   await using garden = await gardenWith({ ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' });
   expect(await garden.run()).toEqual(done);
   expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
@@ -189,7 +189,7 @@ test.each([
     ['InvalidConfiguration'],
     false,
   ],
-])('%s is said on the ConfigMap and not tried again and again', async (_, data, reasons, makesKey) => {
+])('reports %s on the ConfigMap and does not retry it', async (_, data, reasons, makesKey) => {
   await using garden = await gardenWith(data);
   expect(await garden.run()).toEqual(done);
   expect(reasonsOf(garden)).toEqual(reasons);
@@ -202,7 +202,7 @@ test.each([
   [{ username: 'reader' }, ['CredentialsMissing']],
   [{ username: 'reader', password: 'marked-secret' }, []],
   [{ bearerToken: 'marked-secret' }, []],
-])('over https the credentials are the user’s own: %j', async (values, reasons) => {
+])('expects the user to provide credentials for https: %j', async (values, reasons) => {
   await using garden = await gardenWith({ ...github, repositoryUrl: 'https://github.com/org/fleet' });
   if (values !== undefined) garden.api.objects.create(fluxSource(values));
   expect(await garden.run()).toEqual(done);
@@ -214,7 +214,7 @@ test.each([
   ['public', { repositoryUrl: 'https://github.com/org/fleet' }],
   ['not there', undefined],
   ['empty', {}],
-])('when the configuration is %s, the Secret is left alone', async (_, data) => {
+])('leaves the Secret unchanged when the configuration is %s', async (_, data) => {
   await using garden = await gardenWith(data ?? {});
   if (data === undefined) garden.api.objects.delete(fluxConfig({}));
   garden.api.objects.create(fluxSource({ identity: 'marked-secret' }));
@@ -222,7 +222,7 @@ test.each([
   expect(eventsOf(garden)).toEqual([]);
 });
 
-test('absent is not unreachable: a garden that fails makes the run fail', async () => {
+test('fails when the garden fails, because unreachable is not absent', async () => {
   await using garden = await gardenWith(github);
   garden.api.faults.add({ action: 'status', status: 403, match: { path: /\/secrets\/flux-source$/ } });
   await expect(garden.run()).rejects.toThrow('403');

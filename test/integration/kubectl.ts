@@ -3,7 +3,7 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 
-/** As much of kubectl as the documents use, for machines without it; anything else is an error. */
+/** The part of kubectl that the documents use, for machines without it. Anything else is an error. */
 
 const kinds: Record<string, Resource> = {
   configmap: resources.configMaps,
@@ -51,7 +51,7 @@ async function answer(resource: Resource): Promise<string> {
   return `${kind}/${name} annotated\n`;
 }
 
-/** One path of a JSONPath template, with dots escaped as kubectl wants them; what is absent is empty. */
+/** Evaluates one path of a JSONPath template, with dots escaped as in kubectl. Absent fields are empty. */
 function field(object: KubeObject, output: string): string {
   const [, path = fail(`-o ${output} is not understood`)] = /^jsonpath=\{\.(.+)\}$/.exec(output) ?? [];
   const names = path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));

@@ -10,7 +10,7 @@ import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 
-/** The product in the landscape: everything that happens to a Shoot comes from gardenlet, Git and the project. */
+/** The product in the landscape: gardenlet, Git and the project cause all changes. */
 
 const shoot = { namespace: 'garden-foo', name: 'bar' };
 const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
@@ -88,7 +88,7 @@ const untilFleet = (value: string, id = technicalId) =>
   );
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
-it('a commit arrives in the shoot, also after a nap and with another branch meanwhile', async () => {
+it('delivers a commit to the shoot, also after hibernation with a changed branch', async () => {
   await untilFleet('first');
   await repository.commit({ 'fleet.yaml': configMap('second') }, 'second');
   await untilFleet('second');
@@ -112,7 +112,7 @@ const leave = async () => {
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
 };
 
-it("the extension leaves, and Flux is the user's: Gardener lets go, and all of it stays", async () => {
+it('keeps Flux when the extension is removed and the mode has released Flux to the user', async () => {
   await untilFleet('first');
   await eventually('the first success', async () => (await extension())?.status?.state?.bootstrapped);
   await leave();
@@ -121,7 +121,7 @@ it("the extension leaves, and Flux is the user's: Gardener lets go, and all of i
   expect(await inShoot().find(kustomizations, inFlux('main-ks'))).toBeDefined();
 });
 
-it('the extension leaves, and Flux with it: what it has deployed stays', async () => {
+it('removes Flux with the extension and keeps what Flux deployed', async () => {
   await configure({ deletionPolicy: 'Uninstall' });
   await landscape.seed.gardenlet.reconcile(shoot);
   await untilFleet('first');
@@ -131,7 +131,7 @@ it('the extension leaves, and Flux with it: what it has deployed stays', async (
   expect(await inShoot().find(resources.customResourceDefinitions, crd)).toBeUndefined();
 });
 
-it('a typo in the configuration is told with what mends it, and mended', async () => {
+it('reports a typo in the configuration with its remedy, and recovers once it is corrected', async () => {
   await configure({ repositoryBranch: 'mian', syncMode: 'Reconcile' });
   const source = (status: string) =>
     eventually(
@@ -140,11 +140,11 @@ it('a typo in the configuration is told with what mends it, and mended', async (
         (await extension())?.status?.conditions?.find((one) => one.type === 'SourceReady' && one.status === status),
       15_000,
     );
-  const told = async () => {
+  const lastError = async () => {
     const { reason, message, codes } = await source('False');
     return reason === 'RevisionNotFound' ? { message, codes } : false;
   };
-  expect(await eventually('the typo is told', told, 15_000)).toEqual({
+  expect(await eventually('the typo is reported', lastError, 15_000)).toEqual({
     message: expect.stringContaining(
       'has no branch mian; push it, or correct repositoryBranch in ConfigMap flux-config',
     ),
@@ -160,14 +160,14 @@ it('a typo in the configuration is told with what mends it, and mended', async (
   });
 });
 
-it('a Shoot is deleted although Flux is in it', async () => {
+it('lets a Shoot with Flux be deleted', async () => {
   await untilFleet('first');
   await landscape.seed.gardenlet.delete(shoot);
   expect(await landscape.garden.client.find(resources.shoots, shoot)).toBeUndefined();
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
 });
 
-it('a Shoot that sleeps is deleted, although nobody serves the finalizers of Flux any more', async () => {
+it('lets a hibernated Shoot be deleted, although no controller handles the finalizers of Flux', async () => {
   await configure({ syncMode: 'Reconcile' });
   await landscape.seed.gardenlet.reconcile(shoot);
   await untilFleet('first');
@@ -178,7 +178,7 @@ it('a Shoot that sleeps is deleted, although nobody serves the finalizers of Flu
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
 });
 
-it('a rotated key reaches every Shoot when it is completed, and the former one can go', {
+it('delivers a rotated key to every Shoot on completion, so that the old deploy key can be removed', {
   timeout: 60_000,
 }, async () => {
   const other = { ...shoot, name: 'baz' };

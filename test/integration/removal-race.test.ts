@@ -13,8 +13,8 @@ const nested = {
   metadata: { namespace: 'apps', name: 'nested' },
 } as KubeObject;
 
-it('a reconciliation that is under way takes a suspension back: what it has made active again is suspended when it goes', async () => {
-  // The repository says `suspend: false`, and kustomize-controller ends what it has begun.
+it('suspends a Kustomization again that a concurrent reconciliation has resumed, before it is deleted', async () => {
+  // The repository says `suspend: false`, and kustomize-controller finishes what it has begun.
   const endsItsWork = () =>
     shoot.objects.patch(nested, { metadata: { finalizers: ['finalizers.fluxcd.io'] }, spec: { suspend: false } });
   let isUnderWay = true;

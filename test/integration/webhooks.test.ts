@@ -49,10 +49,10 @@ let garden: Cluster;
 let seed: Cluster;
 let forget: (() => void)[];
 let log: string[] = [];
-/** Stops a request before it is carried out. */
+/** Holds a request before it is carried out. */
 let hold: (request: RequestSummary) => Promise<void> | undefined;
 
-/** API servers where each identity has the rights that are shipped for it. */
+/** API servers where each identity has only its shipped rights. */
 beforeAll(async () => {
   const tokens = Object.fromEntries(identities.map((name) => [tokenOf(name), { name: serviceAccountUser(name) }]));
   const start = (crds: KubeObject[], place: 'garden' | 'seed') =>
@@ -92,10 +92,10 @@ const hasCertificate = (webhooks: Webhooks) => eventually('a certificate', async
 const isTrusted = () =>
   Promise.all([garden, seed].map((cluster) => eventually('the authority', () => bundleOf(cluster))));
 
-/** Serves, and the API servers know whom to trust. */
+/** Serves the webhooks and waits until the API servers have the CA. */
 const ready = (webhooks: Webhooks) => Promise.all([hasCertificate(webhooks), isTrusted()]);
 
-/** What an API server is told to trust. */
+/** Returns the caBundle of an API server. */
 async function bundleOf(cluster: Cluster): Promise<string | undefined> {
   const resource = configurations[cluster === garden ? 'Validating' : 'Mutating'];
   const live = await cluster.client.find<KubeObject & { webhooks: { clientConfig: { caBundle?: string } }[] }>(
@@ -117,7 +117,7 @@ interface Answer {
   response: { allowed: boolean; patch?: string; warnings?: string[]; status?: { code: number; message: string } };
 }
 
-/** As an API server calls: over TLS, trusting just the bundle. */
+/** Calls like an API server: over TLS, trusting only the bundle. */
 async function call(port: number, path: string, body: unknown, ca: string | undefined, agent?: Agent): Promise<Answer> {
   const options = { host: '127.0.0.1', port, path, method: 'POST', ca, ...(agent && { agent }) };
   const outgoing = request(options).end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -167,7 +167,7 @@ function putFluxConfig(data: Record<string, string>): void {
 }
 
 describe('the webhooks of a process', () => {
-  it('are trusted by the API servers that are told so, and answer them', async () => {
+  it('answer API servers that trust the published CA', async () => {
     await using webhooks = await start();
     await ready(webhooks);
     const [ca, seedCa] = [await bundleOf(garden), await bundleOf(seed)];
@@ -182,7 +182,7 @@ describe('the webhooks of a process', () => {
     await expect(call(webhooks.port, '/admission', shootReview({}), undefined)).rejects.toThrow();
   });
 
-  it('add the namespaces of the configuration, which Cluster and garden tell', async () => {
+  it('add the namespaces of the configuration from Cluster and garden', async () => {
     putCluster({ kustomization: { template: { metadata: { namespace: 'apps' }, spec: { path: './' } } } });
     putFluxConfig({ namespace: 'flux-x', repositoryUrl: 'https://example.com/x' });
     await using webhooks = await start();
@@ -214,7 +214,7 @@ describe('the webhooks of a process', () => {
       `Cluster ${NAMESPACE} cannot be read`,
       'local has no such Cluster',
     ],
-  ])('say what they do not know when %s, and patch what they know', async (_, prepare, namespace, doubt, reason) => {
+  ])('name what they could not read when %s, and patch the rest', async (_, prepare, namespace, doubt, reason) => {
     await using webhooks = await start();
     await ready(webhooks);
     prepare();
@@ -225,12 +225,12 @@ describe('the webhooks of a process', () => {
     expect(log.join('\n')).toContain(reason);
   });
 
-  it('answer while the API server still waits, also when the seed is slow and the garden hangs', async () => {
+  it('answer before the API server times out, also when the seed is slow and the garden hangs', async () => {
     putCluster();
     await using webhooks = await start();
     await ready(webhooks);
     const ca = await bundleOf(seed);
-    // Each of them within the time limit of its request; together they would take too long.
+    // Each stays within the time limit of its request; one after the other would take too long.
     seed.api.faults.add({ match: { path: /clusters/ }, action: 'latency', ms: 3000 });
     garden.api.faults.add({ match: { path: /configmaps/ }, action: 'hang' });
     const begin = performance.now();
@@ -240,7 +240,7 @@ describe('the webhooks of a process', () => {
     expect(patchOf(answer)).toEqual([expect.objectContaining({ value: '--extra-target-namespace=flux-system' })]);
   });
 
-  it('answer what is wrong with a request', async () => {
+  it('answer with what is wrong with a request', async () => {
     await using webhooks = await start();
     await ready(webhooks);
     const ca = await bundleOf(garden);
@@ -263,7 +263,7 @@ describe('the webhooks of a process', () => {
     expect((await ask('/resource-manager', review({ object: 'x' }))).response).toMatchObject({ allowed: true });
   });
 
-  it('belong to shoot-flux run, with its probes and metrics', async () => {
+  it('are part of shoot-flux run, with its probes and metrics', async () => {
     const product = await startProduct({
       credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
       settings,
@@ -275,7 +275,7 @@ describe('the webhooks of a process', () => {
     await eventually('readiness', async () => (await probe('/readyz')).ok);
     expect(await (await probe('/readyz')).text()).toContain('webhooks: certificate until 20');
     await isTrusted();
-    // An alert on an increase never sees the first failure of a counter that appears with it.
+    // A counter that appears with its first failure shows no increase, so an alert would miss it.
     const atStart = await (await probe('/metrics')).text();
     expect(atStart).toContain('shoot_flux_webhook_answers_total{function="admission",result="failed"} 0');
     expect(atStart).toContain('shoot_flux_terminal_total{function="managed-resources"} 0');
@@ -287,7 +287,7 @@ describe('the webhooks of a process', () => {
     await product.stop();
   });
 
-  it('keep a process from being ready until they have a certificate', async () => {
+  it('make a process ready only once they have a certificate', async () => {
     garden.api.faults.add({
       match: { path: /secrets\/shoot-flux-webhook/ },
       action: 'status',
@@ -307,7 +307,7 @@ describe('the webhooks of a process', () => {
     await product.stop();
   });
 
-  it('of two processes share the certificates of one', async () => {
+  it('share one set of certificates between two processes', async () => {
     await using one = await start();
     await using other = await start();
     await Promise.all([ready(one), ready(other)]);
@@ -318,7 +318,7 @@ describe('the webhooks of a process', () => {
     expect(Buffer.from(secret?.data['ca.crt'] ?? '', 'base64').toString('utf8')).toBe(ca);
   });
 
-  it('are there for the garden while a seed does not answer', async () => {
+  it('serve the garden while a seed does not answer', async () => {
     const goOn = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     hold = ({ path }) => {
@@ -334,7 +334,7 @@ describe('the webhooks of a process', () => {
     expect(await eventually('the authority in the seed', () => bundleOf(seed))).toBe(ca);
   });
 
-  it('begin without the garden, and go on when it is back', async () => {
+  it('start without the garden, and recover when it is back', async () => {
     garden.api.faults.add({ match: { path: /secrets/ }, action: 'status', status: 503 });
     await using webhooks = await start();
     const problem = await eventually('the refusal', async () =>
@@ -349,7 +349,7 @@ describe('the webhooks of a process', () => {
     });
   });
 
-  it('do not wait for a connection that asks nothing when they stop', async () => {
+  it('stop without waiting for idle connections', async () => {
     const webhooks = await start();
     await ready(webhooks);
     const silent = connect({ host: '127.0.0.1', port: webhooks.port, ca: await bundleOf(garden) });
@@ -359,20 +359,20 @@ describe('the webhooks of a process', () => {
     await closed;
   });
 
-  it('do not wait for ever for a request that does not end when they stop', { timeout: 20_000 }, async () => {
+  it('stop after a time limit when a request does not end', { timeout: 20_000 }, async () => {
     const webhooks = await start();
     await ready(webhooks);
     const slow = connect({ host: '127.0.0.1', port: webhooks.port, ca: await bundleOf(garden) });
     await once(slow, 'secureConnect');
     const closed = once(slow.resume(), 'close');
     slow.write('POST /admission HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n{');
-    // The server has read the begin of it by then: what comes later on another connection is answered.
+    // The server has read its beginning by then, because a later request on another connection is answered.
     await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden));
     await webhooks.stop();
     await closed;
   });
 
-  it('let answers end when they stop', async () => {
+  it('finish current answers when they stop', async () => {
     putCluster();
     const webhooks = await start();
     await ready(webhooks);
@@ -411,13 +411,13 @@ describe('the certificates of a process', () => {
       delivery,
       now: () => date,
     });
-  /** One look of a process, with all that it does. */
+  /** One check by a process, with everything it does. */
   const look = async (date: Date, delivery?: Settings['delivery']) => {
     const { certificate, problems } = await source(date, delivery).current(signal);
     return { certificate, problems: await problems };
   };
 
-  it('rotate without a call that fails, on connections old and new', async () => {
+  it('rotate without a failed call, on old and new connections', async () => {
     const served = (await findWebhooks()).map((webhook) => ({
       ...webhook,
       surroundings: {
@@ -432,14 +432,14 @@ describe('the certificates of a process', () => {
     const bundles: (string | undefined)[] = [];
     const issuers = new Set<string>();
     const keptIssuers = new Set<string>();
-    // Only what is valid now can be served, so the story begins in the past.
+    // Only a certificate that is valid now can be served, so the test starts in the past.
     await look(at(-25.6));
     for (const day of [-1, 0, 4.45]) {
       const before = bundles.at(-1);
       const { certificate, problems } = await look(at(day));
       expect(problems).toEqual([]);
       const bundle = await bundleOf(garden);
-      // The API server knows already, and this process still serves what it had; and the other way round.
+      // The API server has the new CA while this process still serves the old certificate, and vice versa.
       if (before !== undefined) await call(server.port, '/admission', shootReview({}), bundle);
       server.use(certificate);
       for (const ca of [before ?? bundle, bundle]) {
@@ -459,9 +459,9 @@ describe('the certificates of a process', () => {
     await server.stop();
   });
 
-  it('are told to an API server that has forgotten them', async () => {
+  it('are published again to an API server that lost them', async () => {
     await look(now);
-    const told = await bundleOf(seed);
+    const published = await bundleOf(seed);
     const [manifest] = webhookObjects(webhookDefinitions, 'seed');
     await seed.client.mergePatch(
       configurations.Mutating,
@@ -471,7 +471,7 @@ describe('the certificates of a process', () => {
     );
     expect(await bundleOf(seed)).toBeUndefined();
     expect(await look(now)).toMatchObject({ problems: [] });
-    expect(await bundleOf(seed)).toBe(told);
+    expect(await bundleOf(seed)).toBe(published);
   });
 
   it('are not written twice', async () => {
@@ -481,7 +481,7 @@ describe('the certificates of a process', () => {
     expect([...garden.api.requests, ...seed.api.requests].filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('are told by the next process when one was killed before it told them', async () => {
+  it('are published by the next process when one was killed before publishing', async () => {
     seed.api.faults.add({ match: { method: 'PATCH' }, action: 'reset', times: 3 });
     const { certificate, problems } = await look(now);
     expect(problems).toEqual([expect.stringContaining('local')]);
@@ -490,7 +490,7 @@ describe('the certificates of a process', () => {
     expect(await bundleOf(seed)).toBe(await bundleOf(garden));
   });
 
-  it('are those of the process that was faster', async () => {
+  it('are those of the faster process', async () => {
     const all = await Promise.all([1, 2, 3].map(() => look(now)));
     expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
     const renewed = await Promise.all([1, 2, 3].map(() => look(at(6))));
@@ -498,9 +498,9 @@ describe('the certificates of a process', () => {
     expect(renewed[0]?.certificate.cert).not.toBe(all[0]?.certificate.cert);
   });
 
-  it('are told by several processes at the same moment without a problem', async () => {
+  it('are published by several processes at once without a conflict', async () => {
     const gates = new Map<string, PromiseWithResolvers<void> & { waiting: number }>();
-    // Nobody writes before all three have read.
+    // No process writes before all three have read.
     hold = ({ method, path }) => {
       if (method !== 'PATCH' || !path.includes('webhookconfigurations')) return undefined;
       const gate = gates.get(path) ?? { ...Promise.withResolvers<void>(), waiting: 0 };
@@ -520,17 +520,17 @@ describe('the certificates of a process', () => {
     ['ca.crt', 'AAAA'],
     ['former-ca.crt', 'AAAA'],
     ['ca.key', null],
-  ])('are made anew when somebody breaks %s', async (key, value) => {
+  ])('are reissued when %s is broken', async (key, value) => {
     const { certificate } = await look(now);
     const patch = { data: { [key]: value } };
     await garden.client.mergePatch(resources.secrets, certificates, patch, { fieldManager: 'person' });
-    const anew = await look(now);
-    expect(anew.certificate.cert).not.toBe(certificate.cert);
+    const renewed = await look(now);
+    expect(renewed.certificate.cert).not.toBe(certificate.cert);
     expect(await bundleOf(garden)).toBe(await bundleOf(seed));
-    expect(await look(now)).toEqual(anew);
+    expect(await look(now)).toEqual(renewed);
   });
 
-  it('are made anew when their Secret is deleted at the moment of writing', async () => {
+  it('are reissued when their Secret is deleted during the write', async () => {
     await look(now);
     const asked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -550,7 +550,7 @@ describe('the certificates of a process', () => {
     );
   });
 
-  it('tell when the garden has no room for them', async () => {
+  it('report that the garden has no namespace for them', async () => {
     const empty = await startCluster(gardenCrds());
     const kube = async () => createKubeClient(empty.connection);
     const options = { kube, hosts, webhooks: [], seeds: [], delivery: settings.delivery, now: () => now };
@@ -560,7 +560,7 @@ describe('the certificates of a process', () => {
     await empty.stop();
   });
 
-  it('tell when an API server has no configuration', async () => {
+  it('report that an API server has no webhook configuration', async () => {
     await seed.client.delete(configurations.Mutating, configuration);
     const { problems } = await look(now);
     expect(problems).toEqual([
@@ -571,7 +571,7 @@ describe('the certificates of a process', () => {
 });
 
 describe('a given certificate', () => {
-  it('is served, and followed when its files change', async () => {
+  it('is served, and reloaded when its files change', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
     const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
     const place = async ({ cert, key }: { cert: string; key: string }) => {
@@ -602,7 +602,7 @@ describe('a given certificate', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Somebody else's. */
+  /** A certificate of another authority. */
   async function madeAside() {
     const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
     const made = await renewed(undefined, work, hosts, new Date());
