@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory } from '../../shared/gardener/testing.ts';
-import { allOurs, conditions, configurationFollowed } from './conditions.ts';
-import { nextLook } from './polling.ts';
+import { configurationFollowed, mergeConditions, ownTypes } from './conditions.ts';
+import { secondsUntilNextCheck } from './polling.ts';
 import type { Verdict } from './verdict.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
@@ -15,50 +15,50 @@ const verdict = (parts: Partial<Verdict> = {}): Verdict => ({
 const live = conditionFactory({ type: 'FluxReady', reason: 'Fine', message: 'runs' });
 const foreign = conditionFactory({ type: 'ControlPlaneHealthy' });
 
-describe('conditions', () => {
-  it('preserves foreign ones (trap 11: the list is replaced as a whole)', () => {
-    expect(conditions([foreign], allOurs, [verdict()], now)?.map(({ type }) => type)).toEqual([
+describe('mergeConditions', () => {
+  it('trap 11: preserves the conditions of others, because the patch replaces the whole list', () => {
+    expect(mergeConditions([foreign], ownTypes, [verdict()], now)?.map(({ type }) => type)).toEqual([
       'ControlPlaneHealthy',
       'FluxReady',
     ]);
   });
 
-  it('says nothing new when nothing is new', () => {
-    expect(conditions([foreign, live], allOurs, [verdict()], now)).toBeUndefined();
+  it('returns undefined when nothing changes', () => {
+    expect(mergeConditions([foreign, live], ownTypes, [verdict()], now)).toBeUndefined();
   });
 
-  it('keeps the time of transition when only the message or the codes differ', () => {
-    const [next] = conditions([live], allOurs, [verdict({ message: 'runs well' })], now) ?? [];
+  it('keeps the transition time when only the message or the codes change', () => {
+    const [next] = mergeConditions([live], ownTypes, [verdict({ message: 'runs well' })], now) ?? [];
     expect(next).toMatchObject({ lastTransitionTime: live.lastTransitionTime, lastUpdateTime: '2026-03-04T05:06:07Z' });
     const codes = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
-    expect(conditions([live], allOurs, [verdict({ codes })], now)).toMatchObject([{ codes }]);
-    expect(conditions([{ ...live, codes }], allOurs, [verdict()], now)?.[0]).not.toHaveProperty('codes');
+    expect(mergeConditions([live], ownTypes, [verdict({ codes })], now)).toMatchObject([{ codes }]);
+    expect(mergeConditions([{ ...live, codes }], ownTypes, [verdict()], now)?.[0]).not.toHaveProperty('codes');
   });
 
-  it('removes what is no longer configured', () => {
+  it('removes conditions of objects that are no longer configured', () => {
     const stale = conditionFactory({ type: 'SourceReady' });
     const health = conditionFactory({ type: 'SystemComponentsHealthy' });
-    expect(conditions([stale, live, health], allOurs, [verdict()], now)?.map(({ type }) => type)).toEqual([
+    expect(mergeConditions([stale, live, health], ownTypes, [verdict()], now)?.map(({ type }) => type)).toEqual([
       'FluxReady',
     ]);
   });
 
-  it('replaces only the types that it is told', () => {
+  it('replaces only conditions of the given types', () => {
     const health = conditionFactory({ type: 'SystemComponentsHealthy' });
-    expect(conditions([live, health], ['SystemComponentsHealthy'], [], now)).toEqual([live]);
+    expect(mergeConditions([live, health], ['SystemComponentsHealthy'], [], now)).toEqual([live]);
   });
 });
 
 describe('configurationFollowed', () => {
-  it('publishes that the last applied stays, and why', () => {
-    expect(configurationFollowed(appliedFactory({ problem: 'mend it' }))).toMatchObject([
-      { type: 'ConfigurationFollowed', status: 'False', message: 'mend it (config c0ffee)' },
+  it('reports that the last applied objects stay, and why', () => {
+    expect(configurationFollowed(appliedFactory({ problem: 'correct it' }))).toMatchObject([
+      { type: 'ConfigurationFollowed', status: 'False', message: 'correct it (config c0ffee)' },
     ]);
     expect(configurationFollowed(appliedFactory())).toEqual([]);
   });
 });
 
-describe('nextLook', () => {
+describe('secondsUntilNextCheck', () => {
   const changed = (secondsAgo: number) => [
     conditionFactory({ lastTransitionTime: new Date(now.getTime() - secondsAgo * 1000).toISOString() }),
   ];
@@ -68,14 +68,14 @@ describe('nextLook', () => {
     [300, 20],
     [3600, 120],
     [90_000, 600],
-  ])('not Ready, last change %i s ago: again in %i s', (secondsAgo, expected) => {
-    expect(nextLook(changed(secondsAgo), false, false, now)).toBe(expected);
+  ])('checks a shoot that is not Ready and last changed %i s ago again in %i s', (secondsAgo, expected) => {
+    expect(secondsUntilNextCheck(changed(secondsAgo), false, false, now)).toBe(expected);
   });
 
-  it('rare when all is well, never when it is released too', () => {
-    expect(nextLook(changed(43_200), false, false, now, now.getTime() - 10_000)).toBe(5);
-    expect(nextLook(changed(10), true, false, now)).toBe(600);
-    expect(nextLook(changed(10), true, true, now)).toBeUndefined();
+  it('checks seldom when everything is Ready, and not at all when it is also released', () => {
+    expect(secondsUntilNextCheck(changed(43_200), false, false, now, now.getTime() - 10_000)).toBe(5);
+    expect(secondsUntilNextCheck(changed(10), true, false, now)).toBe(600);
+    expect(secondsUntilNextCheck(changed(10), true, true, now)).toBeUndefined();
   });
 
   it.each([
@@ -85,9 +85,9 @@ describe('nextLook', () => {
     [901, false, 600],
     [901, true, undefined],
   ])(
-    'Ready, applied %i s ago, released %s: again in %s s, because Flux may not have used it yet',
+    'checks a Ready shoot again for a while, because Flux may use what was applied late (applied %i s ago, released %s: %s s)',
     (ago, released, seconds) => {
-      expect(nextLook(changed(43_200), true, released, now, now.getTime() - ago * 1000)).toBe(seconds);
+      expect(secondsUntilNextCheck(changed(43_200), true, released, now, now.getTime() - ago * 1000)).toBe(seconds);
     },
   );
 });

@@ -1,35 +1,44 @@
 import { seconds } from '../../shared/gardener/operation.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { SHOOT_HEALTH } from './health.ts';
-import { hashed, type Told } from './verdict.ts';
+import { type UntimedCondition, withConfigHash } from './verdict.ts';
 
-/** All conditions of ours. */
-export const allOurs = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ConfigurationFollowed', SHOOT_HEALTH];
+/** The types of all conditions that this function writes. */
+export const ownTypes = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ConfigurationFollowed', SHOOT_HEALTH];
 
-/** What the record of `managed-resources` has to say beside the verdicts: the last applied stays, and why. */
-export function configurationFollowed(applied: Applied): Told[] {
-  if (applied.problem === undefined) return [];
-  const told = { status: 'False', reason: 'LastAppliedStays', message: applied.problem } as const;
-  return [hashed({ type: 'ConfigurationFollowed', ...told }, applied)];
+/**
+ * Returns the condition ConfigurationFollowed when `managed-resources` has recorded a problem with the configuration and
+ * keeps the last applied objects.
+ */
+export function configurationFollowed(applied: Applied): UntimedCondition[] {
+  const { problem } = applied;
+  if (problem === undefined) return [];
+  const condition = { type: 'ConfigurationFollowed', status: 'False', reason: 'LastAppliedStays' } as const;
+  return [withConfigHash({ ...condition, message: problem }, applied)];
 }
 
 /**
- * The whole list for a merge patch (trap 11): those of `types` are replaced by what is told, all others stay as they
- * are; a condition that says the same keeps its times. Undefined when nothing differs.
+ * Returns the whole list of conditions for a merge patch (trap 11): replaces the conditions of `types` by `current` and
+ * preserves all others. Conditions that have not changed keep their times. Undefined when the list does not change.
  */
-export function conditions(live: Condition[], types: string[], told: Told[], now: Date): Condition[] | undefined {
+export function mergeConditions(
+  live: Condition[],
+  types: string[],
+  current: UntimedCondition[],
+  now: Date,
+): Condition[] | undefined {
   const time = seconds(now.getTime());
-  const mine = told.map((entry): Condition => {
-    const before = live.find(({ type }) => type === entry.type);
-    if (before !== undefined && same(before, entry)) return before;
-    const lastTransitionTime = before?.status === entry.status ? before.lastTransitionTime : time;
-    return { ...entry, lastTransitionTime, lastUpdateTime: time };
+  const own = current.map((condition): Condition => {
+    const before = live.find(({ type }) => type === condition.type);
+    if (before !== undefined && isSame(before, condition)) return before;
+    const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : time;
+    return { ...condition, lastTransitionTime, lastUpdateTime: time };
   });
-  const next = [...live.filter(({ type }) => !types.includes(type)), ...mine];
+  const next = [...live.filter(({ type }) => !types.includes(type)), ...own];
   return JSON.stringify(next) === JSON.stringify(live) ? undefined : next;
 }
 
-function same(one: Told, other: Told): boolean {
+function isSame(one: UntimedCondition, other: UntimedCondition): boolean {
   return (
     one.status === other.status &&
     one.reason === other.reason &&

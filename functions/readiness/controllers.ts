@@ -13,58 +13,58 @@ interface DeploymentStatus {
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
 }
 
-/** What keeps pods from being made, and what mends it. */
+/** Why the API server rejects the pods of the controllers, and the remedy. */
 const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
   quota: (by) => `the ResourceQuota "${by}" of the Shoot has no room for them; raise it`,
-  podSecurity: (by) => `the namespace enforces the Pod Security Standard "${by}"; take that label off it`,
-  webhookDenies: (by) => `the admission webhook "${by}" of the Shoot denies them; let it make an exception for Flux`,
-  webhookFails: (by) => `the admission webhook "${by}" of the Shoot does not answer; mend or remove it`,
-  policyDenies: (by) => `the policy "${by}" of the Shoot denies them; let it make an exception for Flux`,
+  podSecurity: (by) => `the namespace enforces the Pod Security Standard "${by}"; remove that label from it`,
+  webhookDenies: (by) => `the admission webhook "${by}" of the Shoot denies them; add an exception for Flux`,
+  webhookFails: (by) => `the admission webhook "${by}" of the Shoot does not respond; fix or remove it`,
+  policyDenies: (by) => `the policy "${by}" of the Shoot denies them; add an exception for Flux`,
 };
 
-/** Pure: whether the controllers run. */
+/** Returns whether the Flux controllers are running. */
 export function controllersVerdict(applied: Applied, deployments: KubeObject[]): Verdict {
   const waiting = applied.components
     .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
     .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));
   if (waiting.length === 0) {
-    const message = `Flux ${releasesOf(applied, deployments).join(', ')} runs.`;
+    const message = `Flux ${releasesOf(applied, deployments).join(', ')} is running.`;
     return { type: 'FluxReady', status: 'True', reason: 'ControllersAvailable', message };
   }
-  const told = waiting.map(({ name }) => name).join(', ');
+  const names = waiting.map(({ name }) => name).join(', ');
   const [refused] = waiting.flatMap(({ deployment }) => refusedPods(deployment));
   const isLate = waiting.some(({ deployment }) => deployment !== undefined && isOverdue(deployment));
-  const isOff = waiting.some(({ deployment }) => deployment !== undefined && wantedReplicas(deployment) === 0);
+  const isOff = waiting.some(({ deployment }) => deployment !== undefined && desiredReplicas(deployment) === 0);
   const why = refused ?? (isOff ? OFF : isLate ? LATE : undefined);
   return {
     type: 'FluxReady',
     status: 'False',
     reason: refused === undefined ? 'ControllersNotAvailable' : 'ControllersRefused',
-    message: why === undefined ? `Not available yet: ${told}.` : `Not available: ${told}; ${why}`,
+    message: why === undefined ? `Not available yet: ${names}.` : `Not available: ${names}; ${why}`,
     ...(refused === undefined ? {} : { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
   };
 }
 
 const OFF = 'some are scaled to 0 replicas; scale them to 1.';
 const LATE =
-  'see their pods in the shoot: nodes may be missing, or images that cannot be pulled (registry, imagePullSecret).';
+  'check their pods in the shoot: nodes may be missing, or images cannot be pulled (registry, imagePullSecret).';
 
-/** As their labels have it (facts/flux.md 1.3): where the mode has let go of them, their user may have chosen another. */
+/** The releases in the labels of the Deployments: users may install another release once the controllers are released. */
 function releasesOf({ components, fluxVersion }: Applied, deployments: KubeObject[]): string[] {
   const own = deployments.filter(({ metadata }) => components.includes(metadata.name));
   const releases = own.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/version'] ?? fluxVersion);
   return [...new Set(releases)];
 }
 
-/** As `kubectl rollout status` has it: pods of the former release do not count. */
+/** The same rules as in `kubectl rollout status`: pods of the previous release do not count. */
 function isAvailable(deployment: KubeObject): boolean {
   const { observedGeneration, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = statusOf(deployment);
-  const wanted = wantedReplicas(deployment);
-  if (wanted === 0 || observedGeneration !== deployment.metadata.generation) return false;
-  return updatedReplicas >= wanted && replicas <= updatedReplicas && availableReplicas >= wanted;
+  const desired = desiredReplicas(deployment);
+  if (desired === 0 || observedGeneration !== deployment.metadata.generation) return false;
+  return updatedReplicas >= desired && replicas <= updatedReplicas && availableReplicas >= desired;
 }
 
-function wantedReplicas({ spec }: KubeObject): number {
+function desiredReplicas({ spec }: KubeObject): number {
   return (spec as { replicas?: number } | undefined)?.replicas ?? 1;
 }
 
@@ -76,12 +76,12 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
   const refusal = refusalIn(message);
   const sentence = refusal && refusals[refusal.kind]?.(refusal.by ?? '');
   const quoted = safeText(message);
-  // What is taken out of the message may be long, and hold what must not be seen.
-  const told = sentence === undefined ? 'their pods are refused' : safeText(sentence);
-  return [`${told}. Kubernetes says: ${quoted}`];
+  // The parts that come from the message may be long and may contain secrets.
+  const explanation = sentence === undefined ? 'their pods are rejected' : safeText(sentence);
+  return [`${explanation}. Kubernetes says: ${quoted}`];
 }
 
-/** Ten minutes without progress, as Deployments have it by default. */
+/** No progress for ten minutes, the default of Deployments. */
 function isOverdue(deployment: KubeObject): boolean {
   const { conditions = [] } = statusOf(deployment);
   return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');

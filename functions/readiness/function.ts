@@ -3,24 +3,24 @@ import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Tells the truth about Flux in the shoot, in conditions of its own. */
+/** Reports the state of Flux in the shoot as conditions of the Extension. */
 export const definition: FunctionDefinition = {
   name: 'readiness',
   description:
-    'Asks the shoot whether Flux, its source and its root Kustomization are Ready, and publishes conditions.',
+    'Checks whether Flux, its source and its root Kustomization are Ready in the shoot, and publishes conditions.',
   subscriptions: [
     {
       in: 'seed',
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
-      // Until the operation has ended, nothing of it can be judged.
+      // The result of an operation can be assessed only when it has ended.
       isNews: (object) => {
         const { state, lastOperation } = (object as Extension).status ?? {};
         return state?.applied !== undefined && lastOperation?.state !== 'Processing';
       },
       wakes: (object) => {
         const { state, lastOperation } = (object as Extension).status ?? {};
-        // The description tells that a Shoot has gone to sleep or woken up.
+        // The description changes when a Shoot is hibernated or wakes up.
         return [state?.applied, lastOperation?.state, lastOperation?.description];
       },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],

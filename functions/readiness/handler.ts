@@ -16,12 +16,12 @@ import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { judge, type Seen, unknown } from './judge.ts';
-import { look as lookAt } from './look.ts';
+import { assess, assessAsUnknown, type Observed } from './assess.ts';
+import { observe } from './observe.ts';
 import { RARELY } from './polling.ts';
-import { publish, rest } from './publish.ts';
+import { publish, publishWhilePaused } from './publish.ts';
 
-/** Judges only what is applied; until then the end of the operation wakes this function. */
+/** Assesses Flux once its objects are applied; before that, the end of the operation wakes this function. */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key, hasRecord);
@@ -33,8 +33,8 @@ export const handler: Handler = async (key, context) => {
   if (applied === undefined) return done;
 
   if (isHibernated(cluster)) {
-    await rest(seed, extension, true, context);
-    // While it wakes, gardenlet tells so on the Cluster alone, which wakes nobody here.
+    await publishWhilePaused(seed, extension, true, context);
+    // While the Shoot wakes up, gardenlet updates only the Cluster, which does not wake this function.
     return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(WAKING);
   }
   const { items } = await seed.list<ManagedResource>(resources.managedResources, {
@@ -42,16 +42,19 @@ export const handler: Handler = async (key, context) => {
     labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
   });
   if (!allApplied(applied, items)) {
-    await rest(seed, extension, false, context);
+    await publishWhilePaused(seed, extension, false, context);
     return requeueAfter(RARELY);
   }
-  const seen = await ask(seed, key.namespace, applied, context);
-  const before = { conditions: extension.status?.conditions ?? [], now: context.now() };
-  const judged = 'reason' in seen ? unknown(applied, seen.reason, seen.message) : judge(applied, seen, before);
-  return publish(seed, extension, applied, judged, context);
+  const observed = await observeShoot(seed, key.namespace, applied, context);
+  const previous = { conditions: extension.status?.conditions ?? [], now: context.now() };
+  const assessment =
+    'reason' in observed
+      ? assessAsUnknown(applied, observed.reason, observed.message)
+      : assess(applied, observed, previous);
+  return publish(seed, extension, applied, assessment, context);
 };
 
-/** How often a Shoot that is waking is looked at, in seconds. */
+/** Seconds between two checks of a Shoot that is waking up. */
 const WAKING = 20;
 
 /** True when `managed-resources` has recorded what it applied. */
@@ -63,27 +66,32 @@ function isFailed({ spec: { shoot } }: Cluster): boolean {
   return shoot.status?.lastOperation?.state === 'Failed';
 }
 
-/** True when the extension leaves the Shoot, or the Shoot is being deleted: neither is judged. */
+/** True when the extension leaves the Shoot, or the Shoot is being deleted: neither is assessed. */
 function isLeaving(operation: OperationType, { spec: { shoot } }: Cluster): boolean {
   return operation === 'Delete' || operation === 'Migrate' || shoot.metadata.deletionTimestamp !== undefined;
 }
 
-/** Neither its API nor Flux runs (traps 17, 34). */
+/** True while neither the API server of the shoot nor Flux is running (traps 17, 34). */
 function isHibernated({ spec: { shoot } }: Cluster): boolean {
   return shoot.spec?.hibernation?.enabled === true || shoot.status?.hibernated === true;
 }
 
-/** Why the shoot cannot be asked. */
-interface NotAsked {
+/** Why the shoot cannot be observed. */
+interface Unreachable {
   reason: string;
   message: string;
 }
 
-async function ask(seed: KubeClient, namespace: string, applied: Applied, context: Context): Promise<Seen | NotAsked> {
+async function observeShoot(
+  seed: KubeClient,
+  namespace: string,
+  applied: Applied,
+  context: Context,
+): Promise<Observed | Unreachable> {
   try {
-    const look = (shoot: KubeClient) => lookAt(shoot, applied).catch(notReachable);
-    const seen = await withShoot({ seed, namespace, context }, look, { userAgent: 'shoot-flux/readiness' });
-    return seen ?? noAccess;
+    const act = (shoot: KubeClient) => observe(shoot, applied).catch(notReachable);
+    const observed = await withShoot({ seed, namespace, context }, act, { userAgent: 'shoot-flux/readiness' });
+    return observed ?? noAccess;
   } catch (error) {
     // The seed did not answer, which says nothing about the shoot: the run is retried.
     if (error instanceof KubeError) throw error;
@@ -91,11 +99,11 @@ async function ask(seed: KubeClient, namespace: string, applied: Applied, contex
   }
 }
 
-const noAccess: NotAsked = {
+const noAccess: Unreachable = {
   reason: 'NoShootAccess',
-  message: 'The control plane holds no kubeconfig for the shoot (Secret gardener or gardener-internal).',
+  message: 'The control plane has no kubeconfig for the shoot (Secret gardener or gardener-internal).',
 };
 
-function notReachable(error: unknown): NotAsked {
-  return { reason: 'ShootNotReachable', message: `The shoot cannot be asked: ${describeError(error)}` };
+function notReachable(error: unknown): Unreachable {
+  return { reason: 'ShootNotReachable', message: `The shoot cannot be reached: ${describeError(error)}` };
 }

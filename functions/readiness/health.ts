@@ -1,52 +1,55 @@
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
-import { SUSPENDED, type Told, type Verdict } from './verdict.ts';
+import { SUSPENDED, type UntimedCondition, type Verdict } from './verdict.ts';
 
-/** The condition of the Shoot that gardenlet takes from our Extension, where an operator wants that (decision 20). */
+/** The Shoot condition that gardenlet copies from our Extension, if an operator enables it (decision 20). */
 export const SHOOT_HEALTH = 'SystemComponentsHealthy';
 
-/** What is broken for no longer than this may be an image that is pulled, or a push that is mended already. */
+/** A failure shorter than this may be an image that is being pulled, or a wrong push that is already corrected. */
 const GRACE_SECONDS = 300;
 
 /**
- * Pure: what the Shoot's health is told, in the words that gardenlet knows (facts/gardener.md 5.4); undefined: nothing.
- * Only what still follows the configuration counts: what the mode has released is the user's own, who may also remove
- * it.
- * @param live what is published now: it tells since when something is broken
+ * Returns the condition for the Shoot's health, with the statuses that gardenlet knows (rule 5.4), or undefined for
+ * none. Only the parts that still follow the configuration count: released parts are the user's own, who may remove
+ * them.
+ * @param live the published condition: it says since when Flux has been failing
  */
 export function shootHealth(
   applied: Applied,
   verdicts: Verdict[],
   live: Condition | undefined,
   now: Date,
-): Told | undefined {
+): UntimedCondition | undefined {
   const followed = verdicts.filter(({ type }) => isFollowed(applied, type));
   if (followed.length === 0) return undefined;
   const notReady = followed.filter(({ status }) => status !== 'True');
-  // What follows the configuration stays suspended only where that says so.
-  const broken = notReady.filter(({ reason }) => reason !== SUSPENDED);
-  if (broken.length === 0) {
-    const message = notReady.length === 0 ? 'Flux works.' : 'Flux works, as far as it is not suspended.';
-    return { type: SHOOT_HEALTH, status: 'True', reason: 'HealthCheckSuccessful', message };
+  // An object that follows the configuration stays suspended only if the configuration says so.
+  const failing = notReady.filter(({ reason }) => reason !== SUSPENDED);
+  if (failing.length === 0) {
+    return healthy(notReady.length === 0 ? 'Flux is healthy.' : 'Flux is healthy, apart from suspended objects.');
   }
-  const message = broken.map((verdict) => verdict.message).join(' ');
-  if (isYoung(live, now))
+  const message = failing.map((verdict) => verdict.message).join(' ');
+  if (isInGracePeriod(live, now))
     return { type: SHOOT_HEALTH, status: 'Progressing', reason: 'HealthCheckProgressing', message };
-  const failed = broken.some(({ status }) => status === 'False');
-  const codes = [...new Set(broken.flatMap((verdict) => verdict.codes ?? []))];
+  const isFalse = failing.some(({ status }) => status === 'False');
+  const codes = [...new Set(failing.flatMap((verdict) => verdict.codes ?? []))];
   return {
     type: SHOOT_HEALTH,
-    status: failed ? 'False' : 'Unknown',
-    reason: failed ? 'HealthCheckUnsuccessful' : 'ConditionCheckError',
+    status: isFalse ? 'False' : 'Unknown',
+    reason: isFalse ? 'HealthCheckUnsuccessful' : 'ConditionCheckError',
     message,
     ...(codes.length > 0 && { codes }),
   };
 }
 
-/** What is told while the shoot is not asked. */
-export function restingHealth(live: Condition | undefined, isHibernated: boolean): Told | undefined {
+/** Returns the condition for the Shoot's health while the shoot is not assessed. */
+export function healthWhilePaused(live: Condition | undefined, isHibernated: boolean): UntimedCondition | undefined {
   if (live === undefined || !isHibernated) return live;
-  return { type: SHOOT_HEALTH, status: 'True', reason: 'HealthCheckSuccessful', message: 'The Shoot is hibernated.' };
+  return healthy('The Shoot is hibernated.');
+}
+
+function healthy(message: string): UntimedCondition {
+  return { type: SHOOT_HEALTH, status: 'True', reason: 'HealthCheckSuccessful', message };
 }
 
 function isFollowed({ managedResources }: Applied, type: Verdict['type']): boolean {
@@ -54,8 +57,8 @@ function isFollowed({ managedResources }: Applied, type: Verdict['type']): boole
   return managedResources[type === 'FluxReady' ? controllers : sync] !== undefined;
 }
 
-/** Progressing is told from the first failed look on, and once it has become more it does not become less. */
-function isYoung(live: Condition | undefined, now: Date): boolean {
+/** The grace period starts with the first failed check. Once it is over, the condition does not return to Progressing. */
+function isInGracePeriod(live: Condition | undefined, now: Date): boolean {
   if (live === undefined || live.status === 'True') return true;
   const since = Date.parse(live.lastTransitionTime);
   return live.status === 'Progressing' && now.getTime() - since < GRACE_SECONDS * 1000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { readiness } from './kstatus.ts';
 
-const condition = (type: string, status: string, message = 'told') => ({ type, status, reason: 'Any', message });
+const condition = (type: string, status: string, message = 'reported') => ({ type, status, reason: 'Any', message });
 const object = (parts: {
   generation?: number;
   deletionTimestamp?: string;
@@ -24,7 +24,7 @@ const ready = { observedGeneration: 1, conditions: [condition('Ready', 'True')] 
 describe('readiness', () => {
   it.each<[string, Parameters<typeof object>[0], string]>([
     ['Ready=True for the current generation', { status: ready }, 'current'],
-    ['Ready=True of a former generation', { generation: 2, status: ready }, 'in progress'],
+    ['Ready=True of a previous generation', { generation: 2, status: ready }, 'in progress'],
     ['no status yet', {}, 'in progress'],
     ['the default observedGeneration of a fresh object', { status: { observedGeneration: -1 } }, 'in progress'],
     [
@@ -48,7 +48,7 @@ describe('readiness', () => {
     expect(readiness(object(parts)).state).toBe(state);
   });
 
-  it('tells at which step the controller is, since when, and whether it has come to an end before', () => {
+  it('returns the step of the controller, its start, and whether it has finished this generation before', () => {
     const lastTransitionTime = '2026-01-02T03:04:05Z';
     const unknown = { ...condition('Ready', 'Unknown', 'Reconciliation in progress'), lastTransitionTime };
     const conditions = [unknown, condition('Reconciling', 'True', 'Building manifests')];
@@ -65,12 +65,12 @@ describe('readiness', () => {
     });
   });
 
-  it('passes on what Flux says of a failure', () => {
+  it('passes on the message of Flux about a failure', () => {
     const failed = { observedGeneration: 1, conditions: [condition('Ready', 'False', 'authentication failed')] };
     expect(readiness(object({ status: failed }))).toEqual({ state: 'in progress', message: 'authentication failed' });
   });
 
-  it('tells the revision that was applied', () => {
+  it('returns the applied revision', () => {
     expect(readiness(object({ status: { ...ready, lastAppliedRevision: 'main@sha1:abc' } }))).toEqual({
       state: 'current',
       revision: 'main@sha1:abc',

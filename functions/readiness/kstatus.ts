@@ -1,16 +1,16 @@
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
-/** Readiness of a Flux object, as kstatus and the Flux CLI tell it (facts/flux.md 4.1). */
+/** Readiness of a Flux object, by the rules of kstatus and the Flux CLI (docs/flux-facts.md, Conditions and events). */
 export type Readiness =
   | { state: 'current'; revision?: string | undefined }
   | { state: 'in progress'; message: string; attempt?: Attempt | undefined }
   | { state: 'failed' | 'terminating' | 'suspended'; message: string };
 
-/** The controller is at work, and how that ends is open: neither a success nor a failure. */
+/** A reconciliation that the controller has started and not finished: neither a success nor a failure. */
 export interface Attempt {
-  /** When it began, RFC 3339. */
+  /** When it started, RFC 3339. */
   since: string;
-  /** It has come to an end for this generation before, so that nothing but time has passed since. */
+  /** The controller has finished this generation before, and now only reconciles it again. */
   isRepeated: boolean;
 }
 
@@ -30,8 +30,8 @@ interface FluxStatus {
 }
 
 /**
- * `Ready=False` is usually transient, so it is "in progress" with its message; only `Stalled` is "failed". A suspended
- * object's conditions are stale (facts/flux.md 4.3): it is not judged.
+ * Returns the readiness of a Flux object. `Ready=False` is usually transient, so it is "in progress" with its message;
+ * only `Stalled` is "failed". The conditions of a suspended object are stale, so they do not count.
  */
 export function readiness(object: KubeObject): Readiness {
   const status = (object.status ?? {}) as FluxStatus;
@@ -49,7 +49,7 @@ export function readiness(object: KubeObject): Readiness {
     return { state: 'current', revision: status.lastAppliedRevision ?? status.artifact?.revision };
   }
   if (ready?.status === 'False') return { state: 'in progress', message: ready.message };
-  // Reconciling tells the step, Ready the same words at each.
+  // The message of Reconciling names the current step; that of Ready is the same for all steps.
   const message = (isAtWork ? reconciling.message : undefined) ?? (ready?.status === 'Unknown' ? ready.message : NEW);
   const since = ready?.status === 'Unknown' ? ready.lastTransitionTime : undefined;
   return {

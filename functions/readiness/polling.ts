@@ -1,32 +1,32 @@
 import type { Condition } from '../../shared/gardener/types.ts';
 
-/** How often a shoot is asked where nothing is expected to change, in seconds. */
+/** Seconds between two checks of a shoot where no change is expected. */
 export const RARELY = 600;
-/** … and where a controller is at work, which seldom takes longer. */
+/** Seconds between two checks while a controller reconciles, which seldom takes longer. */
 export const SOON = 20;
 
-/** After a success, in seconds: how long what was applied may not have shown yet, and how often it is looked for. */
-const SETTLING = { for: 900, every: 120 };
+/** Flux may use the applied objects late: how long to check more often after a success, and how often, in seconds. */
+const AFTER_SUCCESS = { for: 900, every: 120 };
 
 /**
- * When to ask the shoot again, in seconds: quick while something is moving, rarer the longer it takes, rare when all
- * is well, never for a shoot that is Ready and where all that is judged is the user's own. Not rare at once, though:
- * Flux takes no notice of another key or password before its next interval, and is Ready until then.
+ * Returns the seconds until the next check of the shoot: few while the state changes, more the longer it stays the
+ * same, many when everything is Ready, and undefined when everything is Ready and released. After a success it checks
+ * often at first: Flux uses a new key or password only at its next interval, and is Ready until then.
  */
-export function nextLook(
+export function secondsUntilNextCheck(
   conditions: Condition[],
   allTrue: boolean,
   isReleased: boolean,
   now: Date,
-  /** When the last operation ended, in ms: it may mend what was broken for long, and break what was well. */
+  /** When the last operation ended, in ms: it may repair an old failure, or break a healthy Flux. */
   endedAt = 0,
 ): number | undefined {
   const applied = (now.getTime() - endedAt) / 1000;
   if (allTrue && isReleased) return undefined;
-  if (allTrue) return applied < SETTLING.for ? SETTLING.every : RARELY;
+  if (allTrue) return applied < AFTER_SUCCESS.for ? AFTER_SUCCESS.every : RARELY;
   const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime));
-  const quiet = (now.getTime() - Math.max(endedAt, ...changes)) / 1000;
-  if (quiet < 120) return 5;
-  if (quiet < 900) return SOON;
-  return quiet < 21_600 ? 120 : RARELY;
+  const unchanged = (now.getTime() - Math.max(endedAt, ...changes)) / 1000;
+  if (unchanged < 120) return 5;
+  if (unchanged < 900) return SOON;
+  return unchanged < 21_600 ? 120 : RARELY;
 }

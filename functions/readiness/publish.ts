@@ -5,61 +5,60 @@ import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { allOurs, conditions, configurationFollowed } from './conditions.ts';
-import { restingHealth, SHOOT_HEALTH, shootHealth } from './health.ts';
-import type { Judged } from './judge.ts';
-import { nextLook, SOON } from './polling.ts';
+import type { Assessment } from './assess.ts';
+import { configurationFollowed, mergeConditions, ownTypes } from './conditions.ts';
+import { healthWhilePaused, SHOOT_HEALTH, shootHealth } from './health.ts';
+import { SOON, secondsUntilNextCheck } from './polling.ts';
 
-/** Writes what was judged, and says when to look again. */
+/** Writes the verdicts to the Extension, and returns when to check the shoot again. */
 export async function publish(
   seed: KubeClient,
   extension: Extension,
   applied: Applied,
-  { verdicts, flux, isOpen }: Judged,
+  { verdicts, flux, isReconciling }: Assessment,
   context: Context,
 ): Promise<Outcome> {
   const now = context.now();
   const live = extension.status?.conditions ?? [];
   const health = context.settings.shootHealth ? shootHealth(applied, verdicts, healthOf(live), now) : undefined;
-  const told = [...verdicts, ...configurationFollowed(applied), ...(health === undefined ? [] : [health])];
-  const next = conditions(live, allOurs, told, now);
+  const current = [...verdicts, ...configurationFollowed(applied), ...(health === undefined ? [] : [health])];
+  const next = mergeConditions(live, ownTypes, current, now);
   await write(seed, extension, next, context, flux);
   const own = (next ?? live).filter(({ type }) => verdicts.some((verdict) => verdict.type === type));
   const allTrue = verdicts.every(({ status }) => status === 'True');
-  if (allTrue && isOpen) return requeueAfter(SOON);
+  if (allTrue && isReconciling) return requeueAfter(SOON);
   const endedAt = Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') || 0;
-  const seconds = nextLook(own, allTrue, isReleased(applied), now, endedAt);
+  const seconds = secondsUntilNextCheck(own, allTrue, isReleased(applied), now, endedAt);
   return seconds === undefined ? done : requeueAfter(seconds);
 }
 
-/** True where all that is judged is the user's own. */
+/** True when the sync mode has released everything that is assessed. */
 function isReleased({ managedResources }: Applied): boolean {
   const { controllers, sync } = managedResourceNames;
   return managedResources[controllers] === undefined && managedResources[sync] === undefined;
 }
 
-/** Our own conditions stay as they were judged; the Shoot's health must not stay bad, nor stay when nobody wants it. */
-export async function rest(
+/**
+ * Updates only the Shoot's health while the shoot is not assessed: it must not stay False during hibernation, and must
+ * disappear when an operator disables it. The other conditions keep their last state.
+ */
+export async function publishWhilePaused(
   seed: KubeClient,
   extension: Extension,
-  hibernated: boolean,
+  isHibernated: boolean,
   context: Context,
 ): Promise<void> {
   const live = extension.status?.conditions ?? [];
-  const health = context.settings.shootHealth ? restingHealth(healthOf(live), hibernated) : undefined;
-  await write(
-    seed,
-    extension,
-    conditions(live, [SHOOT_HEALTH], health === undefined ? [] : [health], context.now()),
-    context,
-  );
+  const health = context.settings.shootHealth ? healthWhilePaused(healthOf(live), isHibernated) : undefined;
+  const current = health === undefined ? [] : [health];
+  await write(seed, extension, mergeConditions(live, [SHOOT_HEALTH], current, context.now()), context);
 }
 
 function healthOf(live: Condition[]): Condition | undefined {
   return live.find(({ type }) => type === SHOOT_HEALTH);
 }
 
-/** Guarded by the version that was read: another writer's conditions are never lost (trap 11). */
+/** Writes only to the version that was read, so the conditions of other writers are never lost (trap 11). */
 async function write(
   seed: KubeClient,
   extension: Extension,
@@ -80,16 +79,16 @@ async function write(
     { metadata: { resourceVersion }, status },
     { fieldManager: 'shoot-flux-readiness', subresource: 'status' },
   );
-  for (const condition of turned(extension.status?.conditions ?? [], next ?? [])) {
+  for (const condition of changedConditions(extension.status?.conditions ?? [], next ?? [])) {
     const { type, status, reason, message, codes } = condition;
-    if (status === 'True') log.info('condition', { type, status, reason });
-    // A code stands where somebody has to mend something, and not where it only takes time.
-    else log[codes === undefined ? 'info' : 'warn']('condition', { type, status, reason, error: message });
+    if (status === 'True') log.info('condition changed', { type, status, reason });
+    // A failure without a code only takes time; one with a code has to be corrected by a user.
+    else log[codes === undefined ? 'info' : 'warn']('condition changed', { type, status, reason, error: message });
   }
 }
 
-/** What says something else than before, not only of another revision or configuration. */
-function turned(live: Condition[], next: Condition[]): Condition[] {
+/** The conditions whose status or reason has changed, not only the revision or configuration in their message. */
+function changedConditions(live: Condition[], next: Condition[]): Condition[] {
   return next.filter(({ type, status, reason }) => {
     const before = live.find((condition) => condition.type === type);
     return before?.status !== status || before.reason !== reason;

@@ -1,23 +1,22 @@
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 
 /** A condition without its times. */
-export type Told = Pick<Condition, 'type' | 'status' | 'reason' | 'message' | 'codes'>;
+export type UntimedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message' | 'codes'>;
 
-/** Reason of what somebody has suspended. */
+/** The reason of suspended objects. */
 export const SUSPENDED = 'Suspended';
 
-/** What is judged of a shoot. */
-export interface Verdict extends Told {
+/** The result of assessing one part of Flux in a shoot. */
+export interface Verdict extends UntimedCondition {
   type: 'FluxReady' | 'SourceReady' | 'KustomizationReady';
   status: 'True' | 'False' | 'Unknown';
 }
 
-/** The same, and which configuration it is told of. */
-export function hashed<T extends Told>(told: T, applied: Applied): T {
-  return { ...told, message: `${told.message}${hashText(applied)}` };
+/** Appends the hash of the configuration that the condition is about to its message. */
+export function withConfigHash<T extends UntimedCondition>(condition: T, applied: Applied): T {
+  return { ...condition, message: `${condition.message}${configHashSuffix(applied)}` };
 }
 
-/** At the end of what is told. */
-export function hashText({ configHash }: Applied): string {
+export function configHashSuffix({ configHash }: Applied): string {
   return ` (config ${configHash})`;
 }

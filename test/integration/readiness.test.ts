@@ -263,7 +263,7 @@ describe('conditions', () => {
     for (const type of ['FluxReady', 'SourceReady', 'KustomizationReady']) {
       expect(await condition(type)).toMatchObject({
         ...{ status: 'Unknown', reason: 'ShootNotReachable' },
-        message: expect.stringMatching(/^The shoot cannot be asked: GET .*503.* \(config c0ffee\)$/),
+        message: expect.stringMatching(/^The shoot cannot be reached: GET .*503.* \(config c0ffee\)$/),
       });
     }
     expect(await health()).toMatchObject({ status: 'Progressing' });

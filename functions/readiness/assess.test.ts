@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory } from '../../shared/gardener/testing.ts';
 import type { Applied, Condition, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { judge as judgeAfter, type Seen, unknown } from './judge.ts';
+import { assess as assessAfter, assessAsUnknown, type Observed } from './assess.ts';
 
 const object = (kind: string, name: string): ShootObject => ({
   apiVersion: 'x.toolkit.fluxcd.io/v1',
@@ -37,11 +37,12 @@ const source = live(object('GitRepository', 'repo'), 'True');
 const kustomization = live(object('Kustomization', 'apps'), 'True');
 
 const now = new Date('2026-03-04T05:06:07Z');
-const judge = (of: Applied, seen: Seen, conditions: Condition[] = []) => judgeAfter(of, seen, { conditions, now });
+const assess = (of: Applied, observed: Observed, conditions: Condition[] = []) =>
+  assessAfter(of, observed, { conditions, now });
 
-describe('judge', () => {
-  it('everything Ready, each condition with the config hash that it judged', () => {
-    const { verdicts, flux } = judge(applied, { deployments, source, kustomization });
+describe('assess', () => {
+  it('reports True for everything that is Ready, each with the config hash that it is about', () => {
+    const { verdicts, flux } = assess(applied, { deployments, source, kustomization });
     expect(verdicts.map(({ type, status }) => [type, status])).toEqual([
       ['FluxReady', 'True'],
       ['SourceReady', 'True'],
@@ -51,9 +52,9 @@ describe('judge', () => {
     expect(flux).toEqual({ configHash: 'c0ffee', ready: true, appliedRevision: 'main@sha1:abc' });
   });
 
-  it('takes no more out of the shoot than a status holds, whatever somebody writes there', () => {
+  it('limits the length of everything that it copies from the shoot', () => {
     const huge = 'x'.repeat(100_000);
-    const told = (of: KubeObject, message: string) => ({
+    const withHugeStatus = (of: KubeObject, message: string) => ({
       ...of,
       spec: { url: `https://example.com/${huge}`, path: huge, ref: { branch: huge } },
       status: {
@@ -62,14 +63,18 @@ describe('judge', () => {
       },
     });
     for (const message of ['', huge, `couldn't find remote ref ${huge}`, `kustomize build failed: ${huge}`]) {
-      const seen = { deployments, source: told(source, message), kustomization: told(kustomization, message) };
-      expect(JSON.stringify(judge(applied, seen)).length).toBeLessThan(10_000);
+      const seen = {
+        deployments,
+        source: withHugeStatus(source, message),
+        kustomization: withHugeStatus(kustomization, message),
+      };
+      expect(JSON.stringify(assess(applied, seen)).length).toBeLessThan(10_000);
     }
   });
 
-  it('says what Flux says of a failing source', () => {
+  it('passes on the message of Flux about a failing source', () => {
     const failing = live(object('GitRepository', 'repo'), 'False', 'the cat sat on the mat');
-    const { verdicts, flux } = judge(applied, { deployments, source: failing, kustomization });
+    const { verdicts, flux } = assess(applied, { deployments, source: failing, kustomization });
     expect(verdicts[1]).toMatchObject({ status: 'False', message: expect.stringContaining('the cat sat on the mat') });
     expect(flux).toEqual({
       configHash: 'c0ffee',
@@ -79,9 +84,9 @@ describe('judge', () => {
     });
   });
 
-  it('says what mends it, where that is known, and that it is tried again', () => {
+  it('names the remedy and a retryable code for a known failure', () => {
     const failing = live(object('GitRepository', 'repo'), 'False', 'couldn\'t find remote ref "refs/heads/mian"');
-    expect(judge(applied, { deployments, source: failing, kustomization }).verdicts[1]).toMatchObject({
+    expect(assess(applied, { deployments, source: failing, kustomization }).verdicts[1]).toMatchObject({
       reason: 'RevisionNotFound',
       codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
       message: expect.stringMatching(
@@ -96,12 +101,12 @@ describe('judge', () => {
     ['repo', true, 's', 'source.template.spec.ref of the providerConfig'],
     ['main-gitrepo', true, undefined, 'spec.ref of GitRepository flux-system/main-gitrepo in the shoot'],
   ])(
-    'the remedy is where %s is configured (ConfigMap: %s, ManagedResource: %s)',
+    'the remedy names the place where %s is configured (ConfigMap: %s, ManagedResource: %s)',
     (name, fromFluxConfig, sync, place) => {
       const wanted = object('GitRepository', name);
       const managedResources: Record<string, string> = sync === undefined ? {} : { 'shoot-flux-sync': sync };
       const failing = live(wanted, 'False', 'couldn\'t find remote ref "refs/heads/mian"');
-      const { verdicts } = judge(appliedFactory({ source: wanted, fromFluxConfig, managedResources }), {
+      const { verdicts } = assess(appliedFactory({ source: wanted, fromFluxConfig, managedResources }), {
         deployments,
         source: failing,
       });
@@ -109,18 +114,18 @@ describe('judge', () => {
     },
   );
 
-  it('what is suspended or being deleted is told as that', () => {
+  it('reports suspended objects and objects that are being deleted as such', () => {
     const suspended = { ...source, spec: { suspend: true } };
     const terminating = { ...source, metadata: { ...source.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' } };
-    const reasons = [suspended, terminating].map((seen) => judge(applied, { deployments, source: seen }).verdicts[1]);
+    const reasons = [suspended, terminating].map((seen) => assess(applied, { deployments, source: seen }).verdicts[1]);
     expect(reasons).toMatchObject([
       { reason: 'Suspended', message: expect.stringContaining('spec.suspend of GitRepository flux-system/repo') },
       { reason: 'Terminating', message: expect.stringContaining('finalizers') },
     ]);
   });
 
-  it('trap 15: controllers without nodes are told, but do not make the sync unready', () => {
-    const { verdicts, flux } = judge(applied, { deployments: [], source, kustomization });
+  it('trap 15: reports controllers without nodes, but does not count the sync as not Ready', () => {
+    const { verdicts, flux } = assess(applied, { deployments: [], source, kustomization });
     expect(verdicts[0]).toMatchObject({
       status: 'False',
       message: expect.stringContaining('source-controller, kustomize-controller'),
@@ -144,73 +149,73 @@ describe('judge', () => {
     [
       { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' },
       'ReplicaSet "source-controller-5b" has timed out progressing.',
-      'nodes may be missing, or images that cannot be pulled',
+      'nodes may be missing, or images cannot be pulled',
       undefined,
     ],
-  ])('controllers that do not come up: %j', (condition, message, remedy, codes) => {
+  ])('explains why controllers do not become available: %j', (condition, message, remedy, codes) => {
     const waiting = { ...deployment('source-controller', 0), status: { conditions: [{ ...condition, message }] } };
-    const [flux] = judge(applied, { deployments: [waiting, ...deployments.slice(1)], source, kustomization }).verdicts;
+    const [flux] = assess(applied, { deployments: [waiting, ...deployments.slice(1)], source, kustomization }).verdicts;
     expect(flux).toMatchObject({ status: 'False', message: expect.stringContaining(remedy) });
     expect(flux?.message).toMatch(/^Not available: source-controller; /);
     expect(flux?.codes).toEqual(codes);
   });
 
   it.each([
-    ['the pod of the former release still runs', deployment('source-controller', 1, { replicas: 2 })],
-    ['the new pod is not there yet', deployment('source-controller', 1, { updatedReplicas: 0 })],
-    ['what is there is of a former generation', deployment('source-controller', 1, { observedGeneration: 0 })],
-  ])('a release that does not come up does not run: %s', (_, waiting) => {
-    const [flux] = judge(applied, { deployments: [waiting, ...deployments.slice(1)], source, kustomization }).verdicts;
+    ['the pod of the previous release is still running', deployment('source-controller', 1, { replicas: 2 })],
+    ['the new pod does not exist yet', deployment('source-controller', 1, { updatedReplicas: 0 })],
+    ['the status is of a previous generation', deployment('source-controller', 1, { observedGeneration: 0 })],
+  ])('does not report a release as available before its rollout is complete: %s', (_, waiting) => {
+    const [flux] = assess(applied, { deployments: [waiting, ...deployments.slice(1)], source, kustomization }).verdicts;
     expect(flux).toMatchObject({ status: 'False', message: expect.stringMatching(/^Not available yet: source-c/) });
   });
 
-  it('whatever Kubernetes says of pods that are refused is cut and holds no secret', () => {
+  it('shortens the messages of Kubernetes about rejected pods and removes secrets', () => {
     const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
     const condition = { type: 'ReplicaFailure', status: 'True', message: `exceeded quota: ${url}` };
     const waiting = deployment('source-controller', 0, { conditions: [condition] });
-    const [flux] = judge(applied, { deployments: [waiting], source, kustomization }).verdicts;
+    const [flux] = assess(applied, { deployments: [waiting], source, kustomization }).verdicts;
     expect(flux?.message.length).toBeLessThan(1500);
     expect(flux?.message).not.toContain('s3cr3t');
   });
 
-  it('tells the release that runs, which the user may have chosen where the mode has let go', () => {
+  it('reports the release that is running, which users may choose once it is released to them', () => {
     const labels = { 'app.kubernetes.io/version': 'v2.10.1' };
     const own = deployments.map((one) => ({ ...one, metadata: { ...one.metadata, labels } }));
-    expect(judge(applied, { deployments: own }).verdicts[0]?.message).toBe('Flux v2.10.1 runs. (config c0ffee)');
-    expect(judge(applied, { deployments }).verdicts[0]?.message).toBe(
-      `Flux ${applied.fluxVersion} runs. (config c0ffee)`,
+    expect(assess(applied, { deployments: own }).verdicts[0]?.message).toBe('Flux v2.10.1 is running. (config c0ffee)');
+    expect(assess(applied, { deployments }).verdicts[0]?.message).toBe(
+      `Flux ${applied.fluxVersion} is running. (config c0ffee)`,
     );
   });
 
-  it('controllers that somebody has switched off do not run', () => {
+  it('reports controllers that are scaled to 0 replicas', () => {
     const off = { ...deployment('source-controller', 0, { replicas: 0, updatedReplicas: 0 }), spec: { replicas: 0 } };
-    const [flux] = judge(applied, { deployments: [off, ...deployments.slice(1)], source, kustomization }).verdicts;
+    const [flux] = assess(applied, { deployments: [off, ...deployments.slice(1)], source, kustomization }).verdicts;
     expect(flux).toMatchObject({
       status: 'False',
       message: expect.stringContaining('Not available: source-controller; some are scaled to 0 replicas; scale them'),
     });
   });
 
-  it('an object that is missing is told', () => {
-    const { verdicts } = judge(applied, { deployments, kustomization });
+  it('reports a missing object', () => {
+    const { verdicts } = assess(applied, { deployments, kustomization });
     expect(verdicts[1]).toMatchObject({
       ...{ type: 'SourceReady', reason: 'Missing', status: 'False' },
-      message: expect.stringContaining('GitRepository flux-system/repo is not in the shoot; create it again'),
+      message: expect.stringContaining('GitRepository flux-system/repo does not exist in the shoot; create it again'),
     });
     const followed = { ...applied, managedResources: { 'shoot-flux-sync': 's' } };
-    expect(judge(followed, { deployments, kustomization }).verdicts[1]?.message).toContain('makes it anew');
+    expect(assess(followed, { deployments, kustomization }).verdicts[1]?.message).toContain('recreates it');
   });
 
-  it('nothing is said of a source that is not configured', () => {
-    const { verdicts, flux } = judge(appliedFactory(), { deployments });
+  it('reports nothing about a source that is not configured', () => {
+    const { verdicts, flux } = assess(appliedFactory(), { deployments });
     expect(verdicts.map(({ type }) => type)).toEqual(['FluxReady']);
     expect(flux.ready).toBe(true);
   });
 });
 
-describe('a controller at work', () => {
-  /** As kustomize-controller writes it at every interval and every revision. */
-  const atWork = (seconds: number, observedGeneration = 1): KubeObject => ({
+describe('assess while a controller reconciles', () => {
+  /** The status that kustomize-controller writes at every interval and every revision. */
+  const reconciling = (seconds: number, observedGeneration = 1): KubeObject => ({
     ...kustomization,
     status: {
       observedGeneration,
@@ -227,12 +232,18 @@ describe('a controller at work', () => {
       ],
     },
   });
-  const told = (status: Condition['status'], parts: Partial<Condition> = {}) =>
-    conditionFactory({ type: 'KustomizationReady', status, reason: 'R', message: 'Told. (config c0ffee)', ...parts });
+  const published = (status: Condition['status'], parts: Partial<Condition> = {}) =>
+    conditionFactory({
+      type: 'KustomizationReady',
+      status,
+      reason: 'R',
+      message: 'Published. (config c0ffee)',
+      ...parts,
+    });
   const codes = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
-  const seenAfter = (object: KubeObject, before: Condition) => {
-    const { verdicts, flux, isOpen } = judge(applied, { deployments, source, kustomization: object }, [before]);
-    return { verdict: verdicts[2], ready: flux.ready, isOpen };
+  const assessAfterwards = (object: KubeObject, before: Condition) => {
+    const { verdicts, flux, isReconciling } = assess(applied, { deployments, source, kustomization: object }, [before]);
+    return { verdict: verdicts[2], ready: flux.ready, isReconciling };
   };
   const progressing = {
     verdict: {
@@ -241,43 +252,58 @@ describe('a controller at work', () => {
         'Kustomization flux-system/apps: Running health checks for revision main@sha1:def with a timeout of 4m30s (config c0ffee)',
     },
     ready: false,
-    isOpen: undefined,
+    isReconciling: undefined,
   };
 
-  it('changes nothing while it repeats what has succeeded', () => {
-    expect(seenAfter(atWork(119), told('True'))).toEqual({
-      verdict: { type: 'KustomizationReady', status: 'True', reason: 'R', message: 'Told. (config c0ffee)' },
-      ...{ ready: true, isOpen: true },
+  it('keeps True while the controller repeats a success', () => {
+    expect(assessAfterwards(reconciling(119), published('True'))).toEqual({
+      verdict: { type: 'KustomizationReady', status: 'True', reason: 'R', message: 'Published. (config c0ffee)' },
+      ...{ ready: true, isReconciling: true },
     });
   });
 
   it.each<[string, KubeObject, Condition]>([
-    ['for long', atWork(120), told('True')],
-    ['at a generation that has not succeeded yet', atWork(1, 0), told('True')],
-    ['at another configuration', atWork(1), told('True', { message: 'Told. (config other)' })],
-    ['at what was not Ready', atWork(1), told('False')],
-    ['at what was not known', atWork(1), told('Unknown')],
-  ])('%s is told', (_, object, before) => {
-    expect(seenAfter(object, before)).toEqual(progressing);
+    ['for a long time', reconciling(120), published('True')],
+    ['a generation that has not succeeded yet', reconciling(1, 0), published('True')],
+    ['another configuration', reconciling(1), published('True', { message: 'Published. (config other)' })],
+    ['what was not Ready', reconciling(1), published('False')],
+    ['what was Unknown', reconciling(1), published('Unknown')],
+  ])('reports a controller that reconciles %s', (_, object, before) => {
+    expect(assessAfterwards(object, before)).toEqual(progressing);
   });
 
-  it('a failure that somebody has to mend stays told while it is tried again', () => {
-    const failing = told('False', { codes });
-    const kept = { type: 'KustomizationReady', status: 'False', reason: 'R', message: 'Told. (config c0ffee)', codes };
-    expect(seenAfter(atWork(60, -1), failing)).toEqual({ verdict: kept, ready: false, isOpen: true });
-    expect(seenAfter(atWork(120, -1), failing)).toEqual(progressing);
+  it('keeps a failure that a user has to correct while Flux retries', () => {
+    const failing = published('False', { codes });
+    const kept = {
+      type: 'KustomizationReady',
+      status: 'False',
+      reason: 'R',
+      message: 'Published. (config c0ffee)',
+      codes,
+    };
+    expect(assessAfterwards(reconciling(60, -1), failing)).toEqual({
+      verdict: kept,
+      ready: false,
+      isReconciling: true,
+    });
+    expect(assessAfterwards(reconciling(120, -1), failing)).toEqual(progressing);
   });
 
-  it('an outcome counts at once', () => {
+  it('reports an outcome at once', () => {
     const failed = live(object('Kustomization', 'apps'), 'False', 'kustomize build failed: x');
-    expect(seenAfter(failed, told('True'))).toMatchObject({ verdict: { reason: 'BuildFailed' }, ready: false });
-    expect(seenAfter(kustomization, told('False', { codes }))).toMatchObject({ verdict: { status: 'True' } });
+    expect(assessAfterwards(failed, published('True'))).toMatchObject({
+      verdict: { reason: 'BuildFailed' },
+      ready: false,
+    });
+    expect(assessAfterwards(kustomization, published('False', { codes }))).toMatchObject({
+      verdict: { status: 'True' },
+    });
   });
 });
 
-describe('unknown', () => {
-  it('a shoot that cannot be asked is not Ready, so nothing is released', () => {
-    const { verdicts, flux } = unknown(applied, 'ShootNotReachable', 'connection refused');
+describe('assessAsUnknown', () => {
+  it('does not report a shoot that cannot be reached as Ready, so nothing is released', () => {
+    const { verdicts, flux } = assessAsUnknown(applied, 'ShootNotReachable', 'connection refused');
     expect(verdicts.map(({ status }) => status)).toEqual(['Unknown', 'Unknown', 'Unknown']);
     expect(flux.ready).toBe(false);
   });

@@ -1,10 +1,10 @@
 import type { Applied, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import type { Seen } from './judge.ts';
+import type { Observed } from './assess.ts';
 
-/** At most three requests to the shoot. */
-export async function look(shoot: KubeClient, applied: Applied): Promise<Seen> {
+/** Reads Flux in the shoot, with at most three requests. */
+export async function observe(shoot: KubeClient, applied: Applied): Promise<Observed> {
   const [deployments, source, kustomization] = await Promise.all([
     shoot.list(resources.deployments, {
       namespace: applied.namespace,
@@ -16,7 +16,7 @@ export async function look(shoot: KubeClient, applied: Applied): Promise<Seen> {
   return { deployments: deployments.items, source, kustomization };
 }
 
-/** Plurals of the kinds that a source or root Kustomization may have; Flux's own names, the same in every release. */
+/** Plurals of the kinds of sources and root Kustomizations, which are the same in every Flux release. */
 const plurals: Record<string, string> = {
   GitRepository: 'gitrepositories',
   OCIRepository: 'ocirepositories',

@@ -1,0 +1,138 @@
+import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
+import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
+import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
+import { controllersVerdict } from './controllers.ts';
+import { explain } from './explain/explain.ts';
+import { nameOf, type Origin, remediesFor } from './explain/remedies.ts';
+import { keepVerdictWhileReconciling, type Previous } from './keep-verdict.ts';
+import { type Readiness, readiness } from './kstatus.ts';
+import { configHashSuffix, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
+
+/** Enough for the name of a branch or tag and a digest: owners of a shoot may write anything into a status there. */
+const LONGEST_REVISION = 400;
+
+/** What was read from the shoot; undefined objects do not exist there. */
+export interface Observed {
+  /** The Deployments of Flux in its namespace. */
+  deployments: KubeObject[];
+  source?: KubeObject | undefined;
+  kustomization?: KubeObject | undefined;
+}
+
+/** The verdicts and their summary for one config hash. */
+export interface Assessment {
+  verdicts: Verdict[];
+  flux: FluxStatus;
+  /** A published verdict is kept only while its controller reconciles. */
+  isReconciling?: boolean;
+}
+
+/** Returns verdicts about Flux in the shoot; the message of each ends with the config hash that it is about. */
+export function assess(applied: Applied, observed: Observed, previous: Previous): Assessment {
+  const same = ofSameConfig(applied, previous);
+  const source = objectVerdict('SourceReady', applied, applied.source, observed.source, same);
+  const kustomization = objectVerdict(
+    'KustomizationReady',
+    applied,
+    applied.kustomization,
+    observed.kustomization,
+    same,
+  );
+  const objects = [source, kustomization].filter((verdict) => verdict !== undefined);
+  const synced = objects.map(({ verdict }) => verdict);
+  const verdicts = [controllersVerdict(applied, observed.deployments), ...synced];
+  const revision = (observed.kustomization?.status as { lastAppliedRevision?: string } | undefined)
+    ?.lastAppliedRevision;
+  const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
+  return {
+    verdicts: verdicts.map((verdict) => withConfigHash(verdict, applied)),
+    flux: {
+      configHash: applied.configHash,
+      ready: synced.every(({ status }) => status === 'True'),
+      ...(revision === undefined ? {} : { appliedRevision: safeText(revision, LONGEST_REVISION) }),
+      ...(notReady.length === 0 ? {} : { notReady }),
+    },
+    ...(objects.some(({ isReconciling }) => isReconciling) && { isReconciling: true }),
+  };
+}
+
+/** Returns the verdict Unknown for everything, for example because the shoot cannot be reached. */
+export function assessAsUnknown(applied: Applied, reason: string, message: string): Assessment {
+  const types: Verdict['type'][] = [
+    'FluxReady',
+    ...(applied.source === undefined ? [] : ['SourceReady' as const]),
+    ...(applied.kustomization === undefined ? [] : ['KustomizationReady' as const]),
+  ];
+  return {
+    verdicts: types.map((type) => withConfigHash({ type, status: 'Unknown', reason, message }, applied)),
+    flux: { configHash: applied.configHash, ready: false, notReady: [message] },
+  };
+}
+
+function objectVerdict(
+  type: 'SourceReady' | 'KustomizationReady',
+  applied: Applied,
+  reference: ShootObject | undefined,
+  object: KubeObject | undefined,
+  previous: Previous,
+): { verdict: Verdict; isReconciling: boolean } | undefined {
+  if (reference === undefined) return undefined;
+  const origin = originOf(applied, reference);
+  if (object === undefined) {
+    return { verdict: { type, ...missingState(reference, origin) }, isReconciling: false };
+  }
+  const state = readiness(object);
+  const attempt = state.state === 'in progress' ? state.attempt : undefined;
+  const kept = keepVerdictWhileReconciling(type, attempt, previous);
+  return { verdict: kept ?? { type, ...objectState(object, state, origin) }, isReconciling: kept !== undefined };
+}
+
+function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {
+  const remedy = isReleased
+    ? 'create it again (syncMode Once has released it), or set syncMode to ManifestsOnly or Reconcile'
+    : 'the next reconciliation of the Shoot recreates it';
+  const message = `${kind} ${namespace}/${name} does not exist in the shoot; ${remedy}.`;
+  return { status: 'False', reason: 'Missing', message };
+}
+
+function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit<Verdict, 'type'> {
+  const name = nameOf(object);
+  switch (state.state) {
+    case 'current': {
+      const at = state.revision === undefined ? '' : ` at ${safeText(state.revision, LONGEST_REVISION)}`;
+      return { status: 'True', reason: 'Ready', message: `${name} is Ready${at}.` };
+    }
+    case 'suspended': {
+      const { suspend } = remediesFor(object, origin).places;
+      const message = `${name} is suspended and does not sync; set ${suspend} to false to resume it.`;
+      return { status: 'False', reason: SUSPENDED, message };
+    }
+    case 'terminating': {
+      const message = `${name} is being deleted; if this persists, check which of its finalizers block the deletion.`;
+      return { status: 'False', reason: 'Terminating', message };
+    }
+    default: {
+      const { reason, message, codes } = explain(object, state.message, origin);
+      const fallback = state.state === 'failed' ? 'Stalled' : 'Progressing';
+      return { status: 'False', reason: reason ?? fallback, message, ...(codes.length > 0 && { codes }) };
+    }
+  }
+}
+
+/** Where the user can correct the object: the names of objects from `flux-config` are fixed. */
+function originOf(applied: Applied, { name }: ShootObject): Origin {
+  const isMain = name === MAIN_GIT_REPOSITORY || name === MAIN_KUSTOMIZATION;
+  return {
+    from: applied.fromFluxConfig && isMain ? 'flux-config' : 'providerConfig',
+    isReleased: applied.managedResources[managedResourceNames.sync] === undefined,
+  };
+}
+
+/** The conditions about the same configuration, without its hash. */
+function ofSameConfig(applied: Applied, { conditions, now }: Previous): Previous {
+  const end = configHashSuffix(applied);
+  const same = conditions.filter(({ message }) => message.endsWith(end));
+  return { conditions: same.map((one) => ({ ...one, message: one.message.slice(0, -end.length) })), now };
+}
