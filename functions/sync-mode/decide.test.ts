@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
 import type { ExtensionStatus } from '../../shared/gardener/types.ts';
-import { bootstrapRecord, firstLook } from './decide.ts';
+import { bootstrapRecord, decideFromExtension } from './decide.ts';
 
 const source = {
   apiVersion: 'source.toolkit.fluxcd.io/v1',
@@ -9,41 +9,41 @@ const source = {
   namespace: 'flux-system',
   name: 'a',
 };
-const look = (status: ExtensionStatus) => firstLook(extensionFactory({ status })).type;
+const decide = (status: ExtensionStatus) => decideFromExtension(extensionFactory({ status })).type;
 const flux = (configHash: string, ready: boolean) => ({ flux: { configHash, ready } });
 
-describe('firstLook', () => {
-  it('nothing while nothing was written', () => {
-    expect(look({})).toBe('nothing to record');
+describe('decideFromExtension', () => {
+  it('records nothing before anything is applied', () => {
+    expect(decide({})).toBe('nothing to record');
   });
 
-  it('nothing when it is recorded', () => {
+  it('records nothing twice', () => {
     const bootstrapped = { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'c0ffee' };
-    expect(look({ state: { applied: appliedFactory(), bootstrapped } })).toBe('nothing to record');
+    expect(decide({ state: { applied: appliedFactory(), bootstrapped } })).toBe('nothing to record');
   });
 
-  it('Flux alone: the ManagedResources decide', () => {
-    expect(look({ state: { applied: appliedFactory() } })).toBe('ask');
+  it('checks the ManagedResources for Flux without a source', () => {
+    expect(decide({ state: { applied: appliedFactory() } })).toBe('check ManagedResources');
   });
 
-  it('nothing while something is on its way out of the shoot', () => {
+  it('records nothing while objects are being removed from the shoot', () => {
     expect(
-      look({ state: { applied: appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] }) } }),
+      decide({ state: { applied: appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] }) } }),
     ).toBe('nothing to record');
   });
 
-  it('with a source: only when that is Ready for this very configuration', () => {
+  it('requires a source to be Ready for the applied configuration', () => {
     const state = { applied: appliedFactory({ source }) };
-    expect(look({ state })).toBe('nothing to record');
-    expect(look({ state, providerStatus: flux('c0ffee', false) })).toBe('nothing to record');
-    expect(look({ state, providerStatus: flux('former', true) })).toBe('nothing to record');
-    expect(look({ state, providerStatus: flux('c0ffee', true) })).toBe('ask');
+    expect(decide({ state })).toBe('nothing to record');
+    expect(decide({ state, providerStatus: flux('c0ffee', false) })).toBe('nothing to record');
+    expect(decide({ state, providerStatus: flux('other', true) })).toBe('nothing to record');
+    expect(decide({ state, providerStatus: flux('c0ffee', true) })).toBe('check ManagedResources');
   });
 
   it("records the Go extension's bootstrap with its time", () => {
     const conditions = [conditionFactory({ type: 'FluxBootstrapped' })];
     expect(
-      firstLook(extensionFactory({ status: { state: { applied: appliedFactory({ source }) }, conditions } })),
+      decideFromExtension(extensionFactory({ status: { state: { applied: appliedFactory({ source }) }, conditions } })),
     ).toEqual({
       type: 'record',
       at: '2026-01-02T03:04:05Z',
@@ -52,7 +52,7 @@ describe('firstLook', () => {
 });
 
 describe('bootstrapRecord', () => {
-  it('names what was applied', () => {
+  it('names the applied configuration and Flux release', () => {
     const extension = extensionFactory({ status: { state: { applied: appliedFactory() } } });
     expect(bootstrapRecord(extension, new Date('2026-01-02T03:04:05.678Z'))).toEqual({
       at: '2026-01-02T03:04:05Z',

@@ -2,9 +2,9 @@ import { isOurs } from '../../shared/gardener/gate.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { firstLook } from './decide.ts';
+import { decideFromExtension } from './decide.ts';
 
-/** Records the first success, after which the sync mode decides what still follows the configuration. */
+/** Records the first success. After it, the sync mode decides which parts still follow the configuration. */
 export const definition: FunctionDefinition = {
   name: 'sync-mode',
   description: "Records a Shoot's first success on its Extension.",
@@ -13,9 +13,9 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
-      isNews: (object) => firstLook(object as Extension).type !== 'nothing to record',
-      // What has to be applied for it is applied when the operation ends.
-      wakes: (object) => [firstLook(object as Extension), (object as Extension).status?.lastOperation?.state],
+      isNews: (object) => decideFromExtension(object as Extension).type !== 'nothing to record',
+      // The ManagedResources are applied when the operation ends.
+      wakes: (object) => [decideFromExtension(object as Extension), (object as Extension).status?.lastOperation?.state],
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },
   ],

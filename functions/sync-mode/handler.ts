@@ -4,18 +4,22 @@ import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../shared/gardene
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { bootstrapRecord, firstLook } from './decide.ts';
+import { bootstrapRecord, decideFromExtension } from './decide.ts';
 
-/** Writes `state.bootstrapped` once, guarded by the version of the Extension that was judged. */
+/** Writes `state.bootstrapped` once, and only to the version of the Extension that was read. */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
-  const loaded = await loadExtension(seed, key, (candidate) => firstLook(candidate).type !== 'nothing to record');
+  const loaded = await loadExtension(
+    seed,
+    key,
+    (candidate) => decideFromExtension(candidate).type !== 'nothing to record',
+  );
   if (loaded.state !== 'open' || loaded.operation === 'Delete' || loaded.operation === 'Migrate') return done;
   const { extension } = loaded;
-  const look = firstLook(extension);
-  if (look.type === 'nothing to record') return done;
+  const decision = decideFromExtension(extension);
+  if (decision.type === 'nothing to record') return done;
 
-  if (look.type === 'ask') {
+  if (decision.type === 'check ManagedResources') {
     const { items } = await seed.list<ManagedResource>(resources.managedResources, {
       namespace: key.namespace,
       labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
@@ -23,7 +27,7 @@ export const handler: Handler = async (key, context) => {
     const applied = extension.status?.state?.applied;
     if (applied === undefined || !allApplied(applied, items)) return done;
   }
-  const bootstrapped = bootstrapRecord(extension, look.type === 'record' ? look.at : context.now());
+  const bootstrapped = bootstrapRecord(extension, decision.type === 'record' ? decision.at : context.now());
   const { resourceVersion } = extension.metadata;
   await seed.mergePatch(
     resources.extensions,
