@@ -223,7 +223,13 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         state: 'Succeeded',
         description: expect.stringContaining('are applied'),
       });
-      expectLogged({ message: 'condition changed', level: 'info', type: 'SourceReady', status: 'True', reason: 'Ready' });
+      expectLogged({
+        message: 'condition changed',
+        level: 'info',
+        type: 'SourceReady',
+        status: 'True',
+        reason: 'Ready',
+      });
       expectLogged({ message: 'first success recorded' });
     });
 
