@@ -1,6 +1,4 @@
-import type { Connection } from '../../shared/kube/connection.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type Connection, createKubeClient, type KubeClient, type KubeObject } from './client/client.ts';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from './kube-api/kube-api.ts';
 
 /** An embedded API server with what reaches it. */
@@ -8,7 +6,7 @@ export interface Cluster {
   api: KubeApi;
   connection: Connection;
   /** As the administrator. */
-  client: HttpKubeClient;
+  client: KubeClient;
   /** For kubectl, as YAML. */
   kubeconfig: string;
   stop(): Promise<void>;

@@ -1,10 +1,9 @@
-import type { Shoot } from '../../shared/gardener/types.ts';
-import type { Connection } from '../../shared/kube/connection.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { type Connection, type KubeObject, resources } from './client/client.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import type { Controller } from './controllers/controller.ts';
 import { startKustomizeController } from './flux/kustomize-controller.ts';
 import { startSourceController } from './flux/source-controller.ts';
+import type { Shoot } from './gardener/types.ts';
 import { type GardenShoot, technicalIdOf } from './gardenlet/control-plane.ts';
 import { createGardenlet, type Gardenlet, type GardenletOptions } from './gardenlet/gardenlet.ts';
 import { gardenCrds, seedCrds } from './seed/crds.ts';

@@ -1,5 +1,5 @@
+import type { Connection } from '@shoot-flux/landscape/client';
 import { describeTraces } from '@shoot-flux/landscape/resource-manager/traces';
-import type { Connection } from '../../shared/kube/connection.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { installCrds, seedCrds } from './cluster/crds.ts';
 import { startEtcd } from './cluster/etcd.ts';

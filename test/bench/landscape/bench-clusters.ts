@@ -1,4 +1,4 @@
-import type { Connection } from '../../../shared/kube/connection.ts';
+import type { Connection } from '@shoot-flux/landscape/client';
 import type { HttpKubeClient } from '../../../shared/kube/http-client.ts';
 
 /** One cluster of a bench, for its administrator. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
+import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 
@@ -11,21 +12,27 @@ export async function startEmbeddedClusters(
   crds: KubeObject[],
 ): Promise<BenchClusters> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  const seed = await startCluster(crds);
+  const seedCluster = await startCluster(crds);
   const shootCluster = shoot ? await startCluster() : undefined;
+  const clusters = {
+    seed: await benchCluster(seedCluster, join(folder, 'seed.yaml')),
+    shoot: shootCluster && (await benchCluster(shootCluster, join(folder, 'shoot.yaml'))),
+  };
   return {
     servedBy: 'embedded API',
     needsNamespaces: true,
-    seed: await benchCluster(seed, join(folder, 'seed.yaml')),
-    shoot: shootCluster && (await benchCluster(shootCluster, join(folder, 'shoot.yaml'))),
+    ...clusters,
     async [Symbol.asyncDispose]() {
-      await Promise.all([seed.stop(), shootCluster?.stop()]);
+      clusters.seed.client.close();
+      clusters.shoot?.client.close();
+      await Promise.all([seedCluster.stop(), shootCluster?.stop()]);
       await rm(folder, { recursive: true });
     },
   };
 }
 
-async function benchCluster({ connection, client, kubeconfig }: Cluster, file: string): Promise<BenchCluster> {
+async function benchCluster({ connection, kubeconfig }: Cluster, file: string): Promise<BenchCluster> {
+  const client = createKubeClient(connection, { userAgent: 'bench' });
   await writeFile(file, kubeconfig, { mode: 0o600 });
   return { connection, client, kubeconfig, kubeconfigFile: file };
 }

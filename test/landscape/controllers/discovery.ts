@@ -1,7 +1,5 @@
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { KubeError } from '../../../shared/kube/errors.ts';
-import type { Resource } from '../../../shared/kube/resource.ts';
-import { answer, createTransport, exchange, type Request, withTimeLimit } from '../../../shared/kube/transport.ts';
+import { type Connection, isNotFound, type Resource } from '../client/client.ts';
+import { createTransport } from '../client/transport.ts';
 
 /** Finds where a kind is served, as a REST mapper does: remembers what it found and asks again for what it did not. */
 export interface Discovery {
@@ -26,14 +24,10 @@ export function createDiscovery(connection: Connection): Discovery {
   const known = new Map<string, Resource>();
 
   const get = async <T>(path: string): Promise<T | undefined> => {
-    const resource = { group: '', version: '', plural: path, kind: '', namespaced: false };
-    const request: Request = { method: 'GET', resource, path };
     try {
-      return await withTimeLimit(transport, async (signal) =>
-        answer<T>(transport, request, await exchange(transport, request, signal), signal),
-      );
+      return await transport.call<T>({ method: 'GET', path });
     } catch (error) {
-      if (error instanceof KubeError && error.status === 404) return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   };
@@ -67,6 +61,6 @@ export function createDiscovery(connection: Connection): Discovery {
       }
       return undefined;
     },
-    close: () => transport.agent.destroy(),
+    close: () => transport.close(),
   };
 }

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { GoneError } from '../../../shared/kube/errors.ts';
-import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { isGone, type KubeClient, type KubeObject, type Resource } from '../client/client.ts';
 import { objectText } from './names.ts';
 
 /** What a controller hears; `old` is undefined for an object that was not known before. */
@@ -77,7 +75,7 @@ export function startInformer<T extends KubeObject = KubeObject>(
       try {
         await watch(await list());
       } catch (error) {
-        if (!(error instanceof GoneError)) await sleep(retryMs, undefined, { signal }).catch(() => {});
+        if (!isGone(error)) await sleep(retryMs, undefined, { signal }).catch(() => {});
       }
     }
   };

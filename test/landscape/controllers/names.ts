@@ -1,4 +1,4 @@
-import type { ObjectName } from '../../../shared/kube/resource.ts';
+import type { ObjectName } from '../client/client.ts';
 
 /** `namespace/name`, or `name` for what is cluster-scoped. */
 export function objectText({ namespace, name }: ObjectName): string {

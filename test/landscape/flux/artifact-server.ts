@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { seconds } from '../../../shared/gardener/operation.ts';
+import { seconds } from '../controllers/time.ts';
 
 /** `status.artifact` of a source. */
 export interface Artifact {

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
-import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import {
+  type Connection,
+  createKubeClient,
+  type KubeClient,
+  type KubeObject,
+  type ObjectName,
+  type Resource,
+} from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { createDiscovery, type Discovery } from '../controllers/discovery.ts';
 import { type Informer, startInformer } from '../controllers/informer.ts';
@@ -11,7 +16,7 @@ import { type FluxObject, isWoken } from './status.ts';
 
 /** What one attempt may use. */
 export interface Surroundings {
-  client: HttpKubeClient;
+  client: KubeClient;
   discovery: Discovery;
   resource: Resource;
 }

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../client/client.ts';
 import { FluxFailure } from './status.ts';
 
 /** What opens a repository. */

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { errorMessage } from '../../../shared/errors.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { errorMessage, type KubeObject } from '../client/client.ts';
 import { FluxFailure } from './status.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { resources } from '../../../shared/kube/resource.ts';
+import { resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { eventually } from '../eventually.ts';

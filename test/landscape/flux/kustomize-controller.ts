@@ -3,17 +3,20 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorMessage } from '../../../shared/errors.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import {
+  type Connection,
+  errorMessage,
+  type KubeClient,
+  type KubeObject,
+  type ObjectName,
+  resources,
+} from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
 import type { Discovery } from '../controllers/discovery.ts';
-import { milliseconds } from '../controllers/duration.ts';
 import { objectText } from '../controllers/names.ts';
+import { milliseconds } from '../controllers/time.ts';
 import { inInstallOrder } from '../resource-manager/install-order.ts';
 import { groupOf } from '../resource-manager/references.ts';
-import { apiMessage } from '../resource-manager/target.ts';
 import type { Artifact } from './artifact-server.ts';
 import { type Surroundings, startFluxController } from './flux-controller.ts';
 import { buildFolder, inNamespace, substitute } from './kustomize-build.ts';
@@ -259,7 +262,7 @@ function createCluster(client: KubeClient, discovery: Discovery) {
         } catch (error) {
           throw new FluxFailure(
             'ReconciliationFailed',
-            `${object.kind}/${objectText(wanted.metadata)} dry-run failed: ${apiMessage(error)}`,
+            `${object.kind}/${objectText(wanted.metadata)} dry-run failed: ${errorMessage(error)}`,
           );
         }
         entries.push(entryOf(wanted));

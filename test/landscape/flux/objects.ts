@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import type { KubeObject, Resource } from '../client/client.ts';
 
 const release = join(import.meta.dirname, '../distribution/v2.9.99');
 

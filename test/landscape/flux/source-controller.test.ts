@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readIdentity } from '../../../functions/keys/ssh/identity.ts';
-import { generateIdentity } from '../../../functions/keys/ssh/key-pair.ts';
-import { resources } from '../../../shared/kube/resource.ts';
-import { publicLine } from '../../../shared/ssh/public-key.ts';
+import { resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { eventually } from '../eventually.ts';
+import { generateKeyPair, publicLine } from '../git/keys.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../git/server.ts';
 import { fluxCrds, gitRepositories, gitRepositoryFactory, NAMESPACE } from './objects.ts';
 import { startSourceController } from './source-controller.ts';
@@ -49,13 +47,6 @@ const until = (name: string, status: 'True' | 'False') =>
     return readyOf(object)?.status === status && object;
   });
 
-async function sshKey(type: 'ed25519' | 'rsa') {
-  const identity = await generateIdentity(type);
-  const read = readIdentity(identity);
-  if ('problem' in read) throw new Error(read.problem);
-  return { identity, line: publicLine(read.publicKey, 'test') };
-}
-
 interface Artifact {
   url: string;
   revision: string;
@@ -79,8 +70,8 @@ it('clones, serves the artifact, and follows commits', async () => {
 });
 
 it.each(['ed25519', 'rsa'] as const)('clones over SSH with a deploy key of type %s', async (type) => {
-  const { identity, line } = await sshKey(type);
-  git.addDeployKey(repository.name, line);
+  const { privateKey: identity, publicKey } = generateKeyPair(type);
+  git.addDeployKey(repository.name, publicLine(publicKey));
   await secret(`ssh-${type}`, { identity, known_hosts: git.knownHosts });
   await create(`ssh-${type}`, repository.sshUrl, { secretRef: { name: `ssh-${type}` } });
   await until(`ssh-${type}`, 'True');
@@ -120,7 +111,7 @@ it.each([
   ],
 ] as const)('says what is wrong: %s', async (title, data, reason, message) => {
   const name = `x-${title.replaceAll(/[ _]/g, '-').toLowerCase()}`;
-  if (data !== undefined) await secret(name, data((await sshKey('ed25519')).identity));
+  if (data !== undefined) await secret(name, data(generateKeyPair().privateKey));
   await create(name, repository.sshUrl, { secretRef: { name } });
   const object = await until(name, 'False');
   expect(readyOf(object)).toMatchObject({ reason, message: expect.stringMatching(message) });

@@ -1,12 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { type Connection, type KubeClient, type ObjectName, resources } from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
-import { milliseconds } from '../controllers/duration.ts';
 import { objectText } from '../controllers/names.ts';
+import { milliseconds } from '../controllers/time.ts';
 import { type Artifact, type ArtifactServer, startArtifactServer } from './artifact-server.ts';
 import { type Surroundings, startFluxController } from './flux-controller.ts';
 import { type GitAuth, gitAuth } from './git-auth.ts';

@@ -3,9 +3,9 @@
  * accepts only the host keys of one known_hosts text, both from the environment, as source-controller does; needs no
  * OpenSSH.
  */
-import { createHmac, createPrivateKey } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import ssh2 from 'ssh2';
-import { openSshPrivateKey } from '../../../shared/ssh/testing.ts';
+import { openSshKey } from '../git/keys.ts';
 
 const { SSH_IDENTITY = '', SSH_PASSPHRASE = '', SSH_KNOWN_HOSTS = '', GIT_PROTOCOL } = process.env;
 const { host, port, username, command } = parseArguments(process.argv.slice(2));
@@ -35,7 +35,7 @@ connection.connect({
   host,
   port,
   username,
-  privateKey: readable(SSH_IDENTITY),
+  privateKey: openSshKey(SSH_IDENTITY, SSH_PASSPHRASE),
   ...(SSH_PASSPHRASE === '' ? {} : { passphrase: SSH_PASSPHRASE }),
   hostVerifier: (key: Buffer) => {
     const known = isKnown(key.toString('base64'));
@@ -43,16 +43,6 @@ connection.connect({
     return known;
   },
 });
-
-/** ssh2 does not read PKCS#8, which Flux does. */
-function readable(pem: string): string {
-  if (pem.includes('OPENSSH')) return pem;
-  const passphrase = SSH_PASSPHRASE === '' ? {} : { passphrase: SSH_PASSPHRASE };
-  const key = createPrivateKey({ key: pem, ...passphrase });
-  if (key.asymmetricKeyType === 'rsa') return key.export({ type: 'pkcs1', format: 'pem' }).toString();
-  if (key.asymmetricKeyType === 'ec') return key.export({ type: 'sec1', format: 'pem' }).toString();
-  return openSshPrivateKey(key.export({ type: 'pkcs8', format: 'pem' }).toString());
-}
 
 /** Lines are `host type key`, with `[host]:port` for ports other than 22, or the host hashed. */
 function isKnown(key: string): boolean {

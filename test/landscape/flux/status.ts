@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { seconds } from '../../../shared/gardener/operation.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import type { KubeClient, KubeObject, Resource } from '../client/client.ts';
+import { seconds } from '../controllers/time.ts';
 
 export const FINALIZER = 'finalizers.fluxcd.io';
 export const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';

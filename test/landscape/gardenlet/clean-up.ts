@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
 import type { Waits } from './wait.ts';
 
 const namespaced = (group: string, plural: string, kind: string, version = 'v1'): Resource => ({

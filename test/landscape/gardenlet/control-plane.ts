@@ -1,5 +1,5 @@
-import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../../shared/gardener/types.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../client/client.ts';
+import { type Cluster, EXTENSION_TYPE, type Shoot } from '../gardener/types.ts';
 
 /** A Shoot as the garden holds it. */
 export type GardenShoot = Shoot & KubeObject;

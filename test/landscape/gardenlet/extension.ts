@@ -1,12 +1,6 @@
-import {
-  EXTENSION_TYPE,
-  type Extension,
-  OPERATION_ANNOTATION,
-  TIMESTAMP_ANNOTATION,
-} from '../../../shared/gardener/types.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { mergeDiff } from '../../../shared/kube/merge-patch.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, type KubeObject, resources } from '../client/client.ts';
+import { EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../gardener/types.ts';
+import { mergePatchBetween } from './merge-patch.ts';
 
 /** What of an Extension survives a control-plane migration (facts/gardener.md 1.7). */
 export interface ExtensionState {
@@ -43,7 +37,7 @@ export function createExtensionOperations(seed: KubeClient): ExtensionOperations
     const live = await find(namespace);
     if (live !== undefined) {
       // As gardenlet does it: the patch is the difference, so a key that left the Shoot leaves the Extension.
-      const difference = mergeDiff(live.spec.providerConfig, providerConfig);
+      const difference = mergePatchBetween(live.spec.providerConfig, providerConfig);
       const spec = { type: EXTENSION_TYPE, ...(difference === undefined ? {} : { providerConfig: difference }) };
       await seed.mergePatch(resource, nameIn(namespace), { metadata: { annotations }, spec }, { fieldManager });
       return timestamp;

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Cluster as ClusterObject, Extension, ManagedResource, Shoot } from '../../../shared/gardener/types.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, type KubeObject, resources } from '../client/client.ts';
 import type { Cluster } from '../cluster.ts';
 import { startInformer } from '../controllers/informer.ts';
 import { eventually } from '../eventually.ts';
+import type { Cluster as ClusterObject, Extension, ManagedResource, Shoot } from '../gardener/types.ts';
 import { type Landscape, startLandscape } from '../landscape.ts';
 import type { GardenShoot } from './control-plane.ts';
 

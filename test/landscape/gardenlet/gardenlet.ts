@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorMessage } from '../../../shared/errors.ts';
-import { seconds } from '../../../shared/gardener/operation.ts';
-import type { LastOperation, ManagedResource } from '../../../shared/gardener/types.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
+import { seconds } from '../controllers/time.ts';
+import type { LastOperation, ManagedResource } from '../gardener/types.ts';
 import { type CleanUpTimes, cleanShoot } from './clean-up.ts';
 import {
   accessSecrets,

@@ -1,19 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { extensionFactory, lastOperationFactory } from '../../../shared/gardener/testing.ts';
-import type { ExtensionStatus } from '../../../shared/gardener/types.ts';
+import type { Extension, ExtensionStatus, LastOperation } from '../gardener/types.ts';
 import { notReady } from './readiness.ts';
 
 const timestamp = '2026-01-02T03:04:05.678Z';
 
-const extension = (status: ExtensionStatus = {}, annotations: Record<string, string> = {}) =>
-  extensionFactory({
-    metadata: { generation: 2, annotations: { 'gardener.cloud/timestamp': timestamp, ...annotations } },
-    status: {
-      observedGeneration: 2,
-      lastOperation: lastOperationFactory({ lastUpdateTime: '2026-01-02T03:04:05Z' }),
-      ...status,
-    },
-  });
+const lastOperationFactory = (parts: Partial<LastOperation> = {}): LastOperation => ({
+  type: 'Create',
+  state: 'Succeeded',
+  progress: 100,
+  description: 'applied',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+  ...parts,
+});
+
+const extension = (status: ExtensionStatus = {}, annotations: Record<string, string> = {}): Extension => ({
+  apiVersion: 'extensions.gardener.cloud/v1alpha1',
+  kind: 'Extension',
+  metadata: {
+    name: 'shoot-flux',
+    namespace: 'shoot--foo--bar',
+    generation: 2,
+    annotations: { 'gardener.cloud/timestamp': timestamp, ...annotations },
+  },
+  spec: { type: 'shoot-flux' },
+  status: { observedGeneration: 2, lastOperation: lastOperationFactory(), ...status },
+});
 
 describe('an Extension counts as done', () => {
   it('when all seven rules hold; the time counts in seconds', () => {

@@ -1,4 +1,4 @@
-import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
+import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../gardener/types.ts';
 
 /** Why an Extension does not count as done. */
 export interface NotReady {

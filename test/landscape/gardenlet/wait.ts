@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXTENSION_TYPE, type Extension } from '../../../shared/gardener/types.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, resources } from '../client/client.ts';
+import { EXTENSION_TYPE, type Extension } from '../gardener/types.ts';
 import { type NotReady, notReady } from './readiness.ts';
 
 /** gardenlet's intervals and limits, in ms; tests shorten the first. */

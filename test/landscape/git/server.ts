@@ -1,9 +1,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hostKeyLine } from '../../../shared/ssh/known-hosts.ts';
-import { fingerprint, type PublicKey, parsePublicLine } from '../../../shared/ssh/public-key.ts';
 import type { Access } from './access-log.ts';
 import { type Credentials, createHttpServer } from './http.ts';
+import { fingerprint, type PublicKey, parsePublicLine, publicLine } from './keys.ts';
 import { type Files, openRepositories } from './repositories.ts';
 import { createSshServer } from './ssh.ts';
 
@@ -69,7 +68,7 @@ export async function startGitServer(): Promise<GitServer> {
   };
   return {
     accesses,
-    knownHosts: hostKeyLine({ host: '127.0.0.1', port: sshPort }, ssh.hostKey),
+    knownHosts: `[127.0.0.1]:${sshPort} ${publicLine(ssh.hostKey)}`,
     hostKeyFingerprint: fingerprint(ssh.hostKey),
     async createRepository(name, files, options = {}) {
       await repositories.create(name);
@@ -84,20 +83,14 @@ export async function startGitServer(): Promise<GitServer> {
     },
     addDeployKey(repository, line) {
       const keys = deployKeys.get(repository) ?? new Set();
-      deployKeys.set(repository, keys.add(id(keyOf(line))));
+      deployKeys.set(repository, keys.add(id(parsePublicLine(line))));
     },
     removeDeployKey(repository, line) {
-      deployKeys.get(repository)?.delete(id(keyOf(line)));
+      deployKeys.get(repository)?.delete(id(parsePublicLine(line)));
     },
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-function keyOf(line: string): PublicKey {
-  const key = parsePublicLine(line);
-  if (key === undefined) throw new Error('A deploy key is a line with type and key, as in identity.pub.');
-  return key;
 }
 
 async function listen(server: Server): Promise<number> {

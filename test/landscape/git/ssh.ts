@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
-import { fingerprint, type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
 import type { Access } from './access-log.ts';
+import { fingerprint, generateKeyPair, openSshKey, type PublicKey, publicKeyOf, publicLine } from './keys.ts';
 import { gitEnvironment, type Repositories } from './repositories.ts';
 
 export interface SshOptions {
@@ -25,17 +25,15 @@ export interface SshServer {
 
 /** Git over SSH for reading: logs deploy keys in and runs `git upload-pack`. */
 export function createSshServer(options: SshOptions): SshServer {
-  const pair = generateHostKey();
-  const hostKey = publicKeyOf(Buffer.from(pair.public.split(' ')[1] ?? '', 'base64'));
-  if (hostKey === undefined) throw new Error('ssh2 made a host key that is none.');
+  const pair = generateKeyPair();
   const connections = new Set<Connection>();
-  const server = new ssh2.Server({ hostKeys: [pair.private] }, (connection) => {
+  const server = new ssh2.Server({ hostKeys: [openSshKey(pair.privateKey)] }, (connection) => {
     connections.add(connection);
     connection.on('close', () => connections.delete(connection));
     serve(options, connection);
   });
   return {
-    hostKey,
+    hostKey: pair.publicKey,
     listen: () =>
       new Promise((resolve, reject) => {
         server.on('error', reject);
@@ -47,14 +45,6 @@ export function createSshServer(options: SshOptions): SshServer {
         for (const connection of connections) connection.end();
       }),
   };
-}
-
-/** About one of 400 Ed25519 keys that ssh2 1.17 generates is malformed: ssh2 itself cannot read it. */
-function generateHostKey(): { private: string; public: string } {
-  for (;;) {
-    const pair = ssh2.utils.generateKeyPairSync('ed25519');
-    if (!(ssh2.utils.parseKey(pair.private) instanceof Error)) return pair;
-  }
 }
 
 function serve(options: SshOptions, connection: Connection): void {
@@ -75,7 +65,7 @@ function serve(options: SshOptions, connection: Connection): void {
 function proves(context: AuthContext, key: PublicKey): boolean {
   if (context.method !== 'publickey') return false;
   if (context.signature === undefined || context.blob === undefined) return true;
-  const parsed = ssh2.utils.parseKey(`${key.type} ${key.blob.toString('base64')}`);
+  const parsed = ssh2.utils.parseKey(publicLine(key));
   return !(parsed instanceof Error) && parsed.verify(context.blob, context.signature, context.hashAlgo) === true;
 }
 

@@ -1,9 +1,15 @@
-import { ConflictError, InvalidError } from '../../../shared/kube/errors.ts';
-import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import {
+  type ApiError,
+  errorMessage,
+  isConflict,
+  isInvalid,
+  type KubeObject,
+  type Resource,
+} from '../client/client.ts';
 import { inInstallOrder } from './install-order.ts';
 import { injectLabels, type MergeOptions, mergeObject } from './merge.ts';
 import { namedOf, objectKey, objectText } from './references.ts';
-import { apiMessage, NoMatchError, type Target } from './target.ts';
+import { NoMatchError, type Target } from './target.ts';
 import { annotations, isTrue } from './types.ts';
 
 /** An object of the set and what the status knows of it from the last time. */
@@ -38,8 +44,8 @@ export async function applyAll(target: Target, desired: readonly Desired[], opti
       if (live === undefined) created.add(key);
       await write(target, resource, object, live, { ...options, old, scaled: scaled.has(key) });
     } catch (error) {
-      if (error instanceof DeletedError || error instanceof ConflictError) throw error;
-      throw new Error(`error during apply of object "${text}": ${apiMessage(error)}`);
+      if (error instanceof DeletedError || isConflict(error)) throw error;
+      throw new Error(`error during apply of object "${text}": ${errorMessage(error)}`);
     }
   }
 }
@@ -67,19 +73,18 @@ async function write(
   try {
     await target.client.replace(resource, merged, { fieldManager });
   } catch (error) {
-    if (!(error instanceof InvalidError) || !mayDelete(merged, error)) throw error;
+    if (!isInvalid(error) || !mayDelete(merged, error)) throw error;
     await target.delete(resource, object.metadata);
     const text = objectText(namedOf(object));
     throw new DeletedError(
-      `deleted object "${text}" because of 'invalid' update error, and 'delete-on-invalid-update' annotation on object or the resource is an immutable ConfigMap/Secret: ${apiMessage(error)}`,
+      `deleted object "${text}" because of 'invalid' update error, and 'delete-on-invalid-update' annotation on object or the resource is an immutable ConfigMap/Secret: ${errorMessage(error)}`,
     );
   }
 }
 
-function mayDelete(object: KubeObject, error: InvalidError): boolean {
+function mayDelete(object: KubeObject, error: ApiError): boolean {
   if (isTrue(object.metadata.annotations, annotations.deleteOnInvalidUpdate)) return true;
-  // For a Secret our client withholds the message and names the field alone.
-  const immutable = /field is immutable when `immutable` is set|see (?:data|immutable)/.test(error.message);
+  const immutable = error.message.includes('field is immutable when `immutable` is set');
   return object.apiVersion === 'v1' && ['ConfigMap', 'Secret'].includes(object.kind) && immutable;
 }
 

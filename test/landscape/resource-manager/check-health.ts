@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
 import { type Wanted, wanted } from './conditions.ts';
 import { rollingOut, rollsOut, unhealthy } from './health.ts';
 import { subjectOf } from './status.ts';

@@ -1,7 +1,8 @@
-import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
-import { milliseconds } from '../controllers/duration.ts';
+import type { KubeObject, Resource } from '../client/client.ts';
+import { errorMessage } from '../client/client.ts';
+import { milliseconds } from '../controllers/time.ts';
 import { objectText } from './references.ts';
-import { apiMessage, needsForeground, type Target } from './target.ts';
+import { needsForeground, type Target } from './target.ts';
 import { annotations, isTrue, type ObjectReference } from './types.ts';
 
 /**
@@ -40,7 +41,7 @@ async function find(target: Target, reference: ObjectReference): Promise<Removal
     if (resource === undefined || live === undefined || mayStay(live)) return { reference };
     return { reference, found: { resource, live } };
   } catch (error) {
-    return { reference, pending: `${pendingText(reference)}: ${apiMessage(error)}` };
+    return { reference, pending: `${pendingText(reference)}: ${errorMessage(error)}` };
   }
 }
 
@@ -54,7 +55,7 @@ async function removeFound(target: Target, removal: Removal): Promise<void> {
     await finalizeIfDue(target, resource, live);
     removal.pending = pendingText(reference);
   } catch (error) {
-    removal.pending = `${pendingText(reference)}: ${apiMessage(error)}`;
+    removal.pending = `${pendingText(reference)}: ${errorMessage(error)}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Condition } from '../../../shared/gardener/types.ts';
+import type { Condition } from '../gardener/types.ts';
 
 export type ConditionType = 'ResourcesApplied' | 'ResourcesHealthy' | 'ResourcesProgressing';
 

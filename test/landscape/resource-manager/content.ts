@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { parse } from 'yaml';
-import { errorMessage } from '../../../shared/errors.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { errorMessage, type KubeObject } from '../client/client.ts';
 
 /** A Secret of a ManagedResource, as read from the API. */
 export interface ContentSecret extends KubeObject {

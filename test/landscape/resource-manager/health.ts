@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../client/client.ts';
 import { groupOf } from './references.ts';
 import { annotations } from './types.ts';
 

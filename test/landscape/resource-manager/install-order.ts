@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../client/client.ts';
 
 /** Helm's install order (facts/gardener.md 3.4); kinds that are not listed come last. */
 const order = [

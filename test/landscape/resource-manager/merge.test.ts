@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../client/client.ts';
 import { injectLabels, type MergeOptions, mergeObject } from './merge.ts';
 
 const options = (parts: Partial<MergeOptions> = {}): MergeOptions => ({

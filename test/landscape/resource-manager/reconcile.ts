@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessage } from '../../../shared/errors.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
 import { applyAll, type Desired } from './apply.ts';
 import { clean } from './clean.ts';
 import {

@@ -1,5 +1,6 @@
+import { errorMessage } from '../client/client.ts';
 import { objectText } from './references.ts';
-import { apiMessage, type Target } from './target.ts';
+import type { Target } from './target.ts';
 import { annotations, type ObjectReference } from './types.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function release(
     try {
       await releaseOne(target, reference, origin);
     } catch (error) {
-      errors.push(`error patching object "${objectText(reference)}": ${apiMessage(error)}`);
+      errors.push(`error patching object "${objectText(reference)}": ${errorMessage(error)}`);
     }
   }
   if (errors.length === 0) return undefined;

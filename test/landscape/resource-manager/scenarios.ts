@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
 
 /** Where a scenario acts. */
 export interface Stage {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type Resource, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import { eventually } from '../eventually.ts';
 import { seedCrds } from '../seed/crds.ts';

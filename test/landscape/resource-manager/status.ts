@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { seconds } from '../../../shared/gardener/operation.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import { type KubeClient, resources } from '../client/client.ts';
+import { seconds } from '../controllers/time.ts';
 import { type ConditionType, merged, type Wanted } from './conditions.ts';
 import type { FullManagedResource } from './types.ts';
 

@@ -1,7 +1,4 @@
-import { errorMessage } from '../../../shared/errors.ts';
-import type { DeleteOptions, KubeClient } from '../../../shared/kube/client.ts';
-import { KubeError } from '../../../shared/kube/errors.ts';
-import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import type { DeleteOptions, KubeClient, KubeObject, ObjectName, Resource } from '../client/client.ts';
 import type { Discovery } from '../controllers/discovery.ts';
 import { groupOf } from './references.ts';
 
@@ -72,12 +69,6 @@ export function createTarget(client: KubeClient, discovery: Discovery, namespace
     },
     delete: (resource, name, options) => client.delete(resource, name, options),
   };
-}
-
-/** What the API server itself said, without what our client puts in front of it. */
-export function apiMessage(error: unknown): string {
-  const message = errorMessage(error);
-  return error instanceof KubeError ? message.replace(/^[A-Z]+ \S+(?: \S+)?: \d+(?: \w+)?: /, '') : message;
 }
 
 /** Whether deleting it must take its dependents first: what these groups own is not cleaned reliably otherwise. */

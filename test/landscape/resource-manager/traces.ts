@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { AlreadyExistsError } from '../../../shared/kube/errors.ts';
-import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import { type Connection, createKubeClient, isAlreadyExists, type KubeClient, resources } from '../client/client.ts';
 import { type Stage, scenarios, shownResources } from './scenarios.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
@@ -65,7 +61,7 @@ export function describeTraces(
     let clusters: TraceClusters;
     let manager: ResourceManager;
     let stage: Stage;
-    const clients: HttpKubeClient[] = [];
+    const clients: KubeClient[] = [];
 
     beforeAll(async () => {
       clusters = await start();
@@ -227,6 +223,6 @@ async function ensureNamespace(client: KubeClient, name: string): Promise<void> 
   try {
     await client.create(resources.namespaces, object, { fieldManager: 'test' });
   } catch (error) {
-    if (!(error instanceof AlreadyExistsError)) throw error;
+    if (!isAlreadyExists(error)) throw error;
   }
 }

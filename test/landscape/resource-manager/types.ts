@@ -1,4 +1,4 @@
-import type { Condition, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { Condition, ManagedResource } from '../gardener/types.ts';
 
 /** An entry of `status.resources`: the object, and what labels and annotations it was applied with. */
 export interface ObjectReference {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../client/client.ts';
 
 type Schema = Record<string, unknown>;
 

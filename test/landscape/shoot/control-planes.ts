@@ -1,5 +1,4 @@
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { type Connection, type KubeObject, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { startInformer } from '../controllers/informer.ts';

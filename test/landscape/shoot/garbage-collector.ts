@@ -1,6 +1,4 @@
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { createKubeClient } from '../../../shared/kube/http-client.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type Connection, createKubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { startInformer } from '../controllers/informer.ts';
 import { nameOf, objectText } from '../controllers/names.ts';

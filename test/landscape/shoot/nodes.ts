@@ -1,10 +1,8 @@
-import { seconds } from '../../../shared/gardener/operation.ts';
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { createKubeClient } from '../../../shared/kube/http-client.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { type Connection, createKubeClient, type KubeObject, resources } from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { startInformer } from '../controllers/informer.ts';
 import { nameOf, objectText } from '../controllers/names.ts';
+import { seconds } from '../controllers/time.ts';
 import { createWorkQueue } from '../controllers/work-queue.ts';
 
 interface Deployment extends KubeObject {

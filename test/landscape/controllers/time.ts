@@ -7,3 +7,8 @@ export function milliseconds(duration: string): number {
     0,
   );
 }
+
+/** Returns RFC 3339 with seconds, as metav1.Time. */
+export function seconds(millis: number): string {
+  return `${new Date(millis).toISOString().slice(0, 19)}Z`;
+}

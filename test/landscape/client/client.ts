@@ -1,0 +1,181 @@
+import { isNotFound } from './errors.ts';
+import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './objects.ts';
+import { type ClientOptions, type Connection, createTransport, type Transport } from './transport.ts';
+import { type WatchEvent, type WatchOptions, watch } from './watch.ts';
+
+export * from './errors.ts';
+export * from './objects.ts';
+export type { ClientOptions, Connection } from './transport.ts';
+export type { WatchEvent, WatchOptions } from './watch.ts';
+
+export interface ObjectList<T = KubeObject> {
+  items: T[];
+  resourceVersion: string;
+}
+
+export interface Selection {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  /** Reads PartialObjectMetadata. */
+  metadataOnly?: boolean | undefined;
+}
+
+export interface WriteOptions {
+  fieldManager: string;
+  subresource?: 'status';
+}
+
+export interface DeleteOptions {
+  preconditions?: { uid?: string; resourceVersion?: string };
+  propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+}
+
+/** A small client for one API server: JSON over a pool of keep-alive connections, without a cache. */
+export interface KubeClient {
+  /** undefined: there is none. Every other failure throws. */
+  find<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    name: ObjectName,
+    options?: { metadataOnly?: boolean },
+  ): Promise<T | undefined>;
+  /** Returns everything in one answer. */
+  list<T extends KubeObject = KubeObject>(resource: Resource, selection?: Selection): Promise<ObjectList<T>>;
+  /**
+   * Ends when the server closes the watch or its signal aborts.
+   * @throws ApiError, also for an ERROR event
+   */
+  watch(resource: Resource, options: WatchOptions & Selection): AsyncIterable<WatchEvent>;
+  create<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
+  /** PUT. With `metadata.resourceVersion` it fails with a conflict when the object has changed. */
+  replace<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
+  /** Server-side apply; takes fields over from other managers. */
+  apply<T extends KubeObject = KubeObject>(resource: Resource, object: KubeObject, options: WriteOptions): Promise<T>;
+  /** JSON merge patch. */
+  mergePatch<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    name: ObjectName,
+    patch: unknown,
+    options: WriteOptions,
+  ): Promise<T>;
+  /** False: there was none. */
+  delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
+  close(): void;
+}
+
+export function createKubeClient(connection: Connection, options: ClientOptions = {}): KubeClient {
+  return clientOver(createTransport(connection, options));
+}
+
+function clientOver(transport: Transport): KubeClient {
+  const write = async <T extends KubeObject>(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: string,
+    resource: Resource,
+    body: unknown,
+    contentType?: string,
+  ) => typed(resource, await transport.call<T>({ method, path, body, ...(contentType && { contentType }) }));
+
+  return {
+    async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
+      const accept = partially(options?.metadataOnly, 'PartialObjectMetadata');
+      const call = transport.call<T>({ method: 'GET', path: objectPath(resource, name), accept });
+      const object = await unlessMissing(call);
+      return object && typed(resource, object);
+    },
+
+    async list<T extends KubeObject>(resource: Resource, selection: Selection = {}): Promise<ObjectList<T>> {
+      const { namespace, labelSelector, fieldSelector, metadataOnly } = selection;
+      const path = collectionPath(resource, namespace) + queryText({ labelSelector, fieldSelector });
+      const accept = partially(metadataOnly, 'PartialObjectMetadataList');
+      const list = await transport.call<{ items?: T[] | null; metadata: { resourceVersion?: string } }>({
+        method: 'GET',
+        path,
+        accept,
+      });
+      const items = (list.items ?? []).map((item) => typed(resource, item));
+      return { items, resourceVersion: list.metadata.resourceVersion ?? '' };
+    },
+
+    async *watch(resource: Resource, { namespace, metadataOnly, signal, ...query }: WatchOptions & Selection) {
+      const path =
+        collectionPath(resource, namespace) + queryText({ watch: true, allowWatchBookmarks: true, ...query });
+      const accept = partially(metadataOnly, 'PartialObjectMetadata');
+      for await (const event of watch(transport, { method: 'GET', path, accept }, signal)) {
+        typed(resource, event.object);
+        yield event;
+      }
+    },
+
+    create: <T extends KubeObject>(resource: Resource, object: T, { fieldManager }: WriteOptions) => {
+      const path = collectionPath(resource, object.metadata.namespace) + queryText({ fieldManager });
+      return write<T>('POST', path, resource, typed(resource, { ...object }));
+    },
+
+    replace: <T extends KubeObject>(resource: Resource, object: T, { fieldManager, subresource }: WriteOptions) => {
+      const path = objectPath(resource, object.metadata, subresource) + queryText({ fieldManager });
+      return write<T>('PUT', path, resource, typed(resource, { ...object }));
+    },
+
+    apply: <T extends KubeObject>(resource: Resource, object: KubeObject, options: WriteOptions) => {
+      const { fieldManager, subresource } = options;
+      const path = objectPath(resource, object.metadata, subresource) + queryText({ fieldManager, force: true });
+      return write<T>('PATCH', path, resource, typed(resource, { ...object }), 'application/apply-patch+yaml');
+    },
+
+    mergePatch: <T extends KubeObject>(resource: Resource, name: ObjectName, patch: unknown, options: WriteOptions) => {
+      const { fieldManager, subresource } = options;
+      const path = objectPath(resource, name, subresource) + queryText({ fieldManager });
+      return write<T>('PATCH', path, resource, patch, 'application/merge-patch+json');
+    },
+
+    async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
+      const call = transport.call<object>({ method: 'DELETE', path: objectPath(resource, name), body });
+      return (await unlessMissing(call)) !== undefined;
+    },
+
+    close: () => transport.close(),
+  };
+}
+
+function collectionPath({ group, version, namespaced, plural }: Resource, namespace?: string): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const scope = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  return `${root}${scope}/${plural}`;
+}
+
+function objectPath(resource: Resource, { namespace, name }: ObjectName, subresource?: string): string {
+  // Without a name, DELETE would remove the whole collection.
+  if (name === '' || (resource.namespaced && !namespace)) {
+    throw new TypeError(`${resource.kind} needs a name${resource.namespaced ? ' and a namespace' : ''}`);
+  }
+  const path = `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+function queryText(query: Record<string, string | number | boolean | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? '' : `?${search}`;
+}
+
+function partially(metadataOnly: boolean | undefined, kind: string): string | undefined {
+  return metadataOnly === true ? `application/json;as=${kind};g=meta.k8s.io;v=v1` : undefined;
+}
+
+async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Built-in resources come without `apiVersion` and `kind` in lists, and metadata-only under another kind. */
+function typed<T extends KubeObject>(resource: Resource, object: T): T {
+  object.apiVersion = apiVersionOf(resource);
+  object.kind = resource.kind;
+  return object;
+}
