@@ -4,22 +4,23 @@ import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
+import { describeKilled } from '../scenarios/killed.ts';
 import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
 import { differences } from '../scenarios/world/end-state.ts';
-import { killEverywhere, lead } from '../scenarios/world/kill-everywhere.ts';
-import { type Life, lives } from '../scenarios/world/lives.ts';
+import { type Lifecycle, lifecycles } from '../scenarios/world/lifecycles.ts';
+import { runLifecycle } from '../scenarios/world/run-lifecycle.ts';
 
-const named = (list: Life[]) => list.map((life) => [life.name, life] as const);
+const named = (list: Lifecycle[]) => list.map((lifecycle) => [lifecycle.name, lifecycle] as const);
 
-describe('two products at once', () => {
-  it.for(named(lives))('end as one does, and calm down: %s', async ([, life]) => {
-    const one = await lead(life);
-    const two = await lead(life, { twins: true });
+describe('two instances at once', () => {
+  it.for(named(lifecycles))('end like a single one, and calm down: %s', async ([, lifecycle]) => {
+    const one = await runLifecycle(lifecycle);
+    const two = await runLifecycle(lifecycle, { twoInstances: true });
     expect([...two.violations, ...differences(one.end, two.end)]).toEqual([]);
   });
 
-  it('bring Flux into a Shoot, each with its own queue and watches, and then do nothing more', async () => {
+  it('install Flux in a Shoot, each with its own queue and watches, and then do nothing more', async () => {
     await using garden = await startKubeApi({ objects: gardenCrds() as JsonObject[] });
     await using seed = await startKubeApi({ objects: seedCrds() as JsonObject[] });
     await using shoot = await startKubeApi({ namespaceController: true });
@@ -37,7 +38,7 @@ describe('two products at once', () => {
       await stage.untilReady();
       await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
       await eventually(
-        'Flux is let go',
+        'Flux is released',
         async () => Object.keys(await stage.managedResources()),
         (names) => names.join() === 'shoot-flux-secrets',
       );
@@ -52,19 +53,10 @@ describe('two products at once', () => {
 });
 
 /**
- * A run that is held up for longer than its messages stay hidden: the next run of the key begins beside it, and the
- * first one goes on at the worst of moments, when all is over, with what it has read long ago.
+ * A run that takes longer than its messages stay hidden: the next run of the key begins beside it, and the first one
+ * continues at the worst moment, after everything else, with what it read long ago.
  */
-describe('a run that overruns its lease', () => {
-  it.for(named(lives))('ends last: %s', { timeout: 60_000 }, async ([, life]) => {
-    expect((await killEverywhere(life, 'late')).deviations).toEqual([]);
-  });
-
-  it.for(named(lives.filter(({ mayHurry }) => mayHurry)))(
-    'is overtaken by all that happens: %s',
-    { timeout: 60_000 },
-    async ([, life]) => {
-      expect((await killEverywhere(life, 'overtaken')).deviations).toEqual([]);
-    },
-  );
-});
+const othersFirst = true;
+describeKilled('a run that overruns its lease', lifecycles, ['late'], { othersFirst });
+const mayHappenAtOnce = lifecycles.filter((lifecycle) => lifecycle.mayHappenAtOnce);
+describeKilled('a run that all other steps overtake', mayHappenAtOnce, ['overtaken'], { othersFirst });

@@ -43,7 +43,7 @@ function titlesIn(file: string): Set<string> {
   const source = read(file).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
   const found = (pattern: string) =>
     [...source.matchAll(new RegExp(pattern, 'g'))].map(([, quoted = '']) => quoted.slice(1, -1).replaceAll('\\', ''));
-  const single = found(`\\b(?:it|test)\\(\\s*${QUOTED},`);
+  const single = found(`\\b(?:it|test|describeKilled)\\(\\s*${QUOTED},`);
   const ofTables = found(`\\)\\(\\s*${QUOTED},\\s*(?:\\{[^}]*\\},\\s*)?(?:async )?\\(`);
   // What a table says in its first column is the title where the title says nothing else.
   const cases = ofTables.some((title) => title === '%s' || title === 'but not with %s')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { differences, type EndState } from '../scenarios/world/end-state.ts';
 import { CONTROL_PLANE } from '../scenarios/world/gardenlet.ts';
-import { lead } from '../scenarios/world/kill-everywhere.ts';
-import { lives } from '../scenarios/world/lives.ts';
+import { lifecycles } from '../scenarios/world/lifecycles.ts';
+import { runLifecycle } from '../scenarios/world/run-lifecycle.ts';
 import { create, publicRepository } from '../scenarios/world/steps.ts';
 import { startWorld } from '../scenarios/world/world.ts';
 
@@ -10,13 +10,16 @@ import { startWorld } from '../scenarios/world/world.ts';
 const marks = ['origin', 'description', 'managed-by'].map((mark) => `resources.gardener.cloud/${mark}`);
 
 describe('delivery Direct', () => {
-  it.for(lives.map((life) => [life.name, life] as const))('ends as with ManagedResources: %s', async ([, life]) => {
-    const managed = await lead(life);
-    const direct = await lead(life, { delivery: 'Direct' });
-    expect(direct.violations).toEqual([]);
-    expect(Object.keys(direct.end.objects).filter((title) => title.startsWith('seed ManagedResource'))).toEqual([]);
-    expect(differences(shootOf(managed.end), shootOf(direct.end))).toEqual([]);
-  });
+  it.for(lifecycles.map((lifecycle) => [lifecycle.name, lifecycle] as const))(
+    'ends as with ManagedResources: %s',
+    async ([, lifecycle]) => {
+      const managed = await runLifecycle(lifecycle);
+      const direct = await runLifecycle(lifecycle, { delivery: 'Direct' });
+      expect(direct.violations).toEqual([]);
+      expect(Object.keys(direct.end.objects).filter((title) => title.startsWith('seed ManagedResource'))).toEqual([]);
+      expect(differences(shootOf(managed.end), shootOf(direct.end))).toEqual([]);
+    },
+  );
 
   it('waits for a kubeconfig in the control plane without hot retries, and reports it in time', async () => {
     await using world = await startWorld({ delivery: 'Direct' });

@@ -1,9 +1,7 @@
-import { killedAfterEveryWrite, killedAnywhere } from '../scenarios/killed.ts';
-import { hurried, lives } from '../scenarios/world/lives.ts';
+import { describeKilled } from '../scenarios/killed.ts';
+import { lifecycles, lifecyclesAtOnce } from '../scenarios/world/lifecycles.ts';
 
-/** As kill.test.ts, where the product writes into the shoots itself. */
-const direct = { delivery: 'Direct' } as const;
+const delivery = 'Direct';
 
-killedAnywhere('delivery Direct', lives, ['process', 'function'], direct);
-killedAnywhere('delivery Direct in a hurry', hurried, ['missed'], direct);
-killedAfterEveryWrite('delivery Direct', lives, ['process', 'function'], direct);
+describeKilled('delivery Direct', lifecycles, ['process', 'function'], { delivery, afterEveryWrite: true });
+describeKilled('delivery Direct, all steps at once', lifecyclesAtOnce, ['missed'], { delivery });

@@ -1,6 +1,5 @@
-import { killedAfterEveryWrite, killedAnywhere } from '../scenarios/killed.ts';
-import { hurried, lives } from '../scenarios/world/lives.ts';
+import { describeKilled } from '../scenarios/killed.ts';
+import { lifecycles, lifecyclesAtOnce } from '../scenarios/world/lifecycles.ts';
 
-killedAnywhere('lives', lives, ['process', 'outage', 'function']);
-killedAnywhere('lives in a hurry', hurried, ['missed']);
-killedAfterEveryWrite('lives', lives, ['process', 'outage', 'function']);
+describeKilled('delivery ManagedResource', lifecycles, ['process', 'outage', 'function'], { afterEveryWrite: true });
+describeKilled('delivery ManagedResource, all steps at once', lifecyclesAtOnce, ['missed']);

@@ -1,54 +1,63 @@
-import { describe, expect, it } from 'vitest';
-import { killEverywhere } from './world/kill-everywhere.ts';
-import { allKillsOf, killsOf } from './world/kills.ts';
-import type { Life } from './world/lives.ts';
-import type { Kill, WorldOptions } from './world/world.ts';
+import { relative } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { commandFor, sample, sampling, samplingText, seed } from './sampling.ts';
+import { type FunctionRequest, type Kill, type KillKind, killPerRequest, killPerState } from './world/kills.ts';
+import type { Lifecycle } from './world/lifecycles.ts';
+import { runWithKills } from './world/run-lifecycle.ts';
+import type { WorldOptions } from './world/world.ts';
+
+const pointsOf = sampling === 'all' ? killPerRequest : killPerState;
+const timeout = typeof sampling === 'number' ? 60_000 : sampling === 'states' ? 600_000 : 3_600_000;
+
+interface Options extends WorldOptions {
+  /** True: also kills once after every single write of the lifecycle, with each kind, so that no run writes twice. */
+  afterEveryWrite?: boolean;
+}
 
 /**
- * `SHOOT_FLUX_KILLS=all`: at every request, before it is carried out and after it, when the answer is lost, in every way
- * of dying. Else once for each moment at which the death of the process can make a difference.
+ * Runs every lifecycle once undisturbed, and then once for each kill: the product dies with everything in its memory,
+ * starts again, and the garden, the seed and the shoot must end up the same.
  */
-const all = process.env.SHOOT_FLUX_KILLS === 'all';
-const momentsOf = all ? allKillsOf : killsOf;
-
-/**
- * Every life is led once undisturbed, and then once for each kill: the product dies with all that it remembers, begins
- * anew, and the garden, the seed and the shoot have to end up the same.
- * @param ways in which it dies, the first one always
- */
-export function killedAnywhere(
+export function describeKilled(
   name: string,
-  lives: Life[],
-  ways: [Kill['what'], ...Kill['what'][]],
-  options: WorldOptions = {},
+  lifecycles: Lifecycle[],
+  kinds: KillKind[],
+  { afterEveryWrite = false, ...options }: Options = {},
 ): void {
-  const timeout = all ? 1_800_000 : 300_000;
-  describe.each(all ? ways : ways.slice(0, 1))(`${name}, killed anywhere (%s)`, { timeout }, (what) => {
-    it.for(named(lives))('%s', async ([, life]) => {
-      const { deviations, cases } = await killEverywhere(life, what, (requests) => momentsOf(requests, what), options);
-      expect(deviations).toEqual([]);
-      expect(cases).toBeGreaterThan(0);
+  const title = `${name}, killed (${samplingText})`;
+  describe(title, { timeout }, () => {
+    let [kills, points] = [0, 0];
+
+    it.for(lifecycles.map((lifecycle) => [lifecycle.name, lifecycle] as const))(
+      '%s',
+      async ([, lifecycle], { task }) => {
+        const choose = (requests: FunctionRequest[]) => [
+          ...kinds.flatMap((kind) => {
+            const all = pointsOf(requests, kind);
+            const chosen = sample(all, `${name} ${lifecycle.name} ${kind}`);
+            expect(chosen.length, kind).toBeGreaterThan(0);
+            points += all.length;
+            kills += chosen.length;
+            return chosen;
+          }),
+          ...(afterEveryWrite ? kinds.filter((kind) => survivesEveryWrite(kind, lifecycle)).map(afterEachWrite) : []),
+        ];
+        const { deviations } = await runWithKills(lifecycle, choose, options);
+        const file = relative(process.cwd(), task.file.filepath);
+        expect(deviations, `to repeat: ${commandFor(file, `${title} ${lifecycle.name}`)}\n`).toEqual([]);
+      },
+    );
+
+    afterAll(() => {
+      const rest = kills === points ? '' : `, chosen by seed ${seed}; all of them: npm run test:kills`;
+      console.log(`${name}: ${kills} of ${points} kills${rest}`);
     });
   });
 }
 
-/** Every life once, killed again and again: no run writes twice. */
-export function killedAfterEveryWrite(
-  name: string,
-  lives: Life[],
-  ways: Kill['what'][],
-  options: WorldOptions = {},
-): void {
-  describe.each(ways)(`${name}, killed after every write (%s)`, { timeout: 60_000 }, (what) => {
-    // A lost run hides its message for a minute, and after two of them a removal gives up.
-    const inTime = lives.filter(({ removes }) => what !== 'function' || removes !== true);
-    it.for(named(inTime))('%s', async ([, life]) => {
-      const everyWrite: Kill = { at: 'every write', when: 'after', what };
-      expect((await killEverywhere(life, what, () => [everyWrite], options)).deviations).toEqual([]);
-    });
-  });
-}
+const afterEachWrite = (kind: KillKind): Kill => ({ at: 'every write', when: 'after', kind });
 
-function named(lives: Life[]): [string, Life][] {
-  return lives.map((life) => [life.name, life]);
+/** A lost run hides its message for a minute, and a removal gives up after two minutes. */
+function survivesEveryWrite(kind: KillKind, { removes }: Lifecycle): boolean {
+  return kind !== 'function' || removes !== true;
 }

@@ -35,10 +35,10 @@ const kinds = {
   ],
 } as const;
 
-/** Everything that is in a world, by `cluster kind namespace/name`, without what differs from run to run. */
+/** All objects of a world by `cluster kind namespace/name`, without the fields that differ from run to run. */
 export interface EndState {
   objects: Record<string, unknown>;
-  /** How it came to this. */
+  /** Facts about how the world reached this state. */
   history: { deletedInShoot: string[]; bootstrapped?: string | undefined };
 }
 
@@ -51,7 +51,7 @@ export function endState(world: World): EndState {
         const { namespace = '', name } = object.metadata;
         // The kubeconfig of the shoot, with another port each time.
         if (cluster === 'seed' && name === 'gardener') continue;
-        const text = withoutGenerated(JSON.stringify(settled(object)), known);
+        const text = withoutGenerated(JSON.stringify(comparable(object)), known);
         const title = withoutGenerated(`${cluster} ${kind} ${namespace}/${nameOf(object, name)}`, known);
         objects[unused(objects, title)] = JSON.parse(text);
       }
@@ -63,7 +63,7 @@ export function endState(world: World): EndState {
 
 const EXTENSION = 'seed Extension shoot--foo--bar/shoot-flux';
 
-/** Takes the hash out of what is compared: it tells which configuration was the first. */
+/** Removes the hash from the compared objects: it shows which configuration was the first. */
 function bootstrappedOf(extension: unknown): { configHash?: string } | undefined {
   const { status } = (extension ?? {}) as { status?: { state?: { bootstrapped?: { configHash?: string } } } };
   const { bootstrapped } = status?.state ?? {};
@@ -79,12 +79,12 @@ function deletedInShoot({ shoot }: World): string[] {
 }
 
 const synced = /\/(kustomizations|gitrepositories)\/[^/]+$/;
-/** What Flux has deployed. */
+/** Objects that Flux has deployed. */
 const workloads = /\/namespaces\/apps\//;
 
 /**
- * What may never be, whatever the scenario.
- * @param removes Flux is to be removed
+ * Returns everything in the world that must never happen in any scenario.
+ * @param removes whether the scenario removes Flux
  */
 export function violations(world: World, removes: boolean): string[] {
   const secrets = new Set(listed(world.seed, 'v1', 'Secret').map(({ metadata }) => metadata.name));
@@ -96,25 +96,25 @@ export function violations(world: World, removes: boolean): string[] {
     .filter(([, name]) => !secrets.has(name));
   return [
     ...dangling.map(
-      ([resource, secret]) => `ManagedResource ${resource} refers to Secret ${secret}, which is not there`,
+      ([resource, secret]) => `ManagedResource ${resource} refers to Secret ${secret}, which does not exist`,
     ),
     ...deletedInShoot(world)
       .filter((path) => (removes ? workloads : synced).test(path) === removes)
       .map((path) => `${path} was deleted in the shoot`),
-    ...world.flux.pruned.map((name) => `Kustomization ${name} was deleted with what it had deployed`),
+    ...world.flux.pruned.map((name) => `Kustomization ${name} was deleted together with its objects`),
     ...world.deadLetters(),
-    ...left(world, removes),
+    ...remains(world, removes),
   ];
 }
 
-/** Who leaves leaves nothing behind, and who is there can leave in order. */
-function left({ gardenlet, seed, shoot }: World, removes: boolean): string[] {
+/** A removed extension leaves nothing behind, and an existing one keeps its finalizer while it is needed. */
+function remains({ gardenlet, seed, shoot }: World, removes: boolean): string[] {
   const isOurs = ({ metadata }: KubeObject) => metadata.labels?.[ORIGIN_LABEL] === ORIGIN;
   const managed = listed(seed, 'resources.gardener.cloud/v1alpha1', 'ManagedResource').filter(isOurs);
   const extension = gardenlet.extension();
   if (extension !== undefined) {
     const { deletionTimestamp, finalizers = [] } = extension.metadata;
-    if (deletionTimestamp !== undefined) return ['the Extension does not go'];
+    if (deletionTimestamp !== undefined) return ['the Extension is not deleted'];
     const holds = managed.length === 0 || finalizers.includes(FINALIZER);
     return holds ? [] : ['the Extension has ManagedResources and no finalizer'];
   }
@@ -139,7 +139,7 @@ function nameOf({ kind, reason, message }: KubeObject, name: string): string {
   return kind === 'Event' ? `${reason}: ${message}` : name;
 }
 
-/** Fields that tell when, or of how many changes. */
+/** Fields that hold times or counts of changes. */
 const times = new Set([
   'observedGeneration',
   'lastUpdateTime',
@@ -149,7 +149,7 @@ const times = new Set([
   'gardener.cloud/timestamp',
 ]);
 
-function settled({ metadata, ...object }: KubeObject): unknown {
+function comparable({ metadata, ...object }: KubeObject): unknown {
   const { uid, resourceVersion, creationTimestamp, managedFields, generation, deletionTimestamp, ...rest } =
     metadata as KubeObject['metadata'] & { managedFields?: unknown };
   const { status } = object as { status?: { observedGeneration?: number; secretsDataChecksum?: string } };
@@ -164,7 +164,7 @@ function settled({ metadata, ...object }: KubeObject): unknown {
   });
 }
 
-/** Brotli is the same text another time. */
+/** Brotli may compress the same text differently. */
 function contentOf({ data }: Record<string, unknown>): unknown {
   const packed = data as Record<string, string> | undefined;
   return (packed && unpackContent(packed)) ?? data;
@@ -181,7 +181,7 @@ function withoutTimes(value: unknown, path = ''): unknown {
   );
 }
 
-/** A key pair is another one in each run: what it is, in every form in which it is written somewhere. */
+/** The key pair differs in each run: returns all forms in which it appears, with placeholders. */
 function generated(world: World): [string, string][] {
   const name = { namespace: PROJECT, name: 'flux-source' };
   const secret = world.garden.objects.find({ apiVersion: 'v1', kind: 'Secret', metadata: name }) as

@@ -1,13 +1,13 @@
 import type { ApiObject, KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
-/** What Flux's controllers and a kubelet do in the shoot, in one stroke. */
+/** Flux's controllers and a kubelet in the shoot, one step at a time. */
 export interface Flux {
-  /** False, or without its controllers: nothing becomes Ready, and finalizers stay. */
+  /** False: nothing becomes Ready, and finalizers stay, as without the controllers. */
   works: boolean;
-  /** What was deleted although a Kustomization with `prune: true` had deployed it: the harm that must never happen. */
+  /** Kustomizations with `prune: true` that were deleted while Flux worked: the harm that must never happen. */
   pruned: string[];
-  /** Does what is to be done; false when there is nothing. */
+  /** Does everything that is due; false when nothing is. */
   step(): boolean;
 }
 
@@ -33,7 +33,7 @@ export function installFlux({ objects }: KubeApi): Flux {
       const did = [
         ...deployments.map(makeAvailable),
         ...synced.map((object) =>
-          object.metadata.deletionTimestamp === undefined ? makeReady(object) : letGo(object),
+          object.metadata.deletionTimestamp === undefined ? makeReady(object) : removeFinalizer(object),
         ),
       ];
       return did.includes(true);
@@ -74,7 +74,7 @@ export function installFlux({ objects }: KubeApi): Flux {
     return true;
   };
 
-  const letGo = (object: ApiObject): boolean => {
+  const removeFinalizer = (object: ApiObject): boolean => {
     const { finalizers = [], name } = object.metadata;
     if (!finalizers.includes(FINALIZER)) return false;
     const spec = object.spec as { suspend?: boolean; prune?: boolean };

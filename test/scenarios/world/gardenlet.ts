@@ -2,17 +2,17 @@ import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { Cluster, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
-/** What people and gardenlet do around one Shoot of one project. */
+/** The actions of users and gardenlet around one Shoot of one project. */
 export interface Gardenlet {
   /** Writes ConfigMap `flux-config`; undefined deletes it. */
   fluxConfig(data: Record<string, string> | undefined): void;
-  /** One reconciliation of the Shoot: Cluster, Extension with annotation and timestamp. */
+  /** Reconciles the Shoot: writes the Cluster, and the Extension with annotation and timestamp. */
   reconcile(parts?: ShootParts): void;
   /** Annotates the Extension. */
   operate(operation: 'migrate' | 'restore'): void;
-  /** Deletes the Extension, as with a Shoot that loses the extension. */
+  /** Deletes the Extension, as when the extension is removed from the Shoot. */
   deleteExtension(): void;
-  /** A fresh Extension that waits for its state, as after a migration; the Cluster is there already. */
+  /** Creates an Extension that waits for its state, as after a migration; the Cluster exists already. */
   createWaiting(providerConfig?: unknown): void;
   /** Writes the state that the former seed's Extension had, and asks for a restoration. */
   restore(status: Record<string, unknown>): void;
@@ -44,7 +44,7 @@ interface Options {
   seed: KubeApi;
   shoot: KubeApi;
   now(): Date;
-  /** Of the kubeconfig in the control plane. */
+  /** Token in the kubeconfig in the control plane. */
   shootToken: string;
 }
 

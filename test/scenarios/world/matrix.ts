@@ -1,5 +1,5 @@
 import type { SyncMode } from '../../../shared/config/effective.ts';
-import type { Life } from './lives.ts';
+import type { Lifecycle } from './lifecycles.ts';
 import {
   asleep,
   both,
@@ -22,26 +22,26 @@ import {
 
 const modes: SyncMode[] = ['Once', 'ManifestsOnly', 'Reconcile'];
 
-/** What may happen to a Shoot with the extension, in each mode: after what, and what. */
-const events: Record<string, (mode: SyncMode) => Omit<Life, 'name'>> = {
-  create: (mode) => ({ before: [], during: [create(of(mode)), fluxWorks] }),
-  hibernate: (mode) => ({ before: living(mode), during: [reconcile(asleep)] }),
-  wake: (mode) => ({ before: [...living(mode), reconcile(asleep)], during: [reconcile()] }),
-  'config change': (mode) => ({ before: living(mode), during: [config({ ...of(mode), ...otherBranch })] }),
-  'mode change': (mode) => ({ before: living(mode), during: [config(of(after(mode)))] }),
+/** The events that a Shoot with the extension goes through, as a function of the sync mode. */
+const events: Record<string, (mode: SyncMode) => Omit<Lifecycle, 'name'>> = {
+  create: (mode) => ({ setup: [], steps: [create(of(mode)), fluxWorks] }),
+  hibernate: (mode) => ({ setup: running(mode), steps: [reconcile(asleep)] }),
+  wake: (mode) => ({ setup: [...running(mode), reconcile(asleep)], steps: [reconcile()] }),
+  'config change': (mode) => ({ setup: running(mode), steps: [config({ ...of(mode), ...otherBranch })] }),
+  'mode change': (mode) => ({ setup: running(mode), steps: [config(of(after(mode)))] }),
   'extension removed': (mode) => ({
-    before: living(mode),
-    during: [deleteExtension],
+    setup: running(mode),
+    steps: [deleteExtension],
     removes: mode === 'Reconcile',
   }),
-  're-added': (mode) => ({ before: [...living(mode), deleteExtension], during: [reconcile()] }),
-  'Shoot deleted': (mode) => ({ before: living(mode), during: [deletedShoot, deleteExtension] }),
-  migrated: (mode) => ({ before: living(mode), during: [migrate, leave, createWaiting, restore] }),
-  'force-deleted': (mode) => ({ before: living(mode), during: [both(forceDeletedShoot, deleteExtension)] }),
+  're-added': (mode) => ({ setup: [...running(mode), deleteExtension], steps: [reconcile()] }),
+  'Shoot deleted': (mode) => ({ setup: running(mode), steps: [deletedShoot, deleteExtension] }),
+  migrated: (mode) => ({ setup: running(mode), steps: [migrate, leave, createWaiting, restore] }),
+  'force-deleted': (mode) => ({ setup: running(mode), steps: [both(forceDeletedShoot, deleteExtension)] }),
 };
 
-/** A Shoot's life: every event in every mode. */
-export const matrix: Life[] = Object.entries(events).flatMap(([name, event]) =>
+/** The lifecycles: every event in every mode. */
+export const matrix: Lifecycle[] = Object.entries(events).flatMap(([name, event]) =>
   modes.map((mode) => ({ name: `${name}, mode ${mode}`, ...event(mode) })),
 );
 
@@ -53,7 +53,7 @@ function after(mode: SyncMode): SyncMode {
   return modes[(modes.indexOf(mode) + 1) % modes.length] ?? 'Once';
 }
 
-/** Flux has come up, and has deployed something. */
-function living(mode: SyncMode): Step[] {
+/** Flux runs and has deployed a workload. */
+function running(mode: SyncMode): Step[] {
   return [both(create(of(mode)), fluxWorks), deployed];
 }

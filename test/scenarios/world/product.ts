@@ -13,8 +13,8 @@ import { keyText, type ReconcileKey } from '../../../shared/runtime/key.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
 
-/** What a life of the product lives in. */
-export interface Surroundings {
+/** Everything that an instance of the product needs from outside. */
+export interface ProductDependencies {
   functions: QueueFunction[];
   settings: Settings;
   /** The API server of `garden` or a seed. */
@@ -22,30 +22,30 @@ export interface Surroundings {
   client(cluster: string): KubeClient;
   now(): Date;
   logLines: string[];
-  /** Hears of every run. */
+  /** Called at the start of every run. */
   onRun(): void;
 }
 
 /**
- * One life of the product: the watcher's memory and the queue, on a clock that is set by hand, and one run at a time.
- * Functions, definitions, trackers, retries and requeues are the real ones; watches and SQS, which make every run take
- * seconds, are not.
+ * One instance of the product from start to death: the watcher's memory and the queue, on a simulated clock, with one
+ * run at a time. Functions, definitions, trackers, retries and requeues are the real ones; watches and SQS are replaced,
+ * because with them every run takes seconds.
  */
-export interface ProductLife {
-  /** Runs what is due now; false when nothing was. */
+export interface ProductInstance {
+  /** Runs one key that is due now; false when none is. */
   step(): Promise<boolean>;
   /** When something is due next, in epoch ms. */
   nextDue(): number | undefined;
-  /** Nothing that is under way gets an answer any more, and nothing starts. */
-  die(): void;
+  /** The current run receives no more answers, and no run starts. */
+  kill(): void;
   /**
-   * The queue takes the run that is under way for lost: its message comes again when its visibility ends. Everything
-   * else goes on, and when the run `isDead`, it gets no answer any more; else it goes on too, beside the next one.
+   * The queue takes the current run for lost: its message is redelivered when its visibility ends. The product
+   * continues. If the run `isDead`, it receives no more answers; otherwise it continues beside the next one.
    */
   loseRun(run: { isDead: boolean }): void;
-  /** Resolves when runs that were taken for lost have ended. */
+  /** Resolves when all runs that were taken for lost have ended. */
   lateRuns(): Promise<void>;
-  /** What went to the dead-letter queue. */
+  /** Messages in the dead-letter queue. */
   deadLetters(): string[];
 }
 
@@ -54,9 +54,9 @@ interface Group {
   function: string;
   key: ReconcileKey;
   causes: Cause[];
-  /** When there is something to do, in epoch ms. */
+  /** When the key is due, in epoch ms. */
   due: Set<number>;
-  /** A failed message hides, and its group waits with it. */
+  /** A failed message is hidden until then, and its group waits for it. */
   hiddenUntil: number;
   attempt: number;
 }
@@ -66,11 +66,11 @@ interface Running {
   lose(): void;
 }
 
-/** A message whose run is lost comes again only then, as with SQS. */
+/** A message whose run is lost is redelivered after this time, as with SQS. */
 export const VISIBILITY_MS = VISIBILITY_SECONDS * 1000;
 
-export function startLife(surroundings: Surroundings): ProductLife {
-  const { functions, now } = surroundings;
+export function startInstance(dependencies: ProductDependencies): ProductInstance {
+  const { functions, now } = dependencies;
   const groups = new Map<string, Group>();
   const deadLetters: string[] = [];
   const late: Promise<unknown>[] = [];
@@ -84,7 +84,7 @@ export function startLife(surroundings: Surroundings): ProductLife {
     group.causes.push(cause);
     group.due.add(now().getTime());
   };
-  const stopWatching = watchAll(surroundings, (name, key, cause) => send({ function: name, key, cause }));
+  const stopWatching = watchAll(dependencies, (name, key, cause) => send({ function: name, key, cause }));
 
   const dueOf = (group: Group) =>
     group.due.size === 0 ? Infinity : Math.max(Math.min(...group.due), group.hiddenUntil);
@@ -96,18 +96,18 @@ export function startLife(surroundings: Surroundings): ProductLife {
     const lost = Promise.withResolvers<'lost'>();
     const mine: Running = { isDead: false, lose: () => lost.resolve('lost') };
     running = mine;
-    surroundings.onRun();
+    dependencies.onRun();
     const alive = () => !mine.isDead;
     const context = {
-      kube: async (cluster: string) => mortal(surroundings.client(cluster), alive),
-      settings: surroundings.settings,
+      kube: async (cluster: string) => silencedWhenDead(dependencies.client(cluster), alive),
+      settings: dependencies.settings,
       send: async (changes: ChangeRequest[]) => {
         await unlessDead(alive);
         for (const change of changes) send(change);
       },
       causes,
       now,
-      log: createLog('debug', (line) => alive() && surroundings.logLines.push(line), {
+      log: createLog('debug', (line) => alive() && dependencies.logLines.push(line), {
         function: group.function,
         key: keyText(group.key),
       }),
@@ -120,13 +120,13 @@ export function startLife(surroundings: Surroundings): ProductLife {
     const again = (time: number) => void group.due.add(time);
     const requeue = (seconds: number) => again(requeueTime(now(), seconds).getTime());
     if (outcome === 'lost') {
-      // The message is not its own any more, but what it asks for is sent as a message of its own.
+      // The run no longer owns its message, but the requeue that it asks for is sent as a new message.
       if (!mine.isDead) late.push(ending.then((own) => own.type === 'requeue' && requeue(own.afterSeconds)));
       group.hiddenUntil = now().getTime() + VISIBILITY_MS;
       again(group.hiddenUntil);
       group.attempt++;
     } else if (outcome.type === 'failed') {
-      surroundings.logLines.push(`${group.function} ${keyText(group.key)} failed: ${outcome.error}`);
+      dependencies.logLines.push(`${group.function} ${keyText(group.key)} failed: ${outcome.error}`);
       const retry = decideRetry(outcome.error, group.attempt++, 0.5);
       if (retry.type === 'deadLetter') deadLetters.push(`${group.function} ${keyText(group.key)}: ${outcome.error}`);
       else if (retry.type === 'delay') again(requeueTime(now(), retry.seconds).getTime());
@@ -153,7 +153,7 @@ export function startLife(surroundings: Surroundings): ProductLife {
       const next = Math.min(...[...groups.values()].map(dueOf));
       return isDead || next === Infinity ? undefined : next;
     },
-    die() {
+    kill() {
       isDead = true;
       stopWatching();
       this.loseRun({ isDead: true });
@@ -170,20 +170,20 @@ export function startLife(surroundings: Surroundings): ProductLife {
   };
 }
 
-/** Two lives beside each other that know nothing of one another, each with its own queue. */
-export function startTwins(surroundings: Surroundings): ProductLife {
-  const twins = [startLife(surroundings), startLife(surroundings)];
-  const each = (act: (life: ProductLife) => unknown) => Promise.all(twins.map(act));
+/** Starts two instances side by side that know nothing of each other, each with its own queue. */
+export function startTwoInstances(dependencies: ProductDependencies): ProductInstance {
+  const both = [startInstance(dependencies), startInstance(dependencies)];
+  const each = (act: (instance: ProductInstance) => unknown) => Promise.all(both.map(act));
   return {
-    step: async () => (await each((life) => life.step())).includes(true),
+    step: async () => (await each((instance) => instance.step())).includes(true),
     nextDue() {
-      const next = Math.min(...twins.map((life) => life.nextDue() ?? Infinity));
+      const next = Math.min(...both.map((instance) => instance.nextDue() ?? Infinity));
       return next === Infinity ? undefined : next;
     },
-    die: () => void each((life) => life.die()),
-    loseRun: (run) => void each((life) => life.loseRun(run)),
-    lateRuns: async () => void (await each((life) => life.lateRuns())),
-    deadLetters: () => twins.flatMap((life) => life.deadLetters()),
+    kill: () => void each((instance) => instance.kill()),
+    loseRun: (run) => void each((instance) => instance.loseRun(run)),
+    lateRuns: async () => void (await each((instance) => instance.lateRuns())),
+    deadLetters: () => both.flatMap((instance) => instance.deadLetters()),
   };
 }
 
@@ -193,9 +193,9 @@ function handlerOf(functions: QueueFunction[], name: string): { handler: Handler
   return found as { handler: Handler };
 }
 
-/** Every selection of the watcher, fed with what happens in the stores of the API servers. */
+/** Feeds every selection of the watcher with the changes in the stores of the API servers. */
 function watchAll(
-  { functions, settings, api }: Surroundings,
+  { functions, settings, api }: ProductDependencies,
   emit: (name: string, key: ReconcileKey, cause: Cause) => void,
 ): () => void {
   const definitions = functions.map(({ definition }) => definition);
@@ -226,7 +226,7 @@ function viewOf({ metadataOnly }: Selection, object: KubeObject): KubeObject {
   return metadataOnly ? { apiVersion, kind, metadata } : object;
 }
 
-/** The two forms of selectors that definitions use: `metadata.name=…` and `label=value`. */
+/** Evaluates the two forms of selectors that definitions use: `metadata.name=…` and `label=value`. */
 function selects({ fieldSelector, labelSelector }: Selection, object: unknown): boolean {
   const { metadata } = object as KubeObject;
   const [label = '', value] = labelSelector?.split('=') ?? [];
@@ -236,8 +236,8 @@ function selects({ fieldSelector, labelSelector }: Selection, object: unknown): 
   );
 }
 
-/** A client that falls silent when its run is over. */
-function mortal(client: KubeClient, alive: () => boolean): KubeClient {
+/** Returns a client whose calls never resolve once its run is dead. */
+function silencedWhenDead(client: KubeClient, alive: () => boolean): KubeClient {
   const guarded =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { CONTROL_PLANE } from './gardenlet.ts';
 import { onlyFlux, type Step } from './steps.ts';
 
-/** A Shoot that has one of each kind copied. */
+/** A Shoot that references one object of each kind. */
 export const referring = {
   providerConfig: {
     ...onlyFlux,
@@ -30,17 +30,17 @@ const copyOf = ([kind, name]: (typeof copyNames)[number], content: string) => ({
   data: { token: kind === 'Secret' ? Buffer.from(content).toString('base64') : content },
 });
 export const [credentials, variables, token] = copyNames;
-/** What Gardener copies, which takes as long as it takes. */
+/** Gardener copies the named objects into the control plane. */
 export const copy =
   (content: string, ...names: (typeof copyNames)[number][]): Step =>
   ({ seed }) => {
     for (const name of names) seed.objects.apply(copyOf(name, content) as KubeObject);
   };
-export const copiesGo: Step = ({ seed }) => {
+export const deleteCopies: Step = ({ seed }) => {
   for (const name of copyNames) seed.objects.delete(copyOf(name, '') as KubeObject);
 };
 
-/** A fresh Extension of this Shoot that waits for its state. */
+/** gardenlet creates an Extension of this Shoot that waits for its state. */
 export const createReferring: Step = ({ gardenlet }) => gardenlet.createWaiting(referring.providerConfig);
-/** gardenlet tries once more. */
+/** gardenlet retries the restoration. */
 export const restoreAgain: Step = ({ gardenlet }) => gardenlet.operate('restore');

@@ -7,11 +7,11 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /** The landscape's resource-manager, one pass at a time. */
 export interface SteppedResourceManager {
-  /** One pass over one ManagedResource that has changed or is due; false when there is none. */
+  /** Reconciles one ManagedResource that has changed or is due; false when none is. */
   step(): Promise<boolean>;
   /** When one is due next, in epoch ms. */
   nextDue(): number | undefined;
-  /** Remembers what it knows. @returns what brings that back */
+  /** Saves its memory. @returns a function that restores it */
   checkpoint(): () => void;
   close(): void;
 }
@@ -31,7 +31,7 @@ export function createResourceManager({ seed, shoot, now }: Options): SteppedRes
   const source = createKubeClient(connection(seed), options);
   const targetClient = createKubeClient(connection(shoot), options);
   let discovery = createDiscovery(connection(shoot));
-  /** By name: what the last pass saw, and when the next one is due. */
+  /** By name: the state that the last pass saw, and when the next one is due. */
   const passes = new Map<string, { seen: string; due: number }>();
 
   const managedResources = () => {
@@ -40,9 +40,9 @@ export function createResourceManager({ seed, shoot, now }: Options): SteppedRes
   };
   const secretVersion = (namespace: string, name: string) =>
     seed.objects.find({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name } })?.metadata.resourceVersion;
-  const looksOf = ({ metadata, spec }: FullManagedResource) => {
+  const stateOf = ({ metadata, spec }: FullManagedResource) => {
     const { namespace = '', uid, generation, deletionTimestamp } = metadata;
-    // A Secret's creation wakes nobody (trap 28), but the retry after its absence finds it.
+    // The creation of a Secret triggers no pass (trap 28), but the retry after its absence finds it.
     const secrets = spec.secretRefs.map(({ name }) => secretVersion(namespace, name));
     return JSON.stringify([uid, generation, deletionTimestamp !== undefined, secrets]);
   };
@@ -52,11 +52,11 @@ export function createResourceManager({ seed, shoot, now }: Options): SteppedRes
       const live = managedResources();
       const found = live.find((resource) => {
         const pass = passes.get(nameOf(resource));
-        return pass === undefined || pass.seen !== looksOf(resource) || pass.due <= now().getTime();
+        return pass === undefined || pass.seen !== stateOf(resource) || pass.due <= now().getTime();
       });
       if (found === undefined) return false;
       const after = await pass(found);
-      passes.set(nameOf(found), { seen: looksOf(found), due: now().getTime() + after });
+      passes.set(nameOf(found), { seen: stateOf(found), due: now().getTime() + after });
       return true;
     },
     nextDue() {

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { CONTROL_PLANE, PROJECT, type ShootParts } from './gardenlet.ts';
 import type { World } from './world.ts';
 
-/** What gardenlet, a project owner or Flux does in one stroke. */
+/** One action of gardenlet, a project owner or Flux. */
 export type Step = (world: World) => void;
 
 export const publicRepository = {
@@ -27,8 +27,8 @@ export const reconcile =
 export const fluxWorks: Step = ({ flux }) => {
   flux.works = true;
 };
-/** Its controllers are there and do nothing: what is deleted keeps its finalizer. */
-export const fluxRests: Step = ({ flux }) => {
+/** Flux's controllers do nothing: deleted objects keep their finalizers. */
+export const fluxPauses: Step = ({ flux }) => {
   flux.works = false;
 };
 export const both =
@@ -42,7 +42,7 @@ export const creating = reconcile({
       type: 'Create',
       state: 'Processing',
       progress: 50,
-      description: 'going on',
+      description: 'in progress',
       lastUpdateTime: '2026-05-01T12:00:00Z',
     },
   },
@@ -89,7 +89,7 @@ export const migrate: Step = ({ gardenlet }) => gardenlet.operate('migrate');
 export const deleteExtension: Step = ({ gardenlet }) => gardenlet.deleteExtension();
 
 let state: Record<string, unknown> = {};
-/** What gardenlet takes to the other seed: state and resources. */
+/** Deletes the Extension, and keeps what gardenlet takes to the other seed: state and resources. */
 export const leave: Step = (world) => {
   const { status } = world.gardenlet.extension() as unknown as { status: Record<string, unknown> };
   state = { state: status.state, resources: status.resources };
@@ -126,7 +126,7 @@ export const former: Step = ({ seed, gardenlet }) => {
   gardenlet.fluxConfig(publicRepository);
 };
 
-/** A workload, and the nested Kustomization that has deployed it. */
+/** Creates a workload, and the nested Kustomization that has deployed it. */
 export const deployed: Step = ({ shoot }) => {
   const metadata = (name: string) => ({ namespace: 'apps', name, finalizers: ['finalizers.fluxcd.io'] });
   const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };

@@ -8,55 +8,26 @@ import type { Settings } from '../../../shared/runtime/context.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Flux, installFlux } from './flux.ts';
 import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
-import { type ProductLife, type Surroundings, startLife, startTwins, VISIBILITY_MS } from './product.ts';
+import { type ClusterName, type FunctionRequest, type Kill, type KillKind, runContinues } from './kills.ts';
+import {
+  type ProductDependencies,
+  type ProductInstance,
+  startInstance,
+  startTwoInstances,
+  VISIBILITY_MS,
+} from './product.ts';
 import { createResourceManager } from './resource-manager.ts';
 
-/** A request of a function; the world can be stopped there. */
-export interface FunctionRequest {
-  /** Counts from 1. */
-  number: number;
-  cluster: Cluster;
-  summary: RequestSummary;
-  /** Changes that anybody had made before: between two of them the clusters stay as they are. */
-  state: number;
-  /** Number of the run that made it. */
-  run: number;
-}
-
-type Cluster = 'garden' | 'seed' | 'shoot';
-
-/** Where the world stops. */
-export interface Kill {
-  /** Number of the request of a function; `every write`: again and again, so that no life writes twice. */
-  at: number | 'every write';
-  /** `before` it is carried out, or `after`, when the answer is lost. */
-  when: 'before' | 'after';
-  /**
-   * `process`: everything of the product dies, with what it remembered, and is started again.
-   * `outage`: the same, but resource-manager and Flux go on for a while before.
-   * `missed`: the same, and whatever else happens in this life happens while nothing of the product is there.
-   * `function`: only the run dies, as a Lambda does; its message comes again.
-   * `late`: the run overruns its lease: its message comes again, and the run goes on when all is over.
-   * `overtaken`: the same, and whatever else happens in this life happens while it waits.
-   */
-  what: 'process' | 'outage' | 'missed' | 'function' | 'late' | 'overtaken';
-}
-
-/** Runs that are taken for lost and are not. */
-export const goesOn = (what: Kill['what']) => what === 'late' || what === 'overtaken';
-/** All that is left of a life happens at once, at the kill. */
-export const isHurried = (what: Kill['what']) => what === 'missed' || what === 'overtaken';
-
 export interface WorldOptions {
-  /** Who is faster when several have something to do: resource-manager and Flux, or the product. Default: the product. */
+  /** True: resource-manager and Flux act before the product when both have something to do. Default: the product first. */
   othersFirst?: boolean;
-  /** Two products at once, on the same clusters. Default: one. */
-  twins?: boolean;
-  /** Who brings the objects into the shoot. Default: the resource-manager. */
+  /** True: two instances of the product at once, on the same clusters. Default: one. */
+  twoInstances?: boolean;
+  /** How objects reach the shoot. Default: by ManagedResource. */
   delivery?: Settings['delivery'];
 }
 
-/** A garden, a seed and a shoot with everything around the product, on a clock of its own. */
+/** A garden, a seed and a shoot with everything around the product, on a simulated clock. */
 export interface World extends AsyncDisposable {
   garden: KubeApi;
   seed: KubeApi;
@@ -70,22 +41,22 @@ export interface World extends AsyncDisposable {
   arm(kill: Kill | undefined, onKill?: () => void): void;
   /** True once the armed kill has happened. */
   killed(): boolean;
-  /** Lets everybody act until nobody has anything to do for a while. */
+  /** Lets all actors work until none of them has had anything to do for a while. */
   settle(calmMs?: number): Promise<void>;
-  /** Lets runs that have overrun their lease go on to their end. */
+  /** Lets runs that have overrun their lease continue to their end. */
   resume(): Promise<void>;
   /**
-   * Remembers everything as it is, but for the product, which remembers nothing.
-   * @returns what brings it back with a new product, and lets that calm down
+   * Saves the state of everything except the product, which keeps nothing.
+   * @returns a function that restores the state, starts the product again, and waits until it is calm
    */
   checkpoint(): () => Promise<void>;
 }
 
 const FUNCTIONS = 'functions';
 const DISTRIBUTION = join(import.meta.dirname, '../../landscape/distribution');
-/** Calm for so long is calm; longer than any patience of the product while an operation is under way. */
+/** The world counts as calm after this time without a change: longer than any wait of the product during an operation. */
 const CALM_MS = 30_000;
-/** A world that does not calm down flaps. */
+/** A world that takes more steps than this never calms down. */
 const MOST_STEPS = 1500;
 
 const functions = findFunctions();
@@ -93,7 +64,7 @@ const never = new Promise<never>(() => {});
 
 export async function startWorld({
   othersFirst = false,
-  twins = false,
+  twoInstances = false,
   delivery = 'ManagedResource',
 }: WorldOptions = {}): Promise<World> {
   const requests: FunctionRequest[] = [];
@@ -105,7 +76,7 @@ export async function startWorld({
   let hasHappened = false;
   let resumed = Promise.withResolvers<void>();
 
-  const onRequest = (cluster: Cluster) => async (summary: RequestSummary) => {
+  const onRequest = (cluster: ClusterName) => async (summary: RequestSummary) => {
     if (summary.user !== FUNCTIONS) return;
     const { runs } = moment;
     const number = requests.push({ number: requests.length + 1, cluster, summary, state: changes(), run: runs });
@@ -113,16 +84,20 @@ export async function startWorld({
     if (kill?.at === number || (kill?.at === 'every write' && isWrite)) await stop(kill, cluster, summary);
   };
   const changes = () => [apis.garden, apis.seed, apis.shoot].reduce((sum, api) => sum + api.revision(), 0);
-  const stop = async ({ at, when, what }: Kill, cluster: Cluster, { method, path }: RequestSummary): Promise<void> => {
-    if (goesOn(what)) {
-      carryOutKill(what);
+  const stop = async (
+    { at, when, kind }: Kill,
+    cluster: ClusterName,
+    { method, path }: RequestSummary,
+  ): Promise<void> => {
+    if (runContinues(kind)) {
+      carryOutKill(kind);
       await resumed.promise;
     } else if (when === 'before') {
-      carryOutKill(what);
+      carryOutKill(kind);
       await never;
     } else {
       const match = { user: FUNCTIONS, method, path: new RegExp(`^${path}$`) };
-      const kill = () => void setImmediate(() => carryOutKill(what));
+      const kill = () => void setImmediate(() => carryOutKill(kind));
       apis[cluster].faults.add({
         match,
         action: 'hang',
@@ -143,7 +118,7 @@ export async function startWorld({
   const flux = installFlux(shoot);
   const resourceManager = createResourceManager({ seed, shoot, now });
 
-  const surroundings: Surroundings = {
+  const dependencies: ProductDependencies = {
     functions: await functions,
     settings: {
       landscape: 'world',
@@ -159,26 +134,26 @@ export async function startWorld({
     onRun: () => moment.runs++,
     logLines,
   };
-  const startProduct = () => (twins ? startTwins(surroundings) : startLife(surroundings));
-  let product: ProductLife | undefined = startProduct();
+  const startProduct = () => (twoInstances ? startTwoInstances(dependencies) : startInstance(dependencies));
+  let product: ProductInstance | undefined = startProduct();
   let startsAtOnce = false;
 
-  const carryOutKill = (what: Kill['what']) => {
+  const carryOutKill = (kind: KillKind) => {
     if (kill?.at !== 'every write') kill = undefined;
     hasHappened = true;
-    if (what !== 'function' && !goesOn(what)) {
+    if (kind !== 'function' && !runContinues(kind)) {
       deadLetters.push(...(product?.deadLetters() ?? []));
-      product?.die();
+      product?.kill();
       product = undefined;
-      startsAtOnce = what === 'process';
+      startsAtOnce = kind === 'process';
     } else {
-      product?.loseRun({ isDead: !goesOn(what) });
+      product?.loseRun({ isDead: !runContinues(kind) });
       moment.calmSince = moment.time + VISIBILITY_MS;
     }
     onKill();
   };
 
-  /** One thing that somebody does now; false when nobody has anything to do. */
+  /** Lets one actor do one thing; false when none has anything to do. */
   const step = async (): Promise<boolean> => {
     if (product === undefined && startsAtOnce) product = startProduct();
     const others = async () => (await resourceManager.step()) || flux.step();
@@ -199,7 +174,7 @@ export async function startWorld({
       if (next > moment.calmSince + calmMs) return;
       moment.time = Math.max(moment.time, next);
     }
-    throw new Error(`the world does not calm down; last said:\n${logLines.slice(-3).join('\n')}`);
+    throw new Error(`the world does not calm down; last log lines:\n${logLines.slice(-3).join('\n')}`);
   };
 
   return {
@@ -228,7 +203,7 @@ export async function startWorld({
       const { time } = moment;
       const bringBack = [garden, seed, shoot, resourceManager].map((part) => part.checkpoint());
       return async () => {
-        product?.die();
+        product?.kill();
         resumed = Promise.withResolvers();
         for (const back of bringBack) back();
         for (const api of [garden, seed, shoot]) {
@@ -243,7 +218,7 @@ export async function startWorld({
       };
     },
     async [Symbol.asyncDispose]() {
-      product?.die();
+      product?.kill();
       useOwnClock();
       for (const part of [resourceManager, clients.garden, clients.seed]) part.close();
       await Promise.all([garden, seed, shoot].map((api) => api.stop()));
@@ -251,7 +226,7 @@ export async function startWorld({
   };
 }
 
-async function startApis(onRequest: (cluster: Cluster) => (summary: RequestSummary) => Promise<void>) {
+async function startApis(onRequest: (cluster: ClusterName) => (summary: RequestSummary) => Promise<void>) {
   const tokens = { [FUNCTIONS]: { name: FUNCTIONS, groups: ['system:masters'] } };
   const [garden, seed, shoot] = await Promise.all([
     startKubeApi({ tokens, objects: gardenCrds() as JsonObject[], onRequest: onRequest('garden') }),

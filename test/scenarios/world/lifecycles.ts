@@ -1,0 +1,228 @@
+import {
+  copy,
+  copyNames,
+  createReferring,
+  credentials,
+  deleteCopies,
+  referring,
+  restoreAgain,
+  token,
+  variables,
+} from './references.ts';
+import {
+  always,
+  askFor,
+  asleep,
+  both,
+  config,
+  create,
+  createWaiting,
+  deletedShoot,
+  deleteExtension,
+  deployed,
+  fluxPauses,
+  fluxWorks,
+  former,
+  leave,
+  migrate,
+  onlyFlux,
+  otherBranch,
+  privateRepository,
+  publicRepository,
+  reconcile,
+  renamed,
+  restore,
+  rotate,
+  type Step,
+  unreachable,
+} from './steps.ts';
+
+/** A sequence of events for one Shoot. After each step all actors work until the world is calm. */
+export interface Lifecycle {
+  name: string;
+  /** Steps before the part under test, without kills. */
+  setup: Step[];
+  /** The part under test, in which the product is killed. */
+  steps: Step[];
+  /** True: a state between two steps leaves no trace, so that the steps may also happen all at once. */
+  mayHappenAtOnce?: boolean;
+  /** True: Flux is removed in the end, but nothing that it has deployed. */
+  removes?: boolean;
+  /** How long the product may retry without a visible change. Default: 30 s. */
+  calmMs?: number;
+}
+
+export const lifecycles: Lifecycle[] = [
+  { name: 'a new Shoot, public repository', setup: [], steps: [create(publicRepository)] },
+  { name: 'a new Shoot, private repository', setup: [], steps: [create(privateRepository)] },
+  {
+    name: 'another configuration before the first success',
+    setup: [create(publicRepository)],
+    steps: [config({ ...publicRepository, ...otherBranch })],
+  },
+  { name: 'the first success in mode Once', setup: [create(publicRepository)], steps: [fluxWorks] },
+  {
+    name: 'the first success in mode Once, and then mode Reconcile',
+    setup: [create(publicRepository)],
+    steps: [fluxWorks, config({ ...always, ...otherBranch })],
+    mayHappenAtOnce: true,
+  },
+  {
+    name: 'the first success in mode ManifestsOnly',
+    setup: [create({ ...publicRepository, syncMode: 'ManifestsOnly' })],
+    steps: [fluxWorks],
+  },
+  {
+    name: 'from Once to Reconcile',
+    setup: [both(create(publicRepository), fluxWorks)],
+    steps: [config({ ...always, ...otherBranch })],
+  },
+  {
+    name: 'from Reconcile to Once',
+    setup: [both(create(always), fluxWorks)],
+    steps: [config({ ...publicRepository, syncMode: 'Once' })],
+  },
+  {
+    name: 'source and Kustomization are renamed',
+    setup: [both(renamed('old'), fluxWorks)],
+    steps: [renamed('new')],
+  },
+  {
+    name: 'source and Kustomization are renamed twice',
+    setup: [both(renamed('old'), fluxWorks)],
+    steps: [renamed('new'), renamed('newest')],
+    mayHappenAtOnce: true,
+  },
+  {
+    name: 'source and Kustomization are renamed, and renamed back',
+    setup: [both(renamed('old'), fluxWorks)],
+    steps: [renamed('new'), renamed('old')],
+    mayHappenAtOnce: true,
+  },
+  {
+    name: 'source and Kustomization are renamed, and renamed back before Flux has removed its finalizers',
+    setup: [both(renamed('old'), fluxWorks)],
+    steps: [both(renamed('new'), fluxPauses), renamed('old'), both(fluxWorks, renamed('old'))],
+  },
+  {
+    name: 'the configuration synchronises nothing, and then something again',
+    setup: [both(renamed('old'), fluxWorks)],
+    steps: [reconcile({ providerConfig: onlyFlux }), renamed('old')],
+    mayHappenAtOnce: true,
+  },
+  { name: 'rotated credentials', setup: [both(create(privateRepository), fluxWorks)], steps: [rotate] },
+  {
+    name: 'key rotation started',
+    setup: [both(create(privateRepository), fluxWorks)],
+    steps: [askFor('start')],
+  },
+  {
+    name: 'key rotation completed',
+    setup: [both(create(privateRepository), fluxWorks), askFor('start')],
+    steps: [askFor('complete')],
+  },
+  {
+    name: 'a bad configuration, then corrected',
+    setup: [],
+    steps: [create({ ...publicRepository, repositoryBranchh: 'x' }), config(publicRepository)],
+  },
+  {
+    name: 'the configuration is deleted after the first success',
+    setup: [both(create(always), fluxWorks)],
+    steps: [config(undefined)],
+  },
+  {
+    name: 'hibernated, changed and woken up',
+    setup: [both(create(always), fluxWorks)],
+    steps: [reconcile(asleep), config({ ...always, ...otherBranch }), reconcile()],
+    mayHappenAtOnce: true,
+  },
+  { name: "taking over from 23technologies' extension", setup: [former], steps: [reconcile()] },
+  {
+    name: 'the extension is removed from the Shoot, and Flux with it',
+    setup: [both(create(always), fluxWorks), deployed],
+    steps: [deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'the extension is removed from the Shoot before the first success',
+    setup: [create(publicRepository)],
+    steps: [deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'the extension is removed from the Shoot together with Flux, which was released',
+    setup: [both(create({ ...publicRepository, deletionPolicy: 'Uninstall' }), fluxWorks), deployed],
+    steps: [deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'the extension is removed from the Shoot, and Flux belongs to the user',
+    setup: [both(create(publicRepository), fluxWorks), deployed],
+    steps: [deleteExtension],
+  },
+  {
+    name: 'the extension is removed from a Shoot whose API server does not answer',
+    setup: [both(create(always), fluxWorks), deployed],
+    steps: [both(unreachable, deleteExtension)],
+    calmMs: 180_000,
+  },
+  { name: 'migration', setup: [both(create(publicRepository), fluxWorks)], steps: [migrate] },
+  { name: 'migration in mode Reconcile', setup: [both(create(always), fluxWorks)], steps: [migrate] },
+  {
+    name: 'restoration',
+    setup: [both(create(always), fluxWorks), migrate, leave],
+    steps: [createWaiting, restore],
+  },
+  {
+    name: 'a new Shoot with references, whose copies appear one after the other',
+    setup: [],
+    steps: [
+      reconcile(referring),
+      both(copy('a', token, credentials), reconcile(referring)),
+      both(copy('a', variables), reconcile(referring)),
+    ],
+  },
+  {
+    name: 'rotated references',
+    setup: [both(copy('a', ...copyNames), reconcile(referring))],
+    steps: [both(copy('b', ...copyNames), reconcile(referring))],
+  },
+  {
+    name: 'references are removed from the resources of the Shoot, and its configuration still names them',
+    setup: [both(copy('a', ...copyNames), reconcile(referring))],
+    steps: [both(reconcile({ providerConfig: referring.providerConfig }), deleteCopies)],
+  },
+  {
+    name: 'restoration with references, whose copies lag',
+    setup: [both(copy('a', ...copyNames), reconcile(referring)), fluxWorks, migrate, both(leave, deleteCopies)],
+    steps: [
+      createReferring,
+      // The objects that the Extension has listed exist before it is restored; a token is requested again.
+      both(copy('a', credentials, variables), restore),
+      both(copy('b', token), restoreAgain),
+    ],
+  },
+  {
+    name: 'the Shoot is deleted',
+    setup: [both(create(always), fluxWorks)],
+    steps: [deletedShoot, deleteExtension],
+  },
+];
+
+/** Lifecycles whose steps may also happen all at once while the product is down. */
+export const lifecyclesAtOnce: Lifecycle[] = [
+  ...lifecycles.filter(({ mayHappenAtOnce }) => mayHappenAtOnce === true),
+  {
+    name: 'a new Shoot that loses the extension again',
+    setup: [],
+    steps: [create(always), deleteExtension],
+    removes: true,
+  },
+  {
+    name: 'source and Kustomization are renamed, and then the extension is removed',
+    setup: [both(renamed('old'), fluxWorks), deployed],
+    steps: [renamed('new'), deleteExtension],
+    removes: true,
+  },
+];
