@@ -15,17 +15,17 @@ import { startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
 import { rememberEtcd } from './forget.ts';
 
-/** Who has all the shipped roles at once: the single identity of `shoot-flux run`. */
+/** Has all shipped roles: the single identity of `shoot-flux run`. */
 export const operator = { token: 'operator-token', user: 'operator', uid: 'operator' };
 
-/** Three real API servers over one etcd, with Gardener's CRDs and the shipped roles in garden and seed. */
+/** Three real API servers over one etcd, with Gardener's CRDs, and the shipped roles in garden and seed. */
 export interface RealApis extends Apis {
   servers: Record<Place | 'shoot', ApiServer>;
-  /** Everything is as it was after the start. */
+  /** Restores the state after the start. */
   forget(): Promise<void>;
 }
 
-/** `seedCrds` must be there. */
+/** Requires `seedCrds`. */
 export async function startRealApis(): Promise<RealApis> {
   const etcd = await startEtcd();
   const identities = await shippedIdentities();
@@ -59,7 +59,7 @@ function apiOf({ url, ca, adminToken, kubeconfig }: ApiServer): Api {
   return { url, ca, token: adminToken, tokenOf, kubeconfig };
 }
 
-/** Every binding once more for the operator. */
+/** Repeats every binding for the operator. */
 function withOperator(objects: KubeObject[]): KubeObject[] {
   const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: operator.user }];
@@ -71,7 +71,7 @@ function withOperator(objects: KubeObject[]): KubeObject[] {
   return [...objects, ...again];
 }
 
-/** Applies the shipped roles, and waits until the server knows them. */
+/** Applies the shipped roles and waits until the server enforces them. */
 async function grant(server: ApiServer, place: Place, identities: Identity[]): Promise<void> {
   for (const object of withOperator(await shippedRbac(place))) {
     const { namespace, name } = object.metadata;
@@ -83,7 +83,7 @@ async function grant(server: ApiServer, place: Place, identities: Identity[]): P
   for (const [name, [rule]] of Object.entries(await shippedRules(place))) {
     const user = identities.find((identity) => identity.name === name)?.user;
     const resourceAttributes = {
-      // Some rights are for this namespace alone.
+      // Some rights apply only to this namespace.
       namespace: NAMESPACE,
       verb: rule?.verbs[0],
       group: rule?.apiGroups[0],

@@ -10,7 +10,7 @@ onRealApis('real API servers, real releases, through the life of a Shoot', ({ st
   referencesSuite('references', startApis, fluxDistribution);
   upgradeSuite(startApis, fluxDistribution);
 
-  it('the shipped rights suffice: nothing was refused', async () => {
+  it('needs no more than the shipped rights', async () => {
     expect(await refused(apis().servers)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { ApiServer } from './cluster/api-server.ts';
 import { requestJson } from './cluster/request.ts';
 
-/** The objects of an API server by `kind namespace/name`, without what differs from run to run. */
+/** The objects of an API server by `kind namespace/name`, without fields that differ between runs. */
 export type Dump = Record<string, unknown>;
 
 interface Group {
@@ -17,7 +17,7 @@ interface Listed {
   verbs: string[];
 }
 
-/** What the server writes about itself, or hands out by chance. */
+/** Objects that the server writes about itself, or with random content. */
 const passedOver = new Set(['Lease', 'IPAddress', 'APIService', 'ComponentStatus', 'FlowSchema']);
 
 /** Reads every object of every kind that is served. */
@@ -30,7 +30,7 @@ export async function dump(server: ApiServer): Promise<Dump> {
   ];
   const objects: Dump = {};
   for (const { group, version } of versions) {
-    // Events are served by two groups.
+    // Two API groups serve Events.
     if (group === 'events.k8s.io') continue;
     const apiVersion = group === '' ? version : `${group}/${version}`;
     const path = `${group === '' ? '/api' : '/apis'}/${apiVersion}`;
@@ -47,7 +47,7 @@ export async function dump(server: ApiServer): Promise<Dump> {
   return objects;
 }
 
-/** The first request for a kind whose CRD has just come finds "storage is (re)initializing". */
+/** The first request for a kind with a new CRD may fail with "storage is (re)initializing". */
 async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -59,7 +59,7 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An Event's name is a hash of what it says and of the uid of what it is about. */
+/** An Event's name is a hash of its content and of the uid of its object. */
 const isEvent = ({ kind }: KubeObject) => kind === 'Event';
 
 function title(object: KubeObject): string {
@@ -87,7 +87,7 @@ function settled(object: KubeObject): unknown {
 
 const chance = new Set(['uid', 'resourceVersion', 'observedGeneration', 'clusterIP', 'clusterIPs']);
 
-/** Without times, and without what a server chooses. */
+/** Removes times and fields that the server sets. */
 function plain(value: unknown): unknown {
   if (typeof value === 'string') return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? 'a time' : value;
   if (Array.isArray(value)) return value.map(plain);

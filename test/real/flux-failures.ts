@@ -157,7 +157,7 @@ export const fluxFailures: FluxFailure[] = [
     reason: 'HealthCheckFailed',
     explanation: 'ConfigMap/default/absent does not become ready',
     spec: {
-      // kustomize-controller waits for half a minute at least.
+      // kustomize-controller waits for at least 30 s.
       timeout: '30s',
       healthChecks: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', namespace: 'default' }],
     },

@@ -1,15 +1,15 @@
 import type { Etcd } from './cluster/etcd.ts';
 
-/** More is refused: the default of etcd's `--max-txn-ops`. */
+/** The default limit of etcd's `--max-txn-ops`. */
 const OPERATIONS = 128;
 
-/** What API servers write about themselves. */
+/** Keys that API servers write about themselves. */
 const own = /^\/[^/]+\/(apiregistration\.k8s\.io|leases|masterleases|peerserverleases)\//;
 
 /**
- * Remembers what an etcd holds now. The function that it returns forgets whatever has been created since, in all API
- * servers that share it: at once, without finalizers and without a controller that empties namespaces. Much quicker
- * than starting API servers anew for each test; what was there before and has been changed stays changed.
+ * Records the keys of an etcd. The returned function deletes all keys that were created since, in all API servers that
+ * share the etcd, at once and without finalizers or a namespace controller. This is much faster than starting API
+ * servers for each test. Changes to older keys are not reverted.
  */
 export async function rememberEtcd(etcd: Etcd): Promise<() => Promise<void>> {
   const everything = { key: base64('\0'), range_end: base64('\0'), keys_only: true };
@@ -18,7 +18,7 @@ export async function rememberEtcd(etcd: Etcd): Promise<() => Promise<void>> {
   return async () => {
     const { kvs = [] } = await call(etcd, 'range', { ...everything, min_create_revision });
     const keys = kvs.map(({ key }) => Buffer.from(key, 'base64').toString()).filter((key) => !own.test(key));
-    // The API server reads custom resources only as long as their CRD is there, and tells their watchers that they are gone.
+    // The API server reads custom resources, and reports their deletion to watchers, only while their CRD exists.
     const isCrd = (key: string) => key.includes('/customresourcedefinitions/');
     const ordered = [...keys.filter((key) => !isCrd(key)), ...keys.filter(isCrd)];
     for (let start = 0; start < ordered.length; start += OPERATIONS) {
@@ -35,7 +35,7 @@ interface Answer {
   kvs?: { key: string }[];
 }
 
-/** One call of etcd's JSON gateway. */
+/** Calls etcd's JSON gateway. */
 async function call(etcd: Etcd, method: 'range' | 'txn', body: object): Promise<Answer> {
   const response = await fetch(`${etcd.url}/v3/kv/${method}`, { method: 'POST', body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`etcd ${method}: ${response.status} ${await response.text()}`);

@@ -17,7 +17,7 @@ onRealApis('real API servers, real releases, shipped rights', ({ startApis, flux
   removalSuite('removal', startApis, fluxDistribution);
   directSuite('delivery without the resource-manager', startApis, fluxDistribution);
 
-  it('the heartbeat is a Lease, made and renewed', async () => {
+  it('creates and renews the Lease of the heartbeat', async () => {
     const { url, ca } = apis().seed;
     const seed = createKubeClient({ server: url, ca, token: tokenOf('heartbeat') });
     try {
@@ -32,11 +32,11 @@ onRealApis('real API servers, real releases, shipped rights', ({ startApis, flux
   });
 
   describe('the shipped rights', () => {
-    it('suffice: nothing was refused', async () => {
+    it('suffice', async () => {
       expect(await refused(apis().servers)).toEqual([]);
     });
 
-    it('are no wider than what was used', async () => {
+    it('are all used', async () => {
       const others = await webhookIdentities();
       expect(await unusedRights(apis().servers, (identity) => !others.includes(identity))).toEqual([]);
     });

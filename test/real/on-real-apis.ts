@@ -4,11 +4,11 @@ import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { sharedData, sharedDataMissing } from './shared-data.ts';
 
-/** What the suites of one file run on: one set of API servers, emptied after each test. */
+/** The API servers of one test file, emptied after each test. */
 export interface Ground {
   startApis: () => Promise<Apis>;
   fluxDistribution: string;
-  /** The servers themselves, from the first test on. */
+  /** The servers; available from the first test on. */
   apis: () => RealApis;
 }
 

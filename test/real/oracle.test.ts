@@ -17,7 +17,7 @@ import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tool
 const core = fluxInstall().components;
 const images = ['image-reflector-controller', 'image-automation-controller'];
 
-/** What is told to both; everything else has its default. */
+/** Options that both generators get; all others have their defaults. */
 const variants: Record<string, Partial<FluxInstall>> = {
   'the defaults': {},
   'another namespace': { namespace: 'gitops' },
@@ -91,7 +91,7 @@ describe.each(versions)('Flux %s', (version) => {
     expect(await rendered(version, changes)).toStrictEqual(byName(expected));
   });
 
-  test('reads the same objects from a distribution that was made as from the plain files', async () => {
+  test('reads the same objects from release.json as from the YAML files', async () => {
     await using target = await files({});
     const make = ['--flux-distribution', target.dir, '--from', `${folder}/${version}`, '--version', version];
     expect(await shootFlux(['distribution', 'make', ...make])).toMatchObject({ code: 0 });
@@ -106,7 +106,7 @@ describe.each(versions)('Flux %s', (version) => {
   });
 });
 
-/** The options under the names that Flux's own code gives them. */
+/** Returns the options under their names in Flux's own code. */
 function optionsOf(version: string, install: FluxInstall) {
   return {
     Version: version,
@@ -122,7 +122,7 @@ function optionsOf(version: string, install: FluxInstall) {
   };
 }
 
-/** What the command prints for the same options in a providerConfig, by name: it prints in groups. */
+/** Returns what `render` prints for the same options in a providerConfig, sorted by name, because it prints in groups. */
 async function rendered(version: string, changes: Partial<FluxInstall>): Promise<Map<string, KubeObject>> {
   const args = ['render', '--flux-distribution', folder ?? '', '--provider-config', '-'];
   const { code, out, err } = await shootFlux(args, JSON.stringify({ flux: { version, ...changes } }));

@@ -38,7 +38,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution ?? '');
     const { url, ca, token } = apis.shoot;
     const kubeconfigFile = await apis.servers.shoot.kubeconfigFile();
-    // Flux runs where and as long as the product has brought its Deployments.
+    // Flux runs where and while its Deployments exist.
     nodes = await startNodes(
       { server: url, ca, token },
       {
@@ -75,7 +75,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
       90,
     );
 
-  /** What a person does with the key that the product has made. */
+  /** Adds the generated key to the repository, as a person would. */
   const addDeployKey = async (repository: GitRepository) => {
     const source = await eventually(
       'the key',
@@ -87,7 +87,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     return text(data.identity);
   };
 
-  it('private repository, mode Once: comes up, is let go, and goes on without us', async () => {
+  it('private repository, mode Once: is installed, released, and keeps working without us', async () => {
     const repository = await git.createRepository('fleet', podinfo('6.9.2'));
     await repository.commit(podinfo('6.0.0'), 'Another branch', 'other');
     const config = {
@@ -108,7 +108,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     expect(await stage.shoot.find(services, inDefault('podinfo'))).toBeDefined();
     await untilCondition('KustomizationReady', 'True');
     await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-    await eventually('Flux is let go', managedResources, (names) => names.join() === 'shoot-flux-secrets');
+    await eventually('Flux is released', managedResources, (names) => names.join() === 'shoot-flux-secrets');
     await untilCondition('FluxReady', 'True');
     await expectFlux();
 
@@ -126,7 +126,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     expect(stage.logLines.join('\n')).not.toContain(identity.split('\n')[1] ?? '');
   });
 
-  it('facts of the Shoot arrive in what the repository holds', async () => {
+  it('substitutes facts of the Shoot into the objects of the repository', async () => {
     const files = podinfo('6.9.2', {
       shoot: variable('SHOOT_INFO_NAME'),
       id: variable('SHOOT_INFO_TECHNICAL_ID:=none'),
@@ -235,12 +235,12 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
 
 const services = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 
-/** As Flux substitutes it. */
+/** Substitutes like Flux. */
 const variable = (expression: string) => `\${${expression}}`;
 
 const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();
 
-/** The files in a folder of their own, and beside them a Kustomization that prunes, with a ConfigMap in its folder. */
+/** A folder with these files, and beside it a Kustomization with `prune`, with a ConfigMap in its folder. */
 function withNested(files: Record<string, string>): Record<string, string> {
   const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };
   const nested = {

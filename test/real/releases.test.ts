@@ -54,7 +54,7 @@ describe('releases on a real API server', () => {
     let release: Release;
 
     beforeAll(async () => {
-      // A server of its own: the CRDs of one release refuse those of another that lack a stored version.
+      // A separate server, because CRDs of another release may lack a stored version and be refused.
       server = await startApiServer({ etcd, prefix: version });
       client = createKubeClient(await kubeconfigConnection(server.kubeconfig(), 'the server'));
       release = await openDistribution(distribution).release(version);
@@ -71,13 +71,13 @@ describe('releases on a real API server', () => {
 
     async function accepted(group: KubeObject[]): Promise<void> {
       for (const object of group) {
-        // A kind is served a moment after its CRD is there.
+        // A kind is served a moment after its CRD was created.
         const live = await vi.waitFor(() => apply(object), { timeout: 10_000, interval: 100 });
         expect(live.metadata).toMatchObject(object.metadata);
       }
     }
 
-    test('every component is accepted', async () => {
+    test('accepts every component', async () => {
       const components = componentsOf(release);
       const { crds, controllers } = delivered(release, { providerConfig: { flux: { components } } });
       await accepted(crds);
@@ -85,7 +85,7 @@ describe('releases on a real API server', () => {
       expect(controllers.filter(({ kind }) => kind === 'Deployment')).toHaveLength(components.length);
     });
 
-    test.each(Object.keys(sources))('a %s with its Kustomization is accepted as it is written', async (kind) => {
+    test.each(Object.keys(sources))('accepts a %s with its Kustomization unchanged', async (kind) => {
       const namespace = `sources-${kind.toLowerCase()}`;
       const template = { kind, metadata: { name: 'fleet', namespace }, spec: sources[kind] };
       const providerConfig = {
@@ -102,7 +102,7 @@ describe('releases on a real API server', () => {
       expect(sync.map((object) => object.kind)).toEqual([kind, 'Kustomization']);
     });
 
-    test('what is applied again changes nothing', async () => {
+    test('changes nothing when applied again', async () => {
       const { crds, controllers } = delivered(release, {});
       for (const object of [...crds, ...controllers]) {
         const before = await apply(object);
@@ -119,7 +119,7 @@ function resourceOf({ apiVersion, kind, metadata }: KubeObject): Resource {
   return { group, version, plural, kind, namespaced: metadata.namespace !== undefined };
 }
 
-/** The objects as they come out of the Secrets of the ManagedResources. */
+/** Reads the objects back from the Secrets of the ManagedResources. */
 function delivered(release: Release, inputs: ConfigInputs, secrets: SecretMaterial[] = []): ObjectGroups {
   const config = effectiveConfig(inputs);
   const shoot = shootFacts(cluster, {});

@@ -8,7 +8,7 @@ type Servers = Record<Place, Pick<ApiServer, 'auditEntries'>>;
 const places: Place[] = ['garden', 'seed'];
 const ours = serviceAccountUser('');
 
-/** What the product asked for and was not allowed, as `place identity verb resource`. */
+/** Requests of the product that were forbidden, as `place identity verb resource`. */
 export async function refused(servers: Servers): Promise<string[]> {
   const lines = new Set<string>();
   for (const place of places) {
@@ -21,8 +21,8 @@ export async function refused(servers: Servers): Promise<string[]> {
 }
 
 /**
- * Rights that are granted and that no request needed: every verb of every resource, and every resource name.
- * @param counts whose rights are looked at
+ * Returns the granted rights that no request needed: by verb, resource and resource name.
+ * @param counts selects the identities to check
  */
 export async function unusedRights(servers: Servers, counts: (identity: string) => boolean): Promise<string[]> {
   const lines: string[] = [];
@@ -42,7 +42,7 @@ export async function unusedRights(servers: Servers, counts: (identity: string) 
   return lines;
 }
 
-/** What a request needs: group, resource, verb, name. An apply that creates needs `create` beside `patch`. */
+/** Returns the right that a request needs: group, resource, verb, name. An apply that creates needs `create` and `patch`. */
 function needed({ requestUri, resource, verb, name, code }: AuditEntry): string[][] {
   const group = /^\/apis\/([^/]+)\//.exec(requestUri)?.[1] ?? '';
   const verbs = verb === 'patch' && code === 201 ? ['patch', 'create'] : [verb];

@@ -15,7 +15,7 @@ const fluxDistribution = sharedData('flux');
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 const main = join(import.meta.dirname, '..', '..', 'infra', 'cli', 'main.ts');
 
-/** Milliseconds after each change of the story, when the process is killed: while it starts, reads, writes or waits. */
+/** Milliseconds after each change at which the process is killed: while it starts, reads, writes or waits. */
 const moments = [
   [400, 120, 60, 250, 30],
   [900, 30, 250, 60, 500],
@@ -47,8 +47,8 @@ describe.skipIf(!isComplete)('shoot-flux run as a process', () => {
     return startProgram({ name: 'shoot-flux', command: process.execPath, args, folder });
   };
 
-  it('brings Flux up, and follows changed configuration, changed mode and rotated credentials', async () => {
-    undisturbed = await tell(apis, identity, start, []);
+  it('installs Flux, and follows changed configuration, changed mode and rotated credentials', async () => {
+    undisturbed = await runStory(apis, identity, start, []);
     expect(Object.keys(undisturbed.shoot)).toContain('Kustomization flux-system/main-ks');
     expect(managedResources(undisturbed)).toEqual([
       'shoot-flux-controllers',
@@ -58,8 +58,8 @@ describe.skipIf(!isComplete)('shoot-flux run as a process', () => {
     ]);
   });
 
-  it.each(moments)('ends the same when it is killed after %i, %i, %i, %i and %i ms', async (...kills) => {
-    const { garden, seed, shoot } = await tell(apis, identity, start, kills);
+  it.each(moments)('reaches the same end state when killed after %i, %i, %i, %i and %i ms', async (...kills) => {
+    const { garden, seed, shoot } = await runStory(apis, identity, start, kills);
     expect(garden).toEqual(undisturbed.garden);
     expect(seed).toEqual(undisturbed.seed);
     expect(shoot).toEqual(undisturbed.shoot);
@@ -82,8 +82,8 @@ const config = {
   repositoryType: 'private',
 };
 
-/** One Shoot's story, always the same, with the process killed after each of the first changes; returns how it ends. */
-async function tell(
+/** Runs the same sequence of changes to one Shoot, kills the process after each of the first ones, and returns the end state. */
+async function runStory(
   apis: RealApis,
   identity: string,
   start: () => Promise<RunningProgram>,
@@ -184,7 +184,7 @@ const untilManaged = (stage: Stage, count: number) =>
     60,
   );
 
-/** Until nothing changes any more. */
+/** Waits until nothing changes. */
 async function untilSettled({ servers }: RealApis): Promise<Story> {
   const look = async (): Promise<Story> => ({
     garden: await dump(servers.garden),

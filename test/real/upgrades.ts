@@ -8,7 +8,7 @@ interface Crd extends KubeObject {
   spec: { versions: { name: string; storage: boolean }[] };
 }
 
-/** From one real release to another, where the API server has a say: it refuses CRDs that lack a stored version. */
+/** Upgrades between real Flux releases, where the API server refuses CRDs that lack a stored version. */
 export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe('upgrades', () => {
     let stage: Stage;
@@ -31,7 +31,7 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       await stage.untilReady();
     };
 
-    it('a later release takes the place of the one before, and what is synchronised stays', async () => {
+    it('upgrades to a later release and keeps the synchronised objects', async () => {
       await ask('v2.7.5');
       await untilInstalled('v2.7.5');
       const source = { namespace: 'flux-system', name: 'main-gitrepo' };
@@ -44,7 +44,7 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       expect((await stage.shoot.find(gitRepositories, source))?.metadata.uid).toBe(before?.metadata.uid);
     });
 
-    it('a release too far on is refused with the remedy, and the remedy helps', async () => {
+    it('reports a release that skips a required version, with a remedy that works', async () => {
       await ask('v2.3.0');
       await untilInstalled('v2.3.0');
       await ask('v2.9.4');
@@ -66,7 +66,7 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       await untilInstalled('v2.9.4');
     });
 
-    /** What "flux migrate" does with CRDs whose objects are stored in their present form already. */
+    /** Does what "flux migrate" does for CRDs whose objects are already stored in the current version. */
     const migrate = async () => {
       const labelSelector = 'app.kubernetes.io/part-of=flux';
       const { items } = await stage.shoot.list<Crd>(resources.customResourceDefinitions, { labelSelector });

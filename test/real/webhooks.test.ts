@@ -59,7 +59,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     garden = createKubeClient(connection('garden'));
     seed = createKubeClient(connection('seed'));
     await Promise.all([placeConfiguration('garden'), placeConfiguration('seed'), placeObjects()]);
-    // Only what is valid now can be served, so the story of the certificates begins in the past.
+    // Only a certificate that is valid now can be served, so the test starts in the past.
     await renew(-25.6);
     await renew(-1);
     await eventually(
@@ -84,7 +84,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
   const clientOf = (cluster: string, identity: string) =>
     createKubeClient(connection(cluster === 'garden' ? 'garden' : 'seed', tokenOf(identity)));
 
-  /** As an operator deploys them, but for where this process is. */
+  /** The manifests that an operator applies, with the address of this process. */
   async function placeConfiguration(place: 'garden' | 'seed'): Promise<void> {
     const url = (path: string) => `https://127.0.0.1:${server.port}${path}`;
     const definitions = await findWebhookDefinitions();
@@ -120,7 +120,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     await seed.create(resources.clusters, complete, options);
   }
 
-  /** The certificates as they are so many days from now. */
+  /** The certificates as of this many days from now. */
   async function renew(days: number): Promise<string> {
     const source = madeCertificates({
       kube: async (cluster) => clientOf(cluster, 'webhooks'),
@@ -144,7 +144,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     spec: { extensions: [{ type: 'shoot-flux', providerConfig }] },
   });
 
-  /** What is said to whoever tries to create such a Shoot; empty when it would be stored. */
+  /** Returns the refusal of such a Shoot, or an empty string when it would be stored. */
   async function refusalOf(providerConfig: unknown, labels?: Record<string, string>): Promise<string> {
     const path = `/apis/core.gardener.cloud/v1beta1/namespaces/${PROJECT}/shoots?dryRun=All`;
     try {
@@ -155,7 +155,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     }
   }
 
-  /** The arguments with which a Deployment would be stored. */
+  /** Returns the arguments with which a Deployment would be stored. */
   async function argumentsAfter(args: string[], parts: DeploymentParts = {}): Promise<string[]> {
     const { namespace = NAMESPACE } = parts;
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments?dryRun=All`;
@@ -173,13 +173,13 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(await refusalOf({ syncMode: 'Once' })).toBe('');
   });
 
-  it('are not asked about a Shoot without the extension, and see when a label goes or comes', async () => {
+  it('are not called for a Shoot without the extension, and are called when its label is added or removed', async () => {
     expect(await refusalOf({ typo: 1 }, {})).toBe('');
     const wrong = shoot({ typo: 1 }, {});
     await garden.create(resources.shoots, wrong, options);
     const name = { namespace: PROJECT, name: 'bar' };
     const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
-    // What was stored before is not refused afterwards.
+    // A config that was stored earlier is not refused.
     await change({ metadata: { labels: labelled } });
     await change({ metadata: { annotations: { a: 'b' } } });
     await expect(
@@ -200,7 +200,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(await garden.find(resources.shoots, name)).toBeUndefined();
   });
 
-  it('add the namespaces to the resource-manager of a Shoot with the extension, and to nothing else', async () => {
+  it('add the namespaces only to the resource-manager of a Shoot with the extension', async () => {
     const added = ['--extra-target-namespace=flux-x'];
     expect(await argumentsAfter(['-v'])).toEqual(['-v', ...added]);
     expect(await argumentsAfter(['-v'], { namespace: OTHER })).toEqual(['-v']);
@@ -214,7 +214,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     const created = await seed.create<KubeObject>(resources.deployments, deployment(['-v']), options);
     const again = await seed.mergePatch(resources.deployments, name, {}, options);
     expect(again.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
-    // What gardenlet does at each reconciliation: it knows nothing of our argument.
+    // gardenlet does this in each reconciliation, without our argument.
     const replaced = await seed.replace<KubeObject & Deployment>(
       resources.deployments,
       deployment(['-v', '-w']),
@@ -230,7 +230,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(scaled.spec.template.spec.containers[0]?.args).toEqual(['-v', '--extra-target-namespace=flux-x']);
   });
 
-  it('are trusted on when the configurations are applied again', async () => {
+  it('stay trusted when the configurations are applied again', async () => {
     const bundles = () => Promise.all((['garden', 'seed'] as const).map(bundleIn));
     const before = await bundles();
     expect(before).toEqual([expect.stringMatching(/./), before[0]]);
@@ -238,7 +238,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(await bundles()).toEqual(before);
   });
 
-  it('go on being called while the certificates rotate', async () => {
+  it('answer every call while the certificates rotate', async () => {
     const answers: string[] = [];
     let isOver = false;
     const calling = (async () => {
@@ -259,12 +259,12 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(answers.filter((answer) => !answer.includes('is not a known key'))).toEqual([]);
   });
 
-  it('are not needed by a Shoot on its way out', async () => {
+  it('are not needed to delete a Shoot', async () => {
     await garden.create(resources.shoots, shoot({ syncMode: 'Once' }), options);
     const name = { namespace: PROJECT, name: 'bar' };
     const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
     await change({ metadata: { finalizers: ['example.com/wait'] } });
-    // Nobody serves with this authority, as when no process runs.
+    // No process serves with this authority.
     const resource = configurations.Validating;
     const live = await garden.find<Configuration>(resource, { name: CONFIGURATION });
     const caBundle = Buffer.from((await makeAside()).authority.cert).toString('base64');
@@ -283,7 +283,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(await garden.find(resources.shoots, name)).toBeUndefined();
   });
 
-  it('have the rights that they need, and no others', async () => {
+  it('have exactly the rights that they need', async () => {
     const webhooks = await webhookIdentities();
     expect(await refused(apis.servers)).toEqual([]);
     expect(await unusedRights(apis.servers, (identity) => webhooks.includes(identity))).toEqual([]);

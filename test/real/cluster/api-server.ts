@@ -8,7 +8,7 @@ import { tokenKubeconfig } from './kubeconfig.ts';
 import { answersOk } from './ready.ts';
 import { startReady } from './start.ts';
 
-/** Somebody who may log in; what they may do, RBAC objects say. */
+/** A user who can authenticate; RBAC objects say what they may do. */
 export interface TokenUser {
   token: string;
   user: string;
@@ -16,14 +16,14 @@ export interface TokenUser {
   groups?: string[];
 }
 
-/** What a test can choose about an API server. */
+/** Options of an API server. */
 export interface ApiServerOptions {
   etcd: Etcd;
   /** Separates the API servers that share an etcd, for example `garden`. */
   prefix: string;
   /** Users beside the administrator. @default none */
   tokens?: TokenUser[];
-  /** Whether `auditEntries` tells the requests. @default false */
+  /** Whether `auditEntries` lists the requests. @default false */
   auditLog?: boolean;
   /** Further flags; a repeated one overrides, or adds to those that take a list. @default none */
   args?: string[];
@@ -38,7 +38,7 @@ export interface ApiServer extends AsyncDisposable {
   adminToken: string;
   /** A kubeconfig as YAML. @default for the administrator */
   kubeconfig(token?: string): string;
-  /** The same as a file that goes away with the server. */
+  /** The same as a file, deleted with the server. */
   kubeconfigFile(token?: string): Promise<string>;
   /** All requests until now, without the server's own; empty unless started with `auditLog`. */
   auditEntries(): Promise<AuditEntry[]>;
@@ -53,7 +53,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const adminToken = randomBytes(16).toString('hex');
   const admin: TokenUser = { token: adminToken, user: 'admin', uid: 'admin', groups: ['system:masters'] };
   const urlOf = (ports: number[]) => `https://127.0.0.1:${ports[0]}`;
-  // kube-apiserver makes itself a certificate when it finds none; whoever trusts the file trusts the server.
+  // kube-apiserver generates a certificate when it finds none; clients trust the file.
   const caOf = (folder: string) => readFile(join(folder, 'certificates', 'apiserver.crt'), 'utf8');
 
   const { program, folder, ports } = await startReady({
@@ -96,7 +96,7 @@ function flags(options: ApiServerOptions, folder: string, port: number): string[
   const audit = [
     `--audit-policy-file=${join(folder, 'audit-policy.yaml')}`,
     `--audit-log-path=${join(folder, 'audit.log')}`,
-    // A log that is rotated away would make a benchmark count too little.
+    // A rotated log would make a benchmark count too few requests.
     '--audit-log-maxsize=10240',
   ];
   return [
@@ -112,7 +112,7 @@ function flags(options: ApiServerOptions, folder: string, port: number): string[
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
     '--authorization-mode=RBAC',
     '--service-cluster-ip-range=10.0.0.0/24',
-    // These wait for controllers of a kube-controller-manager that does not run.
+    // These plug-ins depend on controllers of a kube-controller-manager, which does not run.
     '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,ResourceQuota',
     '--endpoint-reconciler-type=none',
     ...(options.auditLog === true ? audit : []),
@@ -123,7 +123,7 @@ function tokenLine({ token, user, uid, groups = [] }: TokenUser): string {
   return `${token},${user},${uid},"${groups.join(',')}"\n`;
 }
 
-/** Signs tokens of ServiceAccounts. An elliptic curve, because RSA keys take long to make; SEC1, the only form that kube-apiserver also reads as a public key. */
+/** Key for ServiceAccount tokens. An elliptic curve, because RSA keys take long to generate; SEC1, the only format that kube-apiserver also reads as a public key. */
 function serviceAccountKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return privateKey.export({ type: 'sec1', format: 'pem' }).toString();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 
-/** What one request was, as far as level Metadata tells. */
+/** One request, as audit level Metadata records it. */
 export interface AuditEntry {
   /** get, list, watch, create, update, patch, delete, deletecollection. */
   verb: string;
@@ -29,7 +29,7 @@ interface AuditEvent {
   requestReceivedTimestamp: string;
 }
 
-/** Every request of others at level Metadata; the server's own to itself would bury them. */
+/** Logs every request at level Metadata, except the server's requests to itself, which would bury the others. */
 export const auditPolicy = stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -37,11 +37,11 @@ export const auditPolicy = stringify({
   rules: [{ level: 'None', users: ['system:apiserver'] }, { level: 'Metadata' }],
 });
 
-/** Reads an audit log: one entry for each request, in the order they came in. */
+/** Reads an audit log: one entry for each request, in order of arrival. */
 export async function readAuditLog(path: string): Promise<AuditEntry[]> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const entries = new Map<string, AuditEntry>();
-  // The last line may still be in the making. A watch has two lines, when it opens and when it ends: the later counts.
+  // The last line may be incomplete. A watch has two lines, when it opens and when it ends; the later one wins.
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
     if (line === '') continue;
     const event = JSON.parse(line) as AuditEvent;

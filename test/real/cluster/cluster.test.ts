@@ -37,12 +37,12 @@ describe('real kube-apiservers', () => {
     await etcd?.stop();
   });
 
-  it('tell their version', async () => {
+  it('report their version', async () => {
     const { gitVersion } = await kubeConfigOf(garden).makeApiClient(VersionApi).getCode();
     expect(gitVersion).toMatch(/^v1\.\d+\.\d+$/);
   });
 
-  it('serve Shoots that hold anything, with field ownership', async () => {
+  it('serve Shoots with arbitrary fields, and track field ownership', async () => {
     const objects = KubernetesObjectApi.makeApiClient(kubeConfigOf(garden));
     const shoot = {
       apiVersion: 'core.gardener.cloud/v1beta1',
@@ -67,7 +67,7 @@ describe('real kube-apiservers', () => {
     await expect(refused).rejects.toMatchObject({ code: 409 });
   });
 
-  it('share an etcd without seeing each other', async () => {
+  it("share an etcd without seeing each other's objects", async () => {
     await kubeConfigOf(garden)
       .makeApiClient(CoreV1Api)
       .createNamespace({ body: { metadata: { name: 'garden-one' } } });
@@ -75,7 +75,7 @@ describe('real kube-apiservers', () => {
     await expect(missing).rejects.toMatchObject({ code: 404 });
   });
 
-  it('let a token do what RBAC objects grant, no more', async () => {
+  it('let a token do exactly what RBAC objects grant', async () => {
     const api = kubeConfigOf(garden, reader.token).makeApiClient(CoreV1Api);
     const read = () => api.listNamespacedConfigMap({ namespace: 'default' });
     const code = (attempt: Promise<unknown>) =>
@@ -105,7 +105,7 @@ describe('real kube-apiservers', () => {
     expect(entries[0]).toMatchObject({ verb: 'list', resource: 'configmaps', namespace: 'default', code: 403 });
   });
 
-  it('serve the CRDs of a seed as they stand in the files', async (test) => {
+  it('serve the CRDs of a seed exactly as in their files', async (test) => {
     const files = seedCrds();
     if (files === undefined) return test.skip(sharedDataMissing);
     await installCrds(seed, files);
@@ -130,7 +130,7 @@ describe('real kube-apiservers', () => {
     return undefined;
   });
 
-  it('have a kustomize-controller work on them', async (test) => {
+  it('can be used by a kustomize-controller', async (test) => {
     const files = ['source-controller.yaml', 'kustomize-controller.yaml'].map((file) =>
       sharedData('flux', 'v2.9.4', file),
     );

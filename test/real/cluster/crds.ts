@@ -14,7 +14,7 @@ const gardenFolder = join(import.meta.dirname, '..', '..', 'landscape', 'crds');
 
 type Crd = V1CustomResourceDefinition & { metadata: { name: string } };
 
-/** The stand-ins for what gardener-apiserver serves in a garden. */
+/** Stand-ins for the resources that gardener-apiserver serves in a garden. */
 export const gardenCrds = [join(gardenFolder, 'shoots.yaml'), join(gardenFolder, 'projects.yaml')];
 
 /** Gardener's CRDs of a seed (Extension, Cluster, ManagedResource); undefined where they are not beside the repository. */
@@ -28,20 +28,20 @@ export function seedCrds(): string[] | undefined {
   return paths.every((path) => path !== undefined) ? paths : undefined;
 }
 
-/** Applies the CRDs in these files and waits until the server serves them. Other objects in the files are passed over, so a file of a Flux release will do. */
+/** Applies the CRDs in these files and waits until the server serves them. Skips other objects, so a file of a Flux release can be used. */
 export async function installCrds(server: ApiServer, files: readonly string[]): Promise<void> {
   const crds = (await Promise.all(files.map(readCrds))).flat();
   await Promise.all(
     crds.map(async (crd) => {
       const { name } = crd.metadata;
-      // As it stands in the file: client-node would drop x-kubernetes-preserve-unknown-fields, enum and default, which its typed objects spell otherwise.
+      // Sent exactly as in the file: client-node would drop x-kubernetes-preserve-unknown-fields, enum and default, whose names its typed objects change.
       const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
       await requestJson(server, 'PATCH', `${path}?fieldManager=installCrds&force=true`, crd);
       await waitUntil(`CustomResourceDefinition ${name}`, async () => {
         const { status } = (await requestJson(server, 'GET', path)) as Crd;
         return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
       });
-      // The part of the server that answers for custom resources learns of an established one a moment later.
+      // The handler for custom resources learns of an established CRD a moment later.
       for (const url of servedLists(server, crd)) {
         await waitUntil(url, () => answersOk(url, { ca: server.ca, token: server.adminToken }));
       }

@@ -10,7 +10,7 @@ export interface Etcd extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts an etcd on loopback that forgets everything when it stops. */
+/** Starts an etcd on loopback. Its data is deleted when it stops. */
 export async function startEtcd(): Promise<Etcd> {
   const { etcd } = await buildTools(['etcd']);
   const client = (ports: number[]) => `http://127.0.0.1:${ports[0]}`;
@@ -28,9 +28,9 @@ export async function startEtcd(): Promise<Etcd> {
           `--listen-peer-urls=${peer}`,
           `--initial-advertise-peer-urls=${peer}`,
           `--initial-cluster=default=${peer}`,
-          // Nobody needs this data after a crash; waiting for the disk is most of a small etcd's time.
+          // The data is not needed after a crash, and a small etcd spends most of its time on fsync.
           '--unsafe-no-fsync',
-          // A benchmark writes more revisions than the default of 2 GB holds before they are compacted.
+          // A benchmark writes more than the default of 2 GB before a compaction.
           '--quota-backend-bytes=8589934592',
           '--log-level=warn',
         ],

@@ -2,11 +2,11 @@ import { buildTools } from '../tools/build.ts';
 import { answersOk } from './ready.ts';
 import { startReady } from './start.ts';
 
-/** What a test can choose about a kustomize-controller. */
+/** Options of a kustomize-controller. */
 export interface KustomizeControllerOptions {
-  /** Path of the kubeconfig of the cluster that it works on; the CRDs of Flux are there already. */
+  /** Path of the kubeconfig of its cluster, which already has the CRDs of Flux. */
   kubeconfigFile: string;
-  /** The namespace that it takes for its own. @default `flux-system` */
+  /** The namespace that it considers its own. @default `flux-system` */
   namespace?: string;
   /** Further flags; a repeated flag overrides. @default none */
   args?: string[];
@@ -20,8 +20,8 @@ export interface KustomizeController extends AsyncDisposable {
 }
 
 /**
- * Starts Flux's kustomize-controller outside of a cluster. It fetches what a source's `status.artifact` names; there
- * is no source-controller, whoever plays it writes that status.
+ * Starts Flux's kustomize-controller outside of a cluster. It fetches the `status.artifact` of a source, which the test
+ * must write, because no source-controller runs.
  */
 export async function startKustomizeController(options: KustomizeControllerOptions): Promise<KustomizeController> {
   const command = (await buildTools(['kustomize-controller']))['kustomize-controller'];
@@ -34,10 +34,10 @@ export async function startKustomizeController(options: KustomizeControllerOptio
         args: [
           `--metrics-addr=127.0.0.1:${ports[0]}`,
           `--health-addr=127.0.0.1:${ports[1]}`,
-          // No notification-controller, and no second one of its kind to elect among.
+          // There is no notification-controller, and no second instance to elect a leader with.
           '--events-addr=',
           '--enable-leader-election=false',
-          // A dependency that is not ready is looked at again after this long; the default of 30 s is most of a test's time.
+          // Retries a dependency that is not ready after this time; the default of 30 s would dominate a test.
           '--requeue-dependency=1s',
           ...(options.args ?? []),
         ],

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** Ports of the loopback interface that are free at this moment; held together, so that no two are the same. */
+/** Returns free ports of the loopback interface. All are held at once, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports: number[] = [];

@@ -3,7 +3,7 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What to start. */
+/** The program to start. */
 export interface Program {
   /** Short name for messages and the folder. */
   name: string;
@@ -11,14 +11,14 @@ export interface Program {
   args: string[];
   /** Added to this process's environment. */
   env?: Record<string, string>;
-  /** A folder made by `programFolder`; goes away with the process. */
+  /** A folder from `programFolder`, deleted with the process. */
   folder: string;
 }
 
-/** A started program; it ends at the latest with this process. */
+/** A started program. It ends with this process at the latest. */
 export interface RunningProgram {
   pid: number;
-  /** Set once it has ended, whoever ended it. */
+  /** Set once the program has ended, for any reason. */
   readonly ended: boolean;
   /** The last lines it wrote. */
   output(): Promise<string>;
@@ -49,7 +49,7 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
     child.once('error', (error) => reject(new Error(`${program.name} could not be started: ${error.message}`)));
   }).finally(() => log.close());
   const guard = guardAgainstOrphans(child, program.folder);
-  // A test that has forgotten to stop it must still be able to end.
+  // A test that forgets to stop the program must still be able to end.
   child.unref();
 
   return {
@@ -74,7 +74,7 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
  * and the shell cleans up. Its own process group keeps it alive through Ctrl-C.
  */
 function guardAgainstOrphans(child: ChildProcess, folder: string): ChildProcess {
-  // A line means that the program has ended: its process id may soon be another's, only the folder is left to remove.
+  // A line means that the program has ended. Its process id may be reused, so only the folder is removed.
   const script = 'if read -r _; then cat > /dev/null; else kill -9 "$1"; sleep 0.2; fi; rm -rf "$2"';
   const guard = spawn('sh', ['-c', script, 'sh', String(child.pid), folder], {
     detached: true,

@@ -22,7 +22,7 @@ export async function waitUntilReady(
   }
 }
 
-/** Whether a GET answers 200; a server that is not there yet is simply not ready. */
+/** Returns whether a GET answers 200. An unreachable server is not ready. */
 export function answersOk(url: string, options: { ca?: string; token?: string } = {}): Promise<boolean> {
   return new Promise((resolve) => {
     const get = url.startsWith('https:') ? https.get : http.get;

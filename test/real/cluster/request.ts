@@ -2,7 +2,7 @@ import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { ApiServer } from './api-server.ts';
 
-/** One request of the administrator, the body exactly as given; a PATCH is a server-side apply. Fails for any answer but a 2xx, with its message. */
+/** Sends one request as the administrator, with exactly this body. A PATCH is a server-side apply. Throws the message of any answer except 2xx. */
 export async function requestJson(
   server: Pick<ApiServer, 'url' | 'ca' | 'adminToken'>,
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',

@@ -5,7 +5,7 @@ import { waitUntilReady } from './ready.ts';
 
 const attempts = 3;
 
-/** How to start one program on ports that were free a moment ago. */
+/** How to start a program on ports that were free a moment ago. */
 export interface StartPlan {
   name: string;
   ports: number;
@@ -14,7 +14,7 @@ export interface StartPlan {
   ready(folder: string, ports: number[]): Promise<boolean>;
 }
 
-/** Starts a program and waits until it is ready; once more when somebody else took one of its ports meanwhile. */
+/** Starts a program and waits until it is ready. Retries once when another process has taken one of its ports. */
 export async function startReady(
   plan: StartPlan,
 ): Promise<{ program: RunningProgram; folder: string; ports: number[] }> {

@@ -4,15 +4,15 @@ import { goBuild } from './go-build.ts';
 import { describeTool, type ToolName, toolNames } from './tool.ts';
 
 /**
- * The paths of the named tools, each built first where this machine does not have it yet. Where `KUBEBUILDER_ASSETS`
- * is set, as the envtest of controller-runtime uses it, kube-apiserver and etcd come from there.
+ * Returns the paths of the named tools, and builds those that are missing. With `KUBEBUILDER_ASSETS`, which the envtest
+ * of controller-runtime uses too, kube-apiserver and etcd come from there.
  */
 export async function buildTools<Name extends ToolName>(
   names: readonly Name[],
   progress: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<Record<Name, string>> {
   const paths: Partial<Record<Name, string>> = {};
-  // One after the other: a single go build already keeps every core busy.
+  // One after the other, because a single go build keeps every core busy.
   for (const name of names) paths[name] = asset(name) ?? (await builtTool(name, progress));
   return paths as Record<Name, string>;
 }
@@ -28,7 +28,7 @@ function asset(name: ToolName): string | undefined {
   if (!assets || (name !== 'kube-apiserver' && name !== 'etcd')) return undefined;
   const path = join(assets, name);
   if (!existsSync(path))
-    throw new Error(`KUBEBUILDER_ASSETS is ${assets}, where there is no ${name}: correct it or unset it.`);
+    throw new Error(`KUBEBUILDER_ASSETS is ${assets}, which has no ${name}: correct it or unset it.`);
   return path;
 }
 
@@ -36,7 +36,7 @@ if (import.meta.main) {
   const wanted = process.argv.slice(2);
   const unknown = wanted.find((name) => !toolNames.some((known) => known === name));
   if (unknown !== undefined) {
-    process.stderr.write(`There is no tool "${unknown}"; there are ${toolNames.join(', ')}.\n`);
+    process.stderr.write(`Unknown tool "${unknown}". Known tools: ${toolNames.join(', ')}.\n`);
     process.exit(2);
   }
   try {

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { buildTools } from './build.ts';
 
-/** One call of Flux's own generator; the options bear the names of `install.Options` of flux2, absent ones its defaults. */
+/** A call of Flux's own generator. The options have the names of `install.Options` in flux2; absent ones have its defaults. */
 export interface FluxInstallRequest {
-  /** Folder with the files of one release; read only. */
+  /** Folder with the files of one release; never written. */
   release: string;
   options: {
     Version: string;
     Namespace?: string;
-    /** All components, the extra ones too: `ComponentsExtra` is what the command line appends here. */
+    /** All components, including the extra ones, which the command line appends from `ComponentsExtra`. */
     Components?: string[];
     Registry?: string;
     ImagePullSecret?: string;
@@ -24,12 +24,12 @@ export interface FluxInstallRequest {
 /** What `flux install --export` prints, or why it refuses. */
 export type FluxInstallAnswer = { content: string } | { error: string };
 
-/** What the code of the flux command line itself would install, for each request in order; one process for all. */
+/** Returns what the code of the flux CLI would install for each request, in order, from a single process. */
 export async function fluxInstall(requests: readonly FluxInstallRequest[]): Promise<FluxInstallAnswer[]> {
   const { manifestgen } = await buildTools(['manifestgen']);
   const child = spawn(manifestgen, { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-  // A generator that ended early tells why on standard error; that its input broke adds nothing.
+  // A generator that ends early reports the reason on standard error; its broken input pipe adds nothing.
   child.stdin.on('error', () => {});
   child.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
   const [output, complaints, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

@@ -5,11 +5,11 @@ import type { Tool } from './tool.ts';
 
 const progressEverySeconds = 15;
 
-/** Builds a tool into its place in the cache. */
+/** Builds a tool into the cache. */
 export async function goBuild(tool: Tool, progress: (line: string) => void): Promise<void> {
   const target = dirname(tool.binary);
   await mkdir(dirname(target), { recursive: true });
-  // Built aside and renamed: nobody sees half a binary, and of two builds at the same time the later one replaces like with like.
+  // Built in a temporary file and renamed, so that no process sees an incomplete binary, and concurrent builds are harmless.
   const aside = await mkdtemp(`${target}.`);
   const started = performance.now();
   const seconds = () => Math.round((performance.now() - started) / 1000);
@@ -36,7 +36,7 @@ export async function goBuild(tool: Tool, progress: (line: string) => void): Pro
   }
 }
 
-/** Without symbols a binary is a third smaller. kube-apiserver learns its version only here; unset, /version would answer "v0.0.0-master". */
+/** Strips symbols, which saves a third of the size. kube-apiserver gets its version only here; otherwise /version says "v0.0.0-master". */
 function linkerFlags(tool: Tool): string {
   const flags = ['-s', '-w'];
   if (tool.name === 'kube-apiserver') {
@@ -51,7 +51,7 @@ function linkerFlags(tool: Tool): string {
 async function go(tool: Tool, args: string[]): Promise<void> {
   const child = spawn('go', args, {
     cwd: tool.folder,
-    // Neither a C compiler nor a workspace file further up decides what these binaries are.
+    // Neither a C compiler nor a go.work in a parent folder must affect the binaries.
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The components that tests take as they are; each is a folder here with its own go.mod, because their dependencies conflict. */
+/** The real components that tests use. Each has its own folder and go.mod here, because their dependencies conflict. */
 export const toolNames = ['etcd', 'kube-apiserver', 'manifestgen', 'kustomize-controller'] as const;
 
 export type ToolName = (typeof toolNames)[number];
 
-/** What is known about a tool before it is built. */
+/** A tool, before it is built. */
 export interface Tool {
   name: ToolName;
   version: string;
@@ -17,15 +17,15 @@ export interface Tool {
   folder: string;
   /** The Go package to build: the module's `tool`, else the module itself. */
   package: string;
-  /** Where the binary lies once it is built; another version or another dependency is another path. */
+  /** Path of the built binary; differs for each version and set of dependencies. */
   binary: string;
 }
 
-/** Reads a tool's go.mod; neither needs Go nor builds anything. */
+/** Reads a tool's go.mod. Needs no Go and builds nothing. */
 export async function describeTool(name: ToolName): Promise<Tool> {
   const folder = join(import.meta.dirname, name);
   const goMod = await readFile(join(folder, 'go.mod'), 'utf8');
-  // go mod tidy moves the module of a `tool` among the indirect requirements: it is the one whose path begins the tool's.
+  // go mod tidy lists the module of a `tool` as an indirect requirement: its path is a prefix of the tool's path.
   const tool = /^tool (\S+)$/m.exec(goMod)?.[1];
   const requirements = [...goMod.matchAll(/^(?:require|\t)\s*(\S+) (v\S+)/gm)];
   const wanted =
@@ -47,7 +47,7 @@ export async function describeTool(name: ToolName): Promise<Tool> {
   };
 }
 
-/** Outside the checkout, so that a fresh clone does not build for minutes what this machine already has. */
+/** Outside the checkout, so that a fresh clone reuses the tools of this machine. */
 function cacheFolder(): string {
   const { SHOOT_FLUX_TOOLS, XDG_CACHE_HOME } = process.env;
   return SHOOT_FLUX_TOOLS || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'shoot-flux', 'tools');
