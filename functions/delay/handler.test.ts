@@ -4,8 +4,7 @@ import type { Context } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { secondsUntilDue } from './decide.ts';
-import { handler } from './handler.ts';
+import { handler, secondsUntilDue } from './handler.ts';
 
 const now = new Date('2026-05-01T12:00:00.000Z');
 const in20Minutes: Cause = { type: 'notBefore', notBefore: '2026-05-01T12:20:00.000Z', attempt: 3 };
@@ -38,19 +37,19 @@ function contextAt(moment: Date): { context: Context; sent: ChangeRequest[] } {
 }
 
 describe('delay', () => {
-  it('sends a change back as it is when its time has come', async () => {
+  it('sends a change back unchanged when it is due', async () => {
     const { context, sent } = contextAt(new Date('2026-05-01T12:20:00.000Z'));
     expect(await handler(change(in20Minutes), context)).toEqual(done);
     expect(sent).toEqual([change(in20Minutes)]);
   });
 
-  it('holds it as long as that is not so', async () => {
+  it('delays a change again until it is due', async () => {
     const { context, sent } = contextAt(now);
     expect(await handler(change(in20Minutes), context)).toEqual({ type: 'requeue', afterSeconds: 1200 });
     expect(sent).toEqual([]);
   });
 
-  it('holds nothing that does not say until when', () => {
+  it('does not delay changes without a time', () => {
     expect(secondsUntilDue({ type: 'redrive', nonce: 'n' }, now)).toBe(0);
     expect(secondsUntilDue({ type: 'notBefore', notBefore: '2026-05-01T11:00:00.000Z' }, now)).toBe(-3600);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import { causeToPassOn, changesFor } from './decide.ts';
+import { causeToForward, changesFor } from './decide.ts';
 
 const cause: Cause = {
   type: 'object',
@@ -23,22 +23,22 @@ function shoot({ spec = {}, status = {} }: Pick<Shoot, 'spec' | 'status'> = {}):
 
 const clusters = (of: Shoot, seeds = ['one', 'two']) => changesFor(of, seeds, cause).map(({ key }) => key.cluster);
 
-test('a Shoot gets one change with the cause', () => {
+test('returns one change with the cause for a Shoot', () => {
   expect(changesFor(shoot(), ['one'], cause)).toEqual([
     { function: 'managed-resources', key: { cluster: 'one', namespace: 'shoot--foo--bar', name: 'shoot-flux' }, cause },
   ]);
 });
 
-test('a Shoot on its way between seeds gets one for each of them', () => {
+test('returns one change for each seed during a control plane migration', () => {
   expect(clusters(shoot({ spec: { seedName: 'two' } }))).toEqual(['one', 'two']);
 });
 
-test('seeds that this deployment does not serve are left out', () => {
+test('skips seeds that this deployment does not serve', () => {
   expect(clusters(shoot({ spec: { seedName: 'two' } }), ['two', 'three'])).toEqual(['two']);
   expect(clusters(shoot(), [])).toEqual([]);
 });
 
-test('a Shoot without a seed or a control plane gets none', () => {
+test('returns nothing for a Shoot without a seed or a control plane', () => {
   expect(clusters({ metadata: { name: 'bar' } })).toEqual([]);
   const { status: _, ...fresh } = shoot();
   expect(clusters(fresh)).toEqual([]);
@@ -50,7 +50,7 @@ test.each([
   [[{ type: 'other', disabled: true }], 1],
   [[], 1],
   [[{ type: 'shoot-flux', disabled: true }], 0],
-])('with extensions %j it gets %i', (extensions, count) => {
+])('for a Shoot with extensions %j, returns %i changes', (extensions, count) => {
   expect(clusters(shoot({ spec: { extensions } }))).toHaveLength(count);
 });
 
@@ -65,7 +65,7 @@ test.each<[string, Cause[], Cause]>([
   ['a change before an earlier redrive', [redrive, cause], cause],
   ['a redrive before a resync', [redrive, resync], redrive],
   ['a resync alone', [resync], resync],
-  ['its own time without any', [], { type: 'notBefore', notBefore: '2026-01-02T03:04:05.678Z' }],
-])('it passes on %s', (_, causes, expected) => {
-  expect(causeToPassOn(causes, now)).toEqual(expected);
+  ['the current time when there is no cause', [], { type: 'notBefore', notBefore: '2026-01-02T03:04:05.678Z' }],
+])('forwards %s', (_, causes, expected) => {
+  expect(causeToForward(causes, now)).toEqual(expected);
 });

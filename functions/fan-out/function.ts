@@ -1,7 +1,7 @@
 import { fluxConfigSubscription, fluxSourceSubscription } from '../../shared/gardener/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Carries a change of a project's configuration to the Extensions of its Shoots. */
+/** Forwards a change of a project's configuration to the Extensions of its Shoots. */
 export const definition: FunctionDefinition = {
   name: 'fan-out',
   description: 'Sends one change for every Shoot of a project whose configuration or credentials changed.',

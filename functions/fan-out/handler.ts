@@ -1,29 +1,34 @@
 import type { Shoot } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { causeToPassOn, changesFor } from './decide.ts';
+import { causeToForward, changesFor } from './decide.ts';
 
-/** Shoots are large (tens of kilobytes); a page must not take a function's whole memory or time. */
-const PAGE = 250;
-
-/** Sends a page's changes before the next page is read, so that a project of any size gets through. */
-export const handler: Handler = async (key, context) => {
-  const garden = await context.kube(key.cluster);
-  const cause = causeToPassOn(context.causes, context.now());
-  let next: string | undefined;
+/** Sends one change to `managed-resources` for each Extension of the project. */
+export const handler: Handler = async ({ cluster, namespace }, context) => {
+  const garden = await context.kube(cluster);
+  const cause = causeToForward(context.causes, context.now());
   let sent = 0;
-  do {
-    const page = await garden.list<KubeObject & Shoot>(resources.shoots, {
-      namespace: key.namespace,
-      limit: PAGE,
-      continue: next,
-    });
-    const changes = page.items.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause));
+  for await (const shoots of shootsOf(garden, namespace)) {
+    const changes = shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause));
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
-    next = page.continue;
-  } while (next !== undefined);
-  context.log.info('changes sent to the Extensions of the project', { changes: sent });
+  }
+  context.log.info('changes forwarded', { changes: sent });
   return done;
 };
+
+/** Shoots are large (tens of kilobytes each); a page of this size fits into a function's memory and time. */
+const PAGE_SIZE = 250;
+
+/** Lists the Shoots of a project in pages. The changes of one page are sent before the next page is read. */
+async function* shootsOf(garden: KubeClient, namespace: string): AsyncGenerator<Shoot[]> {
+  let next: string | undefined;
+  do {
+    const options = { namespace, limit: PAGE_SIZE, continue: next };
+    const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
+    yield page.items;
+    next = page.continue;
+  } while (next !== undefined);
+}
