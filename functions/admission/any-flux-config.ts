@@ -5,31 +5,31 @@ import { ConfigError, type ConfigIssue, issueText } from '../../shared/errors.ts
 const REPOSITORY = 'https://example.com/fleet';
 
 /**
- * What is wrong with a providerConfig whatever the ConfigMap `flux-config` says, which is not looked at here: it may
- * bring the source to a Kustomization, or another namespace for Flux. So only what is found beside every ConfigMap that
- * could mend something counts; the rest is told by the Extension.
+ * Returns the issues of a providerConfig that no ConfigMap `flux-config` could resolve. The real ConfigMap is not read:
+ * it may add the source for a Kustomization, or set another namespace for Flux. So an issue counts only when it exists
+ * together with each of several representative ConfigMaps; the Extension reports the others.
  */
 export function issuesWithAnyFluxConfig(inputs: Omit<ConfigInputs, 'fluxConfig'>): ConfigIssue[] {
   const found: ConfigIssue[][] = [];
-  for (const fluxConfig of fluxConfigs(inputs.providerConfig)) {
+  for (const fluxConfig of representativeFluxConfigs(inputs.providerConfig)) {
     const issues = issuesOf({ ...inputs, fluxConfig });
     if (issues.length === 0) return [];
     found.push(issues);
   }
   const [first = [], ...others] = found;
-  const always = others.reduce((kept, other) => {
+  const common = others.reduce((remaining, other) => {
     const sentences = new Set(other.map(issueText));
-    return kept.filter((issue) => sentences.has(issueText(issue)));
+    return remaining.filter((issue) => sentences.has(issueText(issue)));
   }, first);
-  // Beside each ConfigMap it is wrong in another way; that it is wrong is sure.
-  return always.length > 0 ? always : first;
+  // Each ConfigMap leads to another sentence, but none makes the providerConfig valid.
+  return common.length > 0 ? common : first;
 }
 
 /**
- * None, one with a repository, and one with a repository for each namespace that the providerConfig names. A ConfigMap
- * may bring the components that a source and a Kustomization need, too.
+ * Returns the representative ConfigMaps: none, one with a repository, and one with a repository for each namespace in
+ * the providerConfig. They enable the components that a source and a Kustomization need, as a real one may.
  */
-function fluxConfigs(providerConfig: unknown): ConfigInputs['fluxConfig'][] {
+function representativeFluxConfigs(providerConfig: unknown): ConfigInputs['fluxConfig'][] {
   const withRepository = (more: Record<string, string> = {}) => ({
     namespace: '',
     data: { repositoryUrl: REPOSITORY, componentsExtra: 'source-controller, kustomize-controller', ...more },

@@ -37,7 +37,7 @@ const secret = (name: string, kind = 'Secret') => ({
   resourceRef: { apiVersion: 'v1', kind, name: `its-${name}` },
 });
 
-describe('a providerConfig', () => {
+describe('admission of a providerConfig', () => {
   it.each<[string, Parts]>([
     ['that is absent', {}],
     ['that is null', { extension: { providerConfig: null } }],
@@ -53,11 +53,11 @@ describe('a providerConfig', () => {
         resources: [secret('fleet'), secret('sops')],
       },
     ],
-    // The ConfigMap of the project may bring the rest, and is not looked at.
+    // The ConfigMap of the project may add the rest, and is not read.
     ['with a Kustomization alone', { providerConfig: { kustomization } }],
     ['with a source alone', { providerConfig: { source } }],
     [
-      'that counts on the namespace of the ConfigMap',
+      'that relies on the namespace of the ConfigMap',
       {
         providerConfig: {
           flux: { watchAllNamespaces: false },
@@ -66,11 +66,11 @@ describe('a providerConfig', () => {
         },
       },
     ],
-  ])('%s is allowed', (_, parts) => {
+  ])('allows one %s', (_, parts) => {
     expect(created(parts)).toEqual({ allowed: true });
   });
 
-  it('with several errors is refused with a sentence for each', () => {
+  it('rejects several errors with one sentence each', () => {
     const answer = created({ providerConfig: { ...wrong, sorce: {}, flux: { version: 'x' } } });
     expect(answer).toEqual({
       allowed: false,
@@ -97,7 +97,7 @@ describe('a providerConfig', () => {
   it.each<[string, Parts, string]>([
     ['a text', { providerConfig: 'flux' }, 'must be an object, not a string'],
     [
-      'a reference that nothing answers to',
+      'a reference without an entry',
       {
         providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
         resources: [secret('other')],
@@ -128,7 +128,7 @@ describe('a providerConfig', () => {
       `source.secretResourceName: "fleet" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
     ],
     [
-      'namespaces that no ConfigMap can bring together',
+      'namespaces that no ConfigMap can make equal',
       {
         providerConfig: {
           flux: { watchAllNamespaces: false, namespace: 'flux-y' },
@@ -138,18 +138,18 @@ describe('a providerConfig', () => {
       },
       'source.template.metadata.namespace: must be flux-y',
     ],
-  ])('with %s is refused', (_, parts, sentence) => {
+  ])('rejects one with %s', (_, parts, sentence) => {
     expect(sentences(created(parts))).toEqual([expect.stringContaining(sentence)]);
   });
 });
 
-describe('a providerConfig that counts together with a ConfigMap', () => {
-  it('is right where the ConfigMap may bring the components', () => {
+describe('admission of a providerConfig that needs a flux-config', () => {
+  it('allows components that flux-config may complete', () => {
     const flux = { components: ['helm-controller'] };
     expect(created({ providerConfig: { flux, source, kustomization } })).toEqual({ allowed: true });
   });
 
-  it('is wrong where it is so beside each, if in other words', () => {
+  it('rejects namespaces that no flux-config could reconcile', () => {
     const elsewhere = (part: typeof source | typeof kustomization, namespace: string) => ({
       template: { ...part.template, metadata: { namespace } },
     });
@@ -159,10 +159,13 @@ describe('a providerConfig that counts together with a ConfigMap', () => {
   });
 });
 
-describe('a Shoot is allowed without a look', () => {
+describe('admission of a Shoot', () => {
   it.each<[string, AdmissionAnswer]>([
     ['when it is deleted', decide({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],
-    ['on its way out', created({ providerConfig: wrong, metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } })],
+    [
+      'while it is being deleted',
+      created({ providerConfig: wrong, metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }),
+    ],
     ['without the extension', created({ spec: { extensions: [{ type: 'other', providerConfig: wrong }] } })],
     ['without any extension', created({ spec: { extensions: undefined } })],
     ['with the extension disabled', created({ providerConfig: wrong, extension: { disabled: true } })],
@@ -171,11 +174,11 @@ describe('a Shoot is allowed without a look', () => {
       updated({ providerConfig: wrong }, { providerConfig: wrong, spec: { purpose: 'x' } }),
     ],
     [
-      'when a resource comes that it does not name',
+      'when a resource is added that it does not name',
       updated({ providerConfig: wrong }, { providerConfig: wrong, resources: [secret('x')] }),
     ],
     [
-      'when another extension comes before it',
+      'when another extension before it is removed',
       decide({
         uid: 'u',
         operation: 'UPDATE',
@@ -183,15 +186,15 @@ describe('a Shoot is allowed without a look', () => {
         object: shoot({ spec: { extensions: [{ type: 'shoot-flux', providerConfig: wrong }] } }),
       }),
     ],
-  ])('%s', (_, answer) => {
+  ])('is granted without validation %s', (_, answer) => {
     expect(answer).toEqual({ allowed: true });
   });
 
-  it('but not when its deletionTimestamp is null', () => {
+  it('validates a Shoot whose deletionTimestamp is null', () => {
     expect(created({ providerConfig: wrong, metadata: { deletionTimestamp: null } }).allowed).toBe(false);
   });
 
-  it('but for what its resources bring with them, when only these change', () => {
+  it('reports only issues of changed resources when the providerConfig is unchanged', () => {
     const stored = { ...wrong, additionalSecretResources: [{ name: 'x' }, { name: 'y' }, { name: 'sops' }] };
     const renamed = { name: 'x', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'next' } };
     const changed = (resources: unknown[]) =>
@@ -210,12 +213,12 @@ describe('a Shoot is allowed without a look', () => {
       updated({ providerConfig: naming, resources: [secret('x')] }, { providerConfig: naming }),
     ],
     ['disabled', updated({ providerConfig: wrong, extension: { disabled: true } }, { providerConfig: wrong })],
-  ])('but not when %s changes', (_, answer) => {
+  ])('validates again when %s changes', (_, answer) => {
     expect(answer.allowed).toBe(false);
   });
 });
 
-describe('whoever writes a megabyte', () => {
+describe('admission of a megabyte', () => {
   const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   const parts: [string, Parts, string][] = [
@@ -235,7 +238,7 @@ describe('whoever writes a megabyte', () => {
       'is nested more than 64 levels deep; flatten it',
     ],
     [
-      'of names that are not there, beside others',
+      'of references without entries',
       {
         providerConfig: { additionalSecretResources: times(6000, (i) => ({ name: `n${i}` })) },
         resources: times(15_000, (i) => secret(`other-${i}`)),
@@ -243,29 +246,29 @@ describe('whoever writes a megabyte', () => {
       '(it has other-0, other-1, other-2, other-3, other-4, other-5, other-6, other-7, other-8, other-9 and 14990 more)',
     ],
     [
-      'of what is nearly that',
+      'of misspelled components',
       { providerConfig: { flux: { components: times(5000, (i) => `source-controlle${i}`) } } },
       'is not a component of Flux; did you mean source-controller?',
     ],
   ];
 
-  it.each(parts)('%s is told so in a short answer', (_, given, sentence) => {
+  it.each(parts)('rejects one %s with a short answer', (_, given, sentence) => {
     const answer = created(given);
     expect(JSON.stringify(answer).length).toBeLessThan(30_000);
     expect(answer).toMatchObject({ allowed: false, code: 422, message: expect.stringContaining(sentence) });
   });
 
-  it.each(parts)('%s is not refused afterwards', (_, given) => {
+  it.each(parts)('allows later changes of a Shoot with one %s', (_, given) => {
     expect(updated(given, { ...given, metadata: { labels: { a: 'b' } } })).toEqual({ allowed: true });
   });
 
-  test('is told how many more there are', () => {
+  test('reports how many more issues there are', () => {
     const answer = created({ providerConfig: { additionalSecretResources: times(25, (i) => ({ name: `n${i}` })) } });
     expect(answer.allowed ? '' : answer.message).toMatch(/; and 5 more$/);
   });
 });
 
-describe('a strange request', () => {
+describe('admission of a malformed request', () => {
   it.each([
     [null],
     ['text'],
@@ -274,11 +277,11 @@ describe('a strange request', () => {
     [{ kind: 'Pod', metadata: {} }],
     [{ kind: 'Shoot' }],
     [{ kind: 'Shoot', metadata: [] }],
-  ])('about %j is told so', (object) => {
+  ])('rejects %j', (object) => {
     expect(decide({ uid: 'u', operation: 'CREATE', object })).toMatchObject({ allowed: false, code: 400 });
   });
 
-  test('never throws, whatever the Shoot holds', () => {
+  test('never throws, whatever the Shoot contains', () => {
     const anything = fc.anything({ withNullPrototype: true, maxDepth: 5 });
     fc.assert(
       fc.property(anything, anything, anything, anything, (spec, extensions, providerConfig, resources) => {

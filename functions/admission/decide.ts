@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { excess } from '../../shared/config/extent.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { sizeProblem } from '../../shared/config/size-limit.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -10,76 +10,77 @@ import { issuesWithAnyFluxConfig } from './any-flux-config.ts';
 const allowed: AdmissionAnswer = { allowed: true };
 
 /**
- * Whether a Shoot may be stored. Only what its writer wrote and can mend is judged: nothing of a Shoot that is on its
- * way out, and nothing that was stored before, or whoever changes something else would have to mend this first.
+ * Decides whether a Shoot may be stored. Only issues that this request introduces count: a Shoot that is being deleted
+ * is always allowed, and an issue that was stored before must not block unrelated changes.
  */
 export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer {
   if (object === undefined) return allowed;
   const shoot = asObject(object);
-  if (shoot?.kind !== 'Shoot' || asObject(shoot.metadata) === undefined) return noShoot;
+  if (shoot?.kind !== 'Shoot' || asObject(shoot.metadata) === undefined) return notAShoot;
   if (asString(asObject(shoot.metadata)?.deletionTimestamp) !== undefined) return allowed;
-  const part = partOf(shoot);
-  const before = partOf(oldObject);
-  if (part === undefined || isSame(part, before)) return allowed;
-  const issues = newIssues(part, before);
-  return issues.length === 0 ? allowed : refusal(shoot, part.index, issues);
+  const now = entryOf(shoot);
+  const before = entryOf(oldObject);
+  if (now === undefined || isUnchanged(now, before)) return allowed;
+  const issues = newIssues(now, before);
+  return issues.length === 0 ? allowed : rejection(shoot, now.index, issues);
 }
 
-const noShoot: AdmissionAnswer = {
+const notAShoot: AdmissionAnswer = {
   allowed: false,
   code: 400,
   reason: 'BadRequest',
-  message: 'request.object is no Shoot with metadata: let the webhook ask for shoots of core.gardener.cloud alone.',
+  message: 'request.object is not a Shoot with metadata; register this webhook only for shoots of core.gardener.cloud.',
 };
 
-/** What of a Shoot counts here. */
-interface Part {
-  extension: Record<string, unknown>;
-  /** Place in `spec.extensions`. */
+/** The Shoot's entry for this extension, and the resources that it may refer to. */
+interface Entry {
+  providerConfig: unknown;
+  /** Position in `spec.extensions`. */
   index: number;
   resources: unknown;
 }
 
-/** Undefined where the extension is not wanted; one that is enabled for every Shoot is not listed, and has no config. */
-function partOf(shoot: unknown): Part | undefined {
+/**
+ * Returns undefined when the Shoot does not list the extension or disables it. An extension that is enabled for all
+ * Shoots is not listed and has no providerConfig.
+ */
+function entryOf(shoot: unknown): Entry | undefined {
   const spec = asObject(asObject(shoot)?.spec);
   const extensions = Array.isArray(spec?.extensions) ? spec.extensions : [];
   const index = extensions.findIndex((entry) => asObject(entry)?.type === EXTENSION_TYPE);
   const extension = asObject(extensions[index]);
   if (extension === undefined || extension.disabled === true) return undefined;
-  return { extension, index, resources: spec?.resources };
+  return { providerConfig: extension.providerConfig, index, resources: spec?.resources };
 }
 
-/** With the same providerConfig only what the resources bring is new: who replaces a Secret has not written the rest. */
-function newIssues(now: Part, before: Part | undefined): ConfigIssue[] {
+/**
+ * Returns the issues that were not there before. With an unchanged providerConfig only changed resources can add some:
+ * a user who replaces a Secret need not fix the rest.
+ */
+function newIssues(now: Entry, before: Entry | undefined): ConfigIssue[] {
   const issues = issuesOf(now);
-  if (before === undefined || !isDeepStrictEqual(configOf(now), configOf(before))) return issues;
-  // Not by their sentences: these name the other resources, too.
+  if (before === undefined || !isDeepStrictEqual(now.providerConfig, before.providerConfig)) return issues;
+  // Compared by path, because the sentences also list the other resources.
   const known = new Set(issuesOf(before).map(({ path }) => path));
   return issues.filter(({ path }) => !known.has(path));
 }
 
-function issuesOf(part: Part): ConfigIssue[] {
-  return issuesWithAnyFluxConfig({
-    providerConfig: configOf(part),
-    shootResources: shootResourcesOf(part.resources),
-  });
+function issuesOf({ providerConfig, resources }: Entry): ConfigIssue[] {
+  return issuesWithAnyFluxConfig({ providerConfig, shootResources: shootResourcesOf(resources) });
 }
 
-const configOf = ({ extension }: Part): unknown => extension.providerConfig;
-
-/** True when nothing was changed that is judged here: the providerConfig, and the resources that it names. */
-function isSame(now: Part, before: Part | undefined): boolean {
+/** Compares the providerConfig and the resources that it names. */
+function isUnchanged(now: Entry, before: Entry | undefined): boolean {
   if (before === undefined) return false;
-  const isTooMuch = (part: Part) => sizeProblem(configOf(part)) !== undefined;
-  // What is too much to be judged is too much to be compared.
-  if (isTooMuch(now) || isTooMuch(before)) return isTooMuch(now) && isTooMuch(before);
-  return isDeepStrictEqual(judged(now), judged(before));
+  const isTooLarge = ({ providerConfig }: Entry) => excess(providerConfig) !== undefined;
+  // A providerConfig that is too large to validate is also too large to compare.
+  if (isTooLarge(now) || isTooLarge(before)) return isTooLarge(now) && isTooLarge(before);
+  return isDeepStrictEqual(validatedParts(now), validatedParts(before));
 }
 
-function judged(part: Part): unknown[] {
-  const named = new Set(textsIn(configOf(part)));
-  return [configOf(part), shootResourcesOf(part.resources).filter(({ name }) => named.has(name))];
+function validatedParts({ providerConfig, resources }: Entry): unknown[] {
+  const named = new Set(textsIn(providerConfig));
+  return [providerConfig, shootResourcesOf(resources).filter(({ name }) => named.has(name))];
 }
 
 function textsIn(value: unknown): string[] {
@@ -87,8 +88,8 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {
-  const place = `spec.extensions[${index}].providerConfig`;
+function rejection(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {
+  const field = `spec.extensions[${index}].providerConfig`;
   return {
     allowed: false,
     code: 422,
@@ -100,7 +101,7 @@ function refusal(shoot: Record<string, unknown>, index: number, issues: ConfigIs
       name: asString(asObject(shoot.metadata)?.name) ?? '',
       causes: issues
         .slice(0, MOST_ISSUES)
-        .map(({ path, message }) => ({ field: path === '' ? place : `${place}.${path}`, message })),
+        .map(({ path, message }) => ({ field: path === '' ? field : `${field}.${path}`, message })),
     },
   };
 }

@@ -2,10 +2,10 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 
-/** Tells whoever writes a Shoot at once what is wrong with its providerConfig. */
+/** Validates the providerConfig of a Shoot when it is written. */
 export const definition: WebhookDefinition = {
   name: 'admission',
-  description: 'Refuses Shoots whose providerConfig is wrong, with one sentence for everything that is.',
+  description: 'Rejects Shoots with an invalid providerConfig, with one sentence per error.',
   webhook: {
     in: 'garden',
     type: 'Validating',
@@ -13,9 +13,9 @@ export const definition: WebhookDefinition = {
     resource: resources.shoots,
     operations: ['CREATE', 'UPDATE'],
     failurePolicy: 'Fail',
-    // Gardener keeps this label; it counts on the old object too (facts/gardener.md 6).
+    // Gardener maintains this label; the selector also matches the old object (rule 6.1).
     objectSelector: { matchLabels: { [`extensions.extensions.gardener.cloud/${EXTENSION_TYPE}`]: 'true' } },
-    // A Shoot on its way out is never refused, so it must not wait for us either, who may be gone before it.
+    // A Shoot that is being deleted is always allowed, and must not depend on this webhook, which may be gone before it.
     matchConditions: { 'not-deleted': '!has(object.metadata.deletionTimestamp)' },
   },
   rights: { garden: [], seed: [] },
