@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { excess } from '../../shared/config/extent.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
+import { sizeProblem } from '../../shared/config/size-limit.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -72,7 +72,7 @@ function issuesOf({ providerConfig, resources }: Entry): ConfigIssue[] {
 /** Compares the providerConfig and the resources that it names. */
 function isUnchanged(now: Entry, before: Entry | undefined): boolean {
   if (before === undefined) return false;
-  const isTooLarge = ({ providerConfig }: Entry) => excess(providerConfig) !== undefined;
+  const isTooLarge = ({ providerConfig }: Entry) => sizeProblem(providerConfig) !== undefined;
   // A providerConfig that is too large to validate is also too large to compare.
   if (isTooLarge(now) || isTooLarge(before)) return isTooLarge(now) && isTooLarge(before);
   return isDeepStrictEqual(validatedParts(now), validatedParts(before));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { decide, leftAlone } from './decide.ts';
+import { decide, leaveUnchanged } from './decide.ts';
 
 const IMAGE = 'registry.example.org:5000/gardener/resource-manager:v1.150.0';
 
@@ -28,9 +28,9 @@ const requestFor = (object: unknown, oldObject?: unknown): AdmissionRequest => (
   object,
   ...(oldObject !== undefined && { oldObject }),
 });
-const wanted = (...namespaces: string[]) => ({ namespaces, doubts: [] });
+const target = (...namespaces: string[]) => ({ namespaces, warnings: [] });
 
-/** The object as the API server stores it. */
+/** Returns the object as the API server stores it. */
 function patched(object: object, answer: AdmissionAnswer): object {
   const copy = structuredClone(object);
   for (const { path, value } of answer.allowed ? (answer.patch ?? []) : []) {
@@ -49,9 +49,9 @@ function patched(object: object, answer: AdmissionAnswer): object {
 describe('arguments', () => {
   const flag = '--extra-target-namespace';
   it.each<[string, Container, string[], Container]>([
-    ['are made where there are none', {}, ['flux-system'], { args: [`${flag}=flux-system`] }],
-    ['come last', { args: ['--config=x'] }, ['a', 'b'], { args: ['--config=x', `${flag}=a`, `${flag}=b`] }],
-    ['are made where they are null', { args: null }, ['a'], { args: [`${flag}=a`] }],
+    ['are created where there are none', {}, ['flux-system'], { args: [`${flag}=flux-system`] }],
+    ['are added at the end', { args: ['--config=x'] }, ['a', 'b'], { args: ['--config=x', `${flag}=a`, `${flag}=b`] }],
+    ['are created where they are null', { args: null }, ['a'], { args: [`${flag}=a`] }],
     ['are added to an empty list', { args: [] }, ['a'], { args: [`${flag}=a`] }],
     ['stay with an equals sign', { args: [`${flag}=a`] }, ['a'], { args: [`${flag}=a`] }],
     ['stay in two words', { args: [flag, 'a', '-v'] }, ['a'], { args: [flag, 'a', '-v'] }],
@@ -62,36 +62,41 @@ describe('arguments', () => {
       ['b', 'c'],
       { args: [`${flag}=a`, flag, 'b', `${flag}=c`] },
     ],
-    ['of somebody else stay', { args: [`${flag}=other`] }, ['a'], { args: [`${flag}=other`, `${flag}=a`] }],
-    ['with a longer name are others', { args: [`${flag}s=a`] }, ['a'], { args: [`${flag}s=a`, `${flag}=a`] }],
-    ['with a longer value are others', { args: [`${flag}=ab`] }, ['a'], { args: [`${flag}=ab`, `${flag}=a`] }],
+    ['of another controller stay', { args: [`${flag}=other`] }, ['a'], { args: [`${flag}=other`, `${flag}=a`] }],
+    ['with a longer name are other flags', { args: [`${flag}s=a`] }, ['a'], { args: [`${flag}s=a`, `${flag}=a`] }],
+    [
+      'with a longer value are other namespaces',
+      { args: [`${flag}=ab`] },
+      ['a'],
+      { args: [`${flag}=ab`, `${flag}=a`] },
+    ],
     ['in the command count', { command: ['/grm', `${flag}=a`] }, ['a'], { command: ['/grm', `${flag}=a`] }],
     [
-      'may begin in the command',
+      'may start in the command',
       { command: ['/grm', flag], args: ['a'] },
       ['a', 'b'],
       { command: ['/grm', flag], args: ['a', `${flag}=b`] },
     ],
     [
-      'go behind a command with flags',
+      'follow a command with flags',
       { command: ['/grm', '--config=x'] },
       ['a'],
       { command: ['/grm', '--config=x'], args: [`${flag}=a`] },
     ],
     [
-      'go before the end of flags',
+      'are inserted before the end of flags',
       { args: ['-v', '--', 'x'] },
       ['a', 'b'],
       { args: ['-v', `${flag}=a`, `${flag}=b`, '--', 'x'] },
     ],
     [
-      'behind the end of flags do not count',
+      'after the end of flags do not count',
       { args: ['--', `${flag}=a`] },
       ['a'],
       { args: [`${flag}=a`, '--', `${flag}=a`] },
     ],
     [
-      'go before the end of flags in the command',
+      'are inserted before the end of flags in the command',
       { command: ['/grm', '--'], args: ['x'] },
       ['a'],
       { command: ['/grm', `${flag}=a`, '--'], args: ['x'] },
@@ -100,19 +105,19 @@ describe('arguments', () => {
     ['are not needed without namespaces', { args: ['-v'] }, [], { args: ['-v'] }],
   ])('%s', (_, before, namespaces, after) => {
     const object = deployment([{ name: 'sidecar', args: ['--', flag] }, manager(before)]);
-    const result = patched(object, decide(requestFor(object), wanted(...namespaces)));
+    const result = patched(object, decide(requestFor(object), target(...namespaces)));
     expect(result).toEqual(deployment([{ name: 'sidecar', args: ['--', flag] }, manager(after)]));
-    expect(decide(requestFor(result), wanted(...namespaces))).toEqual({ allowed: true, patch: [], warnings: [] });
+    expect(decide(requestFor(result), target(...namespaces))).toEqual({ allowed: true, patch: [], warnings: [] });
   });
 
-  test('whatever they are, a second look adds nothing', () => {
+  test('are never added twice', () => {
     const word = fc.oneof(fc.constantFrom(flag, `${flag}=a`, `${flag}=b,a`, '--', 'a', '-v'), fc.string());
     const words = fc.option(fc.array(word), { nil: undefined });
     fc.assert(
       fc.property(words, words, (command, args) => {
         const object = deployment([manager({ ...(command && { command }), ...(args && { args }) })]);
-        const result = patched(object, decide(requestFor(object), wanted('a', 'c')));
-        expect(decide(requestFor(result), wanted('a', 'c'))).toMatchObject({ patch: [] });
+        const result = patched(object, decide(requestFor(object), target('a', 'c')));
+        expect(decide(requestFor(result), target('a', 'c'))).toMatchObject({ patch: [] });
       }),
     );
   });
@@ -131,63 +136,63 @@ describe('a Deployment', () => {
     [
       'of a pre-release of the first',
       'gardener/resource-manager:v1.147.0-dev',
-      'its version v1.147.0-dev may be from before v1.147.0',
+      'its version v1.147.0-dev may be older than v1.147.0',
     ],
     [
-      'of the first, rebuilt by somebody',
+      'of the first, rebuilt',
       'mirror.example.org/gardener/resource-manager:v1.147.0-mod1@sha256:abc',
-      'its version v1.147.0-mod1 may be from before v1.147.0',
+      'its version v1.147.0-mod1 may be older than v1.147.0',
     ],
-    ['of a patch of the first, rebuilt by somebody', 'gardener/resource-manager:v1.147.1-mod1', undefined],
+    ['of a patch of the first, rebuilt', 'gardener/resource-manager:v1.147.1-mod1', undefined],
     [
       'with a digest alone',
       'gardener/resource-manager@sha256:abc',
-      'its image gardener/resource-manager@sha256:abc does not tell a version',
+      'the tag of its image gardener/resource-manager@sha256:abc is not a version',
     ],
     [
       'with the tag of a day',
       'gardener/resource-manager:2026.07.02',
-      'its image gardener/resource-manager:2026.07.02 does not tell a version',
+      'the tag of its image gardener/resource-manager:2026.07.02 is not a version',
     ],
-    ['without a tag', 'gardener/resource-manager', 'its image gardener/resource-manager does not tell a version'],
+    ['without a tag', 'gardener/resource-manager', 'the tag of its image gardener/resource-manager is not a version'],
     [
       'with a port and without a tag',
       'localhost:5000/resource-manager',
-      'its image localhost:5000/resource-manager does not tell a version',
+      'the tag of its image localhost:5000/resource-manager is not a version',
     ],
     [
       'with the tag latest',
       'gardener/resource-manager:latest',
-      'its image gardener/resource-manager:latest does not tell a version',
+      'the tag of its image gardener/resource-manager:latest is not a version',
     ],
     [
       'with a commit as tag',
       'gardener/resource-manager:1b2c3d4',
-      'its image gardener/resource-manager:1b2c3d4 does not tell a version',
+      'the tag of its image gardener/resource-manager:1b2c3d4 is not a version',
     ],
-  ])('%s is left alone where it may not know the flag', (_, image, problem) => {
-    const answer = leftAlone(requestFor(deployment([manager({ image })])));
+  ])('%s is left unchanged when it may not support the flag', (_, image, problem) => {
+    const answer = leaveUnchanged(requestFor(deployment([manager({ image })])));
     const warnings = [`shoot-flux: gardener-resource-manager: ${problem}`];
     expect(answer).toEqual(problem === undefined ? undefined : { allowed: true, warnings });
   });
 
-  it('of another name is none of ours', () => {
-    expect(leftAlone(requestFor(deployment([manager({})], 'kube-apiserver')))).toEqual({ allowed: true });
+  it('with another name is left unchanged', () => {
+    expect(leaveUnchanged(requestFor(deployment([manager({})], 'kube-apiserver')))).toEqual({ allowed: true });
   });
 
   it.each([[undefined], [[]], ['x'], [[{ name: 'other', image: IMAGE }]]])(
-    'with containers %j has none that is known',
+    'with containers %j has no container of the resource-manager',
     (containers) => {
-      const warnings = ['shoot-flux: gardener-resource-manager: it has no container gardener-resource-manager'];
-      expect(leftAlone(requestFor(deployment(containers)))).toEqual({ allowed: true, warnings });
+      const warnings = ['shoot-flux: gardener-resource-manager: there is no container gardener-resource-manager'];
+      expect(leaveUnchanged(requestFor(deployment(containers)))).toEqual({ allowed: true, warnings });
     },
   );
 
-  it('keeps the namespaces that it has now: Flux stays where it is, whatever the configuration says', () => {
+  it('keeps its namespaces when the configuration names others, because Flux stays where it is', () => {
     const args = ['--extra-target-namespace=flux-x', '--extra-target-namespace', 'flux-y'];
     const [before, after] = [deployment([manager({ args })]), deployment([manager({ args: ['-v'] })])];
-    const doubts = ['the garden does not answer'];
-    const answer = decide(requestFor(after, before), { namespaces: ['flux-system'], doubts });
+    const warnings = ['the garden does not answer'];
+    const answer = decide(requestFor(after, before), { namespaces: ['flux-system'], warnings });
     expect(answer).toMatchObject({ warnings: ['shoot-flux: gardener-resource-manager: the garden does not answer'] });
     expect(patched(after, answer)).toEqual(
       deployment([
@@ -199,18 +204,18 @@ describe('a Deployment', () => {
         }),
       ]),
     );
-    expect(patched(after, decide(requestFor(after, before), wanted('flux-system')))).toEqual(patched(after, answer));
+    expect(patched(after, decide(requestFor(after, before), target('flux-system')))).toEqual(patched(after, answer));
   });
 
-  test('may be anything', () => {
+  test('is allowed whatever it contains', () => {
     const anything = fc.anything({ maxDepth: 4 });
     fc.assert(
       fc.property(anything, anything, anything, (object, containers, args) => {
         for (const strange of [object, deployment(containers), deployment([manager({ args, command: args })])]) {
           const request = requestFor(strange, object);
-          expect(leftAlone(request)?.allowed ?? decide(request, { namespaces: ['a'], doubts: ['b'] }).allowed).toBe(
-            true,
-          );
+          expect(
+            leaveUnchanged(request)?.allowed ?? decide(request, { namespaces: ['a'], warnings: ['b'] }).allowed,
+          ).toBe(true);
         }
       }),
     );

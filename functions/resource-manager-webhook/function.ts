@@ -3,7 +3,7 @@ import { EXTENSION_TYPE, RESOURCE_MANAGER } from '../../shared/gardener/types.ts
 import { resources } from '../../shared/kube/resource.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 
-/** Lets a Shoot's resource-manager write into the namespaces of Flux (facts/gardener.md 3.5). */
+/** Lets a Shoot's resource-manager write to the namespaces of Flux, which are not among its target namespaces (rule 3). */
 export const definition: WebhookDefinition = {
   name: 'resource-manager-webhook',
   description: "Adds the namespaces of Flux to the arguments of a Shoot's gardener-resource-manager.",

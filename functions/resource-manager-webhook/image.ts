@@ -1,26 +1,27 @@
-/** The first Gardener whose resource-manager knows the flag (facts/gardener.md 3.5); older ones do not start with it. */
+/** The first Gardener whose resource-manager supports the flag (rule 3); older ones do not start with it. */
 const FIRST = { major: 1, minor: 147 };
 
 const FIRST_VERSION = `v${FIRST.major}.${FIRST.minor}`;
 
 const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-.+)?$/;
 
-/** A greater one is the year of a date, which tells nothing. */
+/** A greater number is the year of a date, not a version. */
 const LAST_MAJOR = 99;
 
-/** Why the resource-manager of this image must not get the flag; undefined where it knows it. */
+/** Returns why the resource-manager of this image must not get the flag; undefined when it supports it. */
 export function imageProblem(image: string): string | undefined {
   const tag = tagOf(image);
   const [, major, minor, patch = '0', suffix] = VERSION.exec(tag ?? '') ?? [];
-  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR)
-    return `its image ${image} does not tell a version`;
+  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR) {
+    return `the tag of its image ${image} is not a version`;
+  }
   const ahead = Number(major) - FIRST.major || Number(minor) - FIRST.minor;
   if (ahead < 0) return `its version ${tag} is older than ${FIRST_VERSION}`;
   const isFirst = ahead === 0 && Number(patch) === 0;
-  return isFirst && suffix !== undefined ? `its version ${tag} may be from before ${FIRST_VERSION}.0` : undefined;
+  return isFirst && suffix !== undefined ? `its version ${tag} may be older than ${FIRST_VERSION}.0` : undefined;
 }
 
-/** `registry:5000/path/name:tag@digest`: a colon before the last slash is a port's. */
+/** Reads the tag of `registry:5000/path/name:tag@digest`: a colon before the last slash belongs to the port. */
 function tagOf(image: string): string | undefined {
   const name = image.split('@')[0]?.split('/').at(-1) ?? '';
   return name.split(':')[1];

@@ -8,44 +8,45 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 
-/** What could be read, and why the rest could not. */
-export interface ReadLayers {
+/** The layers that could be read. */
+interface ReadLayers {
   layers: Pick<ConfigInputs, 'fluxConfig' | 'providerConfig'>;
-  doubts: string[];
+  /** Why the rest could not be read. */
+  warnings: string[];
 }
 
 /**
- * The layers of a Shoot's configuration, of which the Extension does not exist yet. Whatever does not answer is a doubt
- * and no error: somebody waits for this Deployment.
+ * Reads the layers of a Shoot's configuration; its Extension may not exist yet. An API server that does not answer leads
+ * to a warning and not to an error, because gardenlet waits for this Deployment.
  */
 export async function readLayers(namespace: string, context: WebhookContext): Promise<ReadLayers> {
   const cluster = await readCluster(namespace, context);
-  if (cluster === undefined) return { layers: {}, doubts: [`Cluster ${namespace} cannot be read`] };
+  if (cluster === undefined) return { layers: {}, warnings: [`Cluster ${namespace} cannot be read`] };
   const { shoot } = cluster.spec;
   const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
   try {
-    return { layers: { providerConfig, ...(await readFluxConfig(shoot.metadata.namespace, context)) }, doubts: [] };
+    return { layers: { providerConfig, ...(await readFluxConfig(shoot.metadata.namespace, context)) }, warnings: [] };
   } catch (error) {
     context.log.warn('flux-config not read', { error: describeError(error) });
     const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
-    return { layers: { providerConfig }, doubts: [`ConfigMap ${name} of the garden cannot be read`] };
+    return { layers: { providerConfig }, warnings: [`ConfigMap ${name} of the garden cannot be read`] };
   }
 }
 
-/** The request does not tell the seed that it comes from: the first that has the Cluster answers. */
+/** Reads the Cluster from every seed, because the request does not say from which seed it comes. */
 async function readCluster(name: string, { kube, settings, log }: WebhookContext): Promise<Cluster | undefined> {
-  const ask = async (seed: string): Promise<Cluster> => {
+  const readFrom = async (seed: string): Promise<Cluster> => {
     const cluster = await (await kube(seed)).find<Cluster>(resources.clusters, { name });
     if (cluster === undefined) throw new ShootFluxError(`${seed} has no such Cluster`);
     return cluster;
   };
-  return Promise.any(settings.seeds.map(ask)).catch(({ errors }: AggregateError) => {
-    log.warn('Cluster not read', { errors: errors.map(describeError).join('; ') });
+  return Promise.any(settings.seeds.map(readFrom)).catch(({ errors }: AggregateError) => {
+    log.warn('cluster not read', { errors: errors.map(describeError).join('; ') });
     return undefined;
   });
 }
 
-/** Only a 404 is absence. */
+/** Reads the ConfigMap. Only a 404 means that there is none. */
 async function readFluxConfig(
   namespace: string | undefined,
   { kube }: WebhookContext,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { wantedOf } from './wanted.ts';
+import { targetNamespacesOf } from './target-namespaces.ts';
 
 const fluxConfig = (data: Record<string, string>) => ({ namespace: 'garden-foo', data });
 const template = (namespace: string | undefined, spec: object, kind?: string) => ({
@@ -8,10 +8,10 @@ const template = (namespace: string | undefined, spec: object, kind?: string) =>
 const source = (namespace?: string) =>
   template(namespace, { url: 'https://example.com/x', ref: { branch: 'main' } }, 'GitRepository');
 const kustomization = (namespace?: string) => template(namespace, { path: './' });
-const providerConfigHasErrors = 'the providerConfig has errors, and only the rest counts';
-const fluxConfigHasErrors = 'the ConfigMap flux-config has errors, and only the rest counts';
+const providerConfigHasErrors = 'the providerConfig has errors and is ignored';
+const fluxConfigHasErrors = 'the ConfigMap flux-config has errors and is ignored';
 
-it.each<[string, Parameters<typeof wantedOf>[0], string[], string[]]>([
+it.each<[string, Parameters<typeof targetNamespacesOf>[0], string[], string[]]>([
   ['nothing is configured', {}, ['flux-system'], []],
   ['the ConfigMap names the namespace', { fluxConfig: fluxConfig({ namespace: 'flux-x' }) }, ['flux-x'], []],
   [
@@ -33,34 +33,34 @@ it.each<[string, Parameters<typeof wantedOf>[0], string[], string[]]>([
     [],
   ],
   [
-    'a Secret is referred to that only the Shoot knows',
+    'the providerConfig refers to a Secret that only the Shoot knows',
     { providerConfig: { flux: { namespace: 'flux-x' }, additionalSecretResources: [{ name: 'sops' }] } },
     ['flux-x'],
     [],
   ],
   [
-    'the providerConfig is wrong',
+    'the providerConfig has errors',
     { fluxConfig: fluxConfig({ namespace: 'flux-x' }), providerConfig: { flux: { namespace: 'flux-y' }, typo: 1 } },
     ['flux-x'],
     [providerConfigHasErrors],
   ],
   [
-    'the ConfigMap is wrong',
+    'the ConfigMap has errors',
     { fluxConfig: fluxConfig({ namespace: 'flux-x', typo: '1' }), providerConfig: { flux: { namespace: 'flux-y' } } },
     ['flux-y'],
     [fluxConfigHasErrors],
   ],
   [
-    'both are wrong',
+    'both have errors',
     { fluxConfig: fluxConfig({ typo: '1' }), providerConfig: { typo: 1 } },
     ['flux-system'],
     [providerConfigHasErrors],
   ],
-  ['the providerConfig is no object', { providerConfig: 'x' }, ['flux-system'], [providerConfigHasErrors]],
-])('when %s', (_, layers, namespaces, doubts) => {
-  expect(wantedOf(layers, [])).toEqual({ namespaces, doubts });
+  ['the providerConfig is not an object', { providerConfig: 'x' }, ['flux-system'], [providerConfigHasErrors]],
+])('returns the namespaces when %s', (_, layers, namespaces, warnings) => {
+  expect(targetNamespacesOf(layers, [])).toEqual({ namespaces, warnings });
 });
 
-it('adds to the doubts there are', () => {
-  expect(wantedOf({ providerConfig: 1 }, ['before']).doubts).toEqual(['before', providerConfigHasErrors]);
+it('adds to the existing warnings', () => {
+  expect(targetNamespacesOf({ providerConfig: 1 }, ['before']).warnings).toEqual(['before', providerConfigHasErrors]);
 });
