@@ -1,4 +1,4 @@
-import type { RequestSummary } from '../../landscape/kube-api/kube-api.ts';
+import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 
 export type ClusterName = 'garden' | 'seed' | 'shoot';
 
