@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** The suites that need nothing but this repository: `npm test`. */
 export default defineConfig({
   test: {
-    include: ['{events,functions,shared,infra}/**/*.test.ts', 'test/{landscape,integration}/**/*.test.ts'],
+    include: ['{events,functions,shared,infra}/**/*.test.ts', 'test/{data,landscape,integration}/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A second, the default, is not enough on a machine that is busy.

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -6,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Landscape, startLandscape, technicalIdOf } from '@shoot-flux/landscape';
 import type { Cluster } from '@shoot-flux/landscape/cluster';
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
+import { testData } from '@shoot-flux/landscape/test-data';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { errorMessage } from '../../shared/errors.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
@@ -256,8 +256,7 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
 }
 
 function defaultDistribution(): string {
-  const real = join(root, '../shared/data/flux');
-  return existsSync(real) ? real : join(root, 'test/landscape/distribution');
+  return testData('flux') ?? join(root, 'test/landscape/distribution');
 }
 
 async function writeKubeconfigs(folder: string, landscape: Landscape): Promise<Record<string, string>> {

@@ -9,8 +9,8 @@ const help = `Shows the main job end to end: a private repository comes up in tw
 npm run demo -- [--keep] [--flux-distribution DIR]
 
   --keep                   leave everything running afterwards, with kubeconfigs for kubectl; ends with Ctrl-C
-  --flux-distribution DIR  folder with one folder per Flux release; default ../shared/data/flux where that exists,
-                           else the small one of the test landscape
+  --flux-distribution DIR  folder with one folder per Flux release; default the releases of the test data
+                           (npm run test:data) if they exist, else the small one of the test landscape
 `;
 
 const write = (text: string) => void process.stdout.write(text);

@@ -1,8 +1,8 @@
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Apis } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
-import { sharedData, sharedDataMissing } from './shared-data.ts';
 
 /** The API servers of one test file, emptied after each test. */
 export interface Ground {
@@ -14,10 +14,10 @@ export interface Ground {
 
 /** Suites on real API servers with real Flux releases; skipped politely where the shared data is missing. */
 export function onRealApis(name: string, suites: (ground: Ground) => void): void {
-  const fluxDistribution = sharedData('flux');
+  const fluxDistribution = testData('flux');
   const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 
-  test.skipIf(isComplete)(sharedDataMissing, () => {});
+  test.skipIf(isComplete)(testDataMissing, () => {});
 
   describe.skipIf(!isComplete)(name, () => {
     let apis: RealApis;

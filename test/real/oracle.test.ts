@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { files, shootFlux } from '../../infra/cli/testing.ts';
@@ -11,7 +12,6 @@ import { RELEASE_JSON } from '../../shared/flux/release-files.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { sharedData, sharedDataMissing } from './shared-data.ts';
 import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tools/flux-install.ts';
 
 const core = fluxInstall().components;
@@ -56,8 +56,8 @@ const variants: Record<string, Partial<FluxInstall>> = {
   },
 };
 
-const folder = sharedData('flux');
-if (folder === undefined) test.skip(sharedDataMissing);
+const folder = testData('flux');
+if (folder === undefined) test.skip(testDataMissing);
 const versions = folder === undefined ? [] : await openDistribution(folder).versions();
 
 describe.each(versions)('Flux %s', (version) => {

@@ -3,6 +3,7 @@ import { startSourceController } from '@shoot-flux/landscape/flux';
 import { kustomizationFactory } from '@shoot-flux/landscape/flux/objects';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { startNodes } from '@shoot-flux/landscape/nodes';
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
@@ -13,12 +14,11 @@ import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { startKustomizeController } from './cluster/kustomize-controller.ts';
 import { fluxFailures } from './flux-failures.ts';
-import { sharedData, sharedDataMissing } from './shared-data.ts';
 
-const fluxDistribution = sharedData('flux');
+const fluxDistribution = testData('flux');
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 
-test.skipIf(isComplete)(sharedDataMissing, () => {});
+test.skipIf(isComplete)(testDataMissing, () => {});
 
 describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the real kustomize-controller', () => {
   let apis: RealApis;

@@ -1,3 +1,4 @@
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
@@ -14,7 +15,6 @@ import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { type Etcd, startEtcd } from './cluster/etcd.ts';
-import { sharedData, sharedDataMissing } from './shared-data.ts';
 
 const sources: Record<string, unknown> = {
   GitRepository: { url: 'ssh://git@git.example/foo/fleet.git', ref: { branch: 'main' }, timeout: '60s' },
@@ -29,8 +29,8 @@ const cluster: Cluster = {
   spec: { shoot: { metadata: { name: 'bar', namespace: 'garden-foo' }, spec: { region: 'eu-1' } } },
 };
 
-const folder = sharedData('flux');
-if (folder === undefined) test.skip(sharedDataMissing);
+const folder = testData('flux');
+if (folder === undefined) test.skip(testDataMissing);
 const versions = folder === undefined ? [] : await openDistribution(folder).versions();
 const releases = [
   [standIn.version, standIn.folder] as const,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -9,9 +10,8 @@ import { operator, type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { programFolder, type RunningProgram, startProgram } from './cluster/process.ts';
 import { type Dump, dump } from './dump.ts';
-import { sharedData, sharedDataMissing } from './shared-data.ts';
 
-const fluxDistribution = sharedData('flux');
+const fluxDistribution = testData('flux');
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 const main = join(import.meta.dirname, '..', '..', 'infra', 'cli', 'main.ts');
 
@@ -21,7 +21,7 @@ const moments = [
   [900, 30, 250, 60, 500],
 ];
 
-test.skipIf(isComplete)(sharedDataMissing, () => {});
+test.skipIf(isComplete)(testDataMissing, () => {});
 
 describe.skipIf(!isComplete)('shoot-flux run as a process', () => {
   let apis: RealApis;

@@ -1,3 +1,4 @@
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
@@ -19,14 +20,13 @@ import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { requestJson } from './cluster/request.ts';
 import { refused, unusedRights } from './rights.ts';
-import { sharedDataMissing } from './shared-data.ts';
 
 const isComplete = seedCrds() !== undefined;
 const PROJECT = 'garden-foo';
 const OTHER = 'shoot--foo--other';
 const options = { fieldManager: 'person' };
 
-test.skipIf(isComplete)(sharedDataMissing, () => {});
+test.skipIf(isComplete)(testDataMissing, () => {});
 
 describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
   let apis: RealApis;

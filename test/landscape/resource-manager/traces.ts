@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Connection, createKubeClient, isAlreadyExists, type KubeClient, resources } from '../client/client.ts';
+import { recordingsMissing, testData } from '../test-data.ts';
 import { type Stage, scenarios, shownResources } from './scenarios.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
@@ -34,7 +34,7 @@ export interface TraceClusters {
   stop(): Promise<void>;
 }
 
-const file = join(import.meta.dirname, '../../../../shared/data/resource-manager-traces.json');
+const file = testData('resource-manager-traces.json');
 const namespace = 'shoot--lab--traces';
 
 /**
@@ -48,10 +48,8 @@ export function describeTraces(
   start: () => Promise<TraceClusters>,
   pace: 'recorded' | 'any' = 'recorded',
 ): void {
-  if (!existsSync(file)) {
-    describe.skip(`${title} (the recording is not here: ../shared/data/resource-manager-traces.json)`, () => {
-      it('needs the recording', () => {});
-    });
+  if (file === undefined) {
+    it.skip(`${title}: ${recordingsMissing}`, () => {});
     return;
   }
   const recording: Record<string, RecordedStep[]> = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../client/client.ts';
+import { testData } from '../test-data.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -129,13 +130,11 @@ const ours: Record<string, KubeObject> = {
   ),
 };
 
-const gardenerFolder = join(import.meta.dirname, '../../../../shared/data/gardener');
-
-/** CRDs of a seed: Gardener's own where they are beside the repository, else smaller ones with the same constraints. */
-export function seedCrds(folder = gardenerFolder): KubeObject[] {
+/** Returns the CRDs of a seed: Gardener's own if the test data has them, else smaller ones with the same constraints. */
+export function seedCrds(): KubeObject[] {
   return Object.entries(ours).map(([name, fallback]) => {
-    const file = join(folder, `10-crd-${name}.yaml`);
-    return existsSync(file) ? read(file) : fallback;
+    const file = testData('gardener', `10-crd-${name}.yaml`);
+    return file === undefined ? fallback : read(file);
   });
 }
 

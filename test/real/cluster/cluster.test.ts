@@ -8,8 +8,8 @@ import {
   RbacAuthorizationV1Api,
   VersionApi,
 } from '@kubernetes/client-node';
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sharedData, sharedDataMissing } from '../shared-data.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import { kubeConfigOf } from './client.ts';
 import { gardenCrds, installCrds, seedCrds } from './crds.ts';
@@ -107,7 +107,7 @@ describe('real kube-apiservers', () => {
 
   it('serve the CRDs of a seed exactly as in their files', async (test) => {
     const files = seedCrds();
-    if (files === undefined) return test.skip(sharedDataMissing);
+    if (files === undefined) return test.skip(testDataMissing);
     await installCrds(seed, files);
     const extensions = kubeConfigOf(seed).makeApiClient(CustomObjectsApi);
     const group = {
@@ -132,9 +132,9 @@ describe('real kube-apiservers', () => {
 
   it('can be used by a kustomize-controller', async (test) => {
     const files = ['source-controller.yaml', 'kustomize-controller.yaml'].map((file) =>
-      sharedData('flux', 'v2.9.4', file),
+      testData('flux', 'v2.9.4', file),
     );
-    if (!files.every((file) => file !== undefined)) return test.skip(sharedDataMissing);
+    if (!files.every((file) => file !== undefined)) return test.skip(testDataMissing);
     await installCrds(seed, files);
     await using controller = await startKustomizeController({ kubeconfigFile: await seed.kubeconfigFile() });
     const flux = kubeConfigOf(seed).makeApiClient(CustomObjectsApi);

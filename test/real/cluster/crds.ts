@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { testData } from '@shoot-flux/landscape/test-data';
 import { parseAllDocuments } from 'yaml';
-import { sharedData } from '../shared-data.ts';
 import type { ApiServer } from './api-server.ts';
 import { answersOk } from './ready.ts';
 import { requestJson } from './request.ts';
@@ -17,14 +17,14 @@ type Crd = V1CustomResourceDefinition & { metadata: { name: string } };
 /** Stand-ins for the resources that gardener-apiserver serves in a garden. */
 export const gardenCrds = [join(gardenFolder, 'shoots.yaml'), join(gardenFolder, 'projects.yaml')];
 
-/** Gardener's CRDs of a seed (Extension, Cluster, ManagedResource); undefined where they are not beside the repository. */
+/** Gardener's CRDs of a seed (Extension, Cluster, ManagedResource); undefined where the test data does not have them. */
 export function seedCrds(): string[] | undefined {
   const files = [
     'extensions.gardener.cloud_clusters',
     'extensions.gardener.cloud_extensions',
     'resources.gardener.cloud_managedresources',
   ];
-  const paths = files.map((file) => sharedData('gardener', `10-crd-${file}.yaml`));
+  const paths = files.map((file) => testData('gardener', `10-crd-${file}.yaml`));
   return paths.every((path) => path !== undefined) ? paths : undefined;
 }
 
