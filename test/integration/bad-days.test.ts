@@ -15,14 +15,14 @@ import {
 } from '../scenarios/world/steps.ts';
 import { startWorld, type World, type WorldOptions } from '../scenarios/world/world.ts';
 
-/** What goes wrong in a Shoot while the extension comes, stays or leaves; on the world's own clock. */
+/** Failures in a Shoot while the extension is added, runs or is removed, on the simulated clock of the world. */
 
 const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io/v1';
 const root = { apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'flux-system', name: 'main-ks' } };
 const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'flux-system', name: 'held' } };
 
-/** Flux is managed, has come up and has deployed something; then this happens. */
-async function living(options: WorldOptions, ...steps: Step[]): Promise<World> {
+/** Starts a world in which Flux is managed, Ready and has deployed objects, and then takes these steps. */
+async function startWithFlux(options: WorldOptions, ...steps: Step[]): Promise<World> {
   const world = await startWorld(options);
   for (const step of [both(create(always), fluxWorks), deployed, ...steps]) {
     step(world);
@@ -33,7 +33,7 @@ async function living(options: WorldOptions, ...steps: Step[]): Promise<World> {
 
 const extensionOf = ({ gardenlet }: World) => gardenlet.extension() as Extension | undefined;
 const kustomizations = ({ shoot }: World) => shoot.objects.list(KUSTOMIZE, 'Kustomization') as KubeObject[];
-/** gardenlet deletes the Extension, at the world's time. */
+/** Lets gardenlet delete the Extension at the current time of the world. */
 async function deleteNow(world: World): Promise<void> {
   const now = extensionOf(world)?.status?.lastOperation?.lastUpdateTime ?? '';
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(now) });
@@ -42,7 +42,7 @@ async function deleteNow(world: World): Promise<void> {
   await world.settle();
 }
 
-/** The world is calm when nothing has changed for a while, however much longer somebody is patient. */
+/** Settles the world until the Extension is gone: it also settles while a controller only waits. */
 async function untilGone(world: World): Promise<void> {
   for (let count = 0; count < 10 && extensionOf(world) !== undefined; count++) await world.settle();
   expect(extensionOf(world)).toBeUndefined();
@@ -54,12 +54,12 @@ afterEach(() => {
 
 const isSuspended = ({ spec }: KubeObject) => (spec as { suspend?: boolean }).suspend === true;
 
-describe('the extension comes back while the namespace of the former Flux still goes', () => {
+describe('the extension is added again while the namespace of the previous Flux is being deleted', () => {
   const held = { metadata: { ...account.metadata, finalizers: ['example.com/slow'] } };
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
 
-  it('the namespace that comes after it is ours, and Flux comes up in it', async () => {
-    await using world = await living({ delivery: 'Direct' }, ({ shoot }) =>
+  it('owns the new namespace and installs Flux in it', async () => {
+    await using world = await startWithFlux({ delivery: 'Direct' }, ({ shoot }) =>
       shoot.objects.create({ ...account, ...held } as KubeObject),
     );
     deleteExtension(world);
@@ -89,8 +89,8 @@ describe('suspending', () => {
     }
   };
 
-  it('goes on when one of many has gone in between', async () => {
-    await using world = await living({}, many);
+  it('continues when one of many objects has disappeared', async () => {
+    await using world = await startWithFlux({}, many);
     world.shoot.faults.add({
       match: { user: 'functions', method: 'PATCH', path: /kustomizations\/app-0$/ },
       action: 'status',
@@ -104,7 +104,7 @@ describe('suspending', () => {
   });
 });
 
-describe('the extension leaves', () => {
+describe('removing the extension', () => {
   const inApps: Step = ({ shoot }) => {
     const nested = { apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'apps', name: 'nested' } };
     const finalizers = ['finalizers.fluxcd.io', 'example.com/foreign'];
@@ -114,20 +114,20 @@ describe('the extension leaves', () => {
   const names = ({ shoot }: World, apiVersion: string, kind: string) =>
     shoot.objects.list(apiVersion, kind).map(({ metadata }) => metadata.name);
 
-  it('although a foreign finalizer holds an object of Flux: no controller and no administrator stays behind', async () => {
-    await using world = await living({}, inApps);
+  it('leaves no controller and no administrator behind when a foreign finalizer holds an object of Flux', async () => {
+    await using world = await startWithFlux({}, inApps);
     expect(names(world, ...bindings).length).toBeGreaterThan(1);
     await deleteNow(world);
     await untilGone(world);
     expect(names(world, 'apps/v1', 'Deployment')).toEqual([]);
-    // Kubernetes' own.
+    // A default of Kubernetes.
     expect(names(world, ...bindings)).toEqual(['cluster-admin']);
     expect(names(world, 'v1', 'ConfigMap')).toContain('workload');
     expect(world.flux.pruned).toEqual([]);
   });
 
-  it('although a webhook of the Shoot refuses to suspend anything: Flux stays, working', async () => {
-    await using world = await living({});
+  it('leaves Flux running when a webhook of the Shoot denies suspending', async () => {
+    await using world = await startWithFlux({});
     world.shoot.faults.add({
       match: { user: 'functions', method: 'PATCH', path: /kustomizations/ },
       action: 'status',
@@ -142,8 +142,8 @@ describe('the extension leaves', () => {
     expect(world.logLines.join()).toContain('what is left of it stays');
   });
 
-  it('although the shoot goes away in the middle, and is back a little late: what we have suspended goes on', async () => {
-    await using world = await living({});
+  it('resumes what it has suspended when the shoot disappears in the middle and comes back late', async () => {
+    await using world = await startWithFlux({});
     const fails = (match: RequestMatch, times: number) =>
       world.shoot.faults.add({ match: { user: 'functions', ...match }, action: 'status', status: 503, times });
     fails({ method: 'DELETE' }, Number.POSITIVE_INFINITY);
@@ -155,8 +155,8 @@ describe('the extension leaves', () => {
     expect(kustomizations(world).filter(isSuspended)).toEqual([]);
   });
 
-  it('although one object cannot be suspended: what we have suspended goes on, what others have stays suspended', async () => {
-    await using world = await living({}, ({ shoot }) => {
+  it('resumes only what it has suspended itself when one object cannot be suspended', async () => {
+    await using world = await startWithFlux({}, ({ shoot }) => {
       const metadata = { namespace: 'apps', name: 'paused' };
       const spec = {
         interval: '5m',

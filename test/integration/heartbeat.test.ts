@@ -11,7 +11,7 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 
-/** Trap 37: whoever publishes a condition of the Shoot has to say that it is alive, in the extension's own namespace. */
+/** Trap 37: an extension that publishes a condition of the Shoot must renew a Lease in its own namespace. */
 
 interface Lease extends KubeObject {
   spec: { renewTime: string };
@@ -19,7 +19,7 @@ interface Lease extends KubeObject {
 
 const token = 'heartbeat-token';
 let seed: Cluster;
-let forget: () => void;
+let restoreCheckpoint: () => void;
 
 beforeAll(async () => {
   seed = await startCluster(rbacObjects([], 'seed'), {
@@ -29,10 +29,10 @@ beforeAll(async () => {
     },
     authorization: 'RBAC',
   });
-  forget = seed.api.checkpoint();
+  restoreCheckpoint = seed.api.checkpoint();
 });
 beforeEach(() => {
-  forget();
+  restoreCheckpoint();
   seed.api.faults.clear();
 });
 afterAll(() => seed.stop());
@@ -42,7 +42,7 @@ const client = (signal?: AbortSignal) =>
 const lease = () =>
   seed.client.find<Lease>(resources.leases, { namespace: NAMESPACE, name: 'gardener-extension-heartbeat' });
 
-it('is a Lease as gardenlet reads it, made and renewed with just the rights that are shipped', async () => {
+it('creates and renews the Lease that gardenlet reads, with only the shipped rights', async () => {
   const spec = { holderIdentity: 'shoot-flux', leaseDurationSeconds: 30 };
   await beat(client(), NAMESPACE, new Date('2026-01-02T03:04:05.678Z'));
   expect((await lease())?.spec).toEqual({ ...spec, renewTime: '2026-01-02T03:04:05.678000Z' });
@@ -50,14 +50,14 @@ it('is a Lease as gardenlet reads it, made and renewed with just the rights that
   expect((await lease())?.spec).toEqual({ ...spec, renewTime: '2026-01-02T03:04:35.678000Z' });
 });
 
-it('of two processes at once one is enough, and neither fails', async () => {
+it('does not fail when several processes renew the Lease at once', async () => {
   for (let round = 0; round < 5; round++) {
     await Promise.all(Array.from({ length: 4 }, () => beat(client(), NAMESPACE, new Date())));
   }
   expect(await lease()).toBeDefined();
 });
 
-it('goes on by itself, through an outage, and only while the watcher gets on', async () => {
+it('renews the Lease after an outage, and only while the watcher is alive', async () => {
   const lines: string[] = [];
   const { metrics, sums } = keptMetrics();
   const failures = () => sums.get('heartbeat_failures_total{cluster=local}');
@@ -82,11 +82,11 @@ it('goes on by itself, through an outage, and only while the watcher gets on', a
   await renewed();
   expect(failures()).toBe(0);
   seed.api.faults.add({ action: 'status', status: 503, match: { method: 'PATCH' }, times: 3 });
-  await eventually('the outage is told', async () => lines.some((line) => line.includes('503')));
+  await eventually('the outage is logged', async () => lines.some((line) => line.includes('503')));
   await renewed();
   expect(failures()).toBe(3);
   alive = false;
-  await eventually('why nothing is renewed', async () =>
+  await eventually('the reason for not renewing is logged', async () =>
     lines.some((line) => line.includes('watcher does not get on')),
   );
   const last = (await lease())?.spec.renewTime;
@@ -94,7 +94,7 @@ it('goes on by itself, through an outage, and only while the watcher gets on', a
   expect((await lease())?.spec.renewTime).toBe(last);
 });
 
-it('of one seed waits for no other that does not answer', async () => {
+it('does not wait for another seed that does not respond', async () => {
   seed.api.faults.add({ action: 'hang', match: { path: /namespaces\/hanging\// }, times: 99 });
   const heartbeat = startHeartbeat({
     namespaces: { hanging: 'hanging', local: NAMESPACE },
@@ -107,6 +107,6 @@ it('of one seed waits for no other that does not answer', async () => {
   });
   await eventually('the first beat', async () => (await lease()) !== undefined);
   const first = (await lease())?.spec.renewTime ?? '';
-  await eventually('another one', async () => ((await lease())?.spec.renewTime ?? '') > first);
+  await eventually('the second beat', async () => ((await lease())?.spec.renewTime ?? '') > first);
   await heartbeat.stop();
 });

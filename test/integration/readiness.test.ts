@@ -30,7 +30,7 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 
-/** One run after another, over TLS and with just the shipped rights, while a source fails and is mended. */
+/** Runs of `readiness` over TLS and with only the shipped rights, while a source fails and is corrected. */
 
 const token = 'readiness-token';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
@@ -47,7 +47,7 @@ const mismatch = `failed to checkout and determine revision: unable to clone '${
 
 let seed: Cluster;
 let shoot: Cluster;
-let forget: (() => void)[];
+let restoreCheckpoints: (() => void)[];
 let clock: number;
 let onShootRequest: (request: RequestSummary) => Promise<void> | undefined;
 
@@ -83,11 +83,11 @@ beforeAll(async () => {
   await create(shoot, kustomizations, kustomizationFactory('main-ks'));
   await setReady(kustomizations, 'main-ks');
   await create(seed, resources.extensions, { ...extensionFactory(), metadata: extensionName });
-  forget = [seed.api.checkpoint(), shoot.api.checkpoint()];
+  restoreCheckpoints = [seed.api.checkpoint(), shoot.api.checkpoint()];
 });
 beforeEach(async () => {
   for (const { api } of [seed, shoot]) api.faults.clear();
-  for (const bringBack of forget) bringBack();
+  for (const restore of restoreCheckpoints) restore();
   onShootRequest = () => undefined;
   clock = Date.parse('2026-03-04T05:00:00Z');
   await record(applied);
@@ -112,20 +112,20 @@ const create = <T extends KubeObject>({ client }: Cluster, resource: Resource, o
   client.create<T>(resource, object, { fieldManager });
 const setStatus = ({ client }: Cluster, resource: Resource, name: KubeObject['metadata'], status: object) =>
   client.mergePatch(resource, name, { status }, { fieldManager, subresource: 'status' });
-/** A ManagedResource of ours that the resource-manager has applied. */
+/** Creates one of our ManagedResources as if the resource-manager had applied it. */
 async function createApplied(name: string, secretName: string): Promise<void> {
   const manifest = managedResourceManifest(CONTROL_PLANE, name, secretName);
   const { metadata } = await create<KubeObject>(seed, resources.managedResources, manifest);
   const status = { observedGeneration: metadata.generation, conditions: [conditionFactory()] };
   await setStatus(seed, resources.managedResources, metadata, status);
 }
-const record = (wanted: Applied) =>
+const record = (recorded: Applied) =>
   setStatus(seed, resources.extensions, extensionName, {
     lastOperation: lastOperationFactory(),
-    state: { applied: wanted },
+    state: { applied: recorded },
   });
 
-/** As mode Once leaves it: only Secrets follow. */
+/** Releases everything except Secrets, as mode Once does. */
 async function release(): Promise<void> {
   await createApplied('shoot-flux-secrets', 'x');
   const gone = Object.fromEntries(Object.keys(shipped).map((name) => [name, null]));
@@ -134,7 +134,7 @@ async function release(): Promise<void> {
   });
 }
 
-/** What Flux says of an object; without a message it is Ready. */
+/** Sets Ready of a Flux object to True, or to False with a message. */
 async function setReady(resource: Resource, name: string, message?: string): Promise<void> {
   const object = { namespace: FLUX, name };
   const live = await shoot.client.find(resource, object);
@@ -147,8 +147,8 @@ async function setReady(resource: Resource, name: string, message?: string): Pro
   });
 }
 
-/** kustomize-controller works on the same generation again since some seconds before the next run. */
-async function setAtWork(name: string, seconds: number): Promise<void> {
+/** Sets the status of a Kustomization that kustomize-controller has been reconciling again for some seconds at the next run. */
+async function setReconciling(name: string, seconds: number): Promise<void> {
   const progressing = { status: 'Unknown', reason: 'Progressing', message: 'Reconciliation in progress' };
   const lastTransitionTime = new Date(clock + (10 - seconds) * 1000).toISOString().replace('.000', '');
   await setStatus(
@@ -200,10 +200,10 @@ const health = () => condition('SystemComponentsHealthy');
 const change = (spec: Partial<GardenerCluster['spec']['shoot']>) =>
   seed.client.mergePatch(resources.clusters, { name: CONTROL_PLANE }, { spec: { shoot: spec } }, { fieldManager });
 
-const wanted = { shootHealth: true };
+const withShootHealth = { shootHealth: true };
 
 describe('conditions', () => {
-  it('say what mends a failing source, and end right when it is mended', async () => {
+  it('name the remedy for a failing source, and are True once it is corrected', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 5 });
     const { status } = await extension();
@@ -221,45 +221,45 @@ describe('conditions', () => {
 
     await setReady(gitRepositories, 'main-gitrepo');
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
-    const mended = await condition('SourceReady');
-    expect(mended).toMatchObject({ status: 'True', reason: 'Ready', lastTransitionTime: '2026-03-04T05:00:20Z' });
-    expect(mended).not.toHaveProperty('codes');
+    const corrected = await condition('SourceReady');
+    expect(corrected).toMatchObject({ status: 'True', reason: 'Ready', lastTransitionTime: '2026-03-04T05:00:20Z' });
+    expect(corrected).not.toHaveProperty('codes');
     expect((await extension()).status?.providerStatus?.flux).toEqual({
       ...{ configHash: 'c0ffee', ready: true, appliedRevision: 'main@sha1:abc' },
     });
   });
 
-  it('stay as they are while Flux reconciles anew, and tell it when that takes long', async () => {
+  it('stay unchanged while Flux reconciles again, and report it when it takes too long', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
-    await run(wanted);
+    await run(withShootHealth);
     const ready = (await extension()).status;
-    await setAtWork('main-ks', 5);
+    await setReconciling('main-ks', 5);
     const { resourceVersion } = (await extension()).metadata;
-    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 20 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 20 });
     expect((await extension()).metadata.resourceVersion).toBe(resourceVersion);
-    expect(await run(wanted, 120)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await run(withShootHealth, 120)).toEqual({ type: 'requeue', afterSeconds: 5 });
     expect(await condition('KustomizationReady')).toMatchObject({ status: 'False', reason: 'Progressing' });
     expect(await health()).toMatchObject({ status: 'Progressing' });
     await setReady(kustomizations, 'main-ks');
-    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 600 });
     expect((await extension()).status?.providerStatus).toEqual(ready?.providerStatus);
   });
 
-  it('of a released Shoot are looked at again until the reconciliation that is seen has ended', async () => {
+  it('of a released Shoot are checked until the current reconciliation of Flux has ended', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     await release();
     expect(await run()).toEqual({ type: 'done' });
-    await setAtWork('main-ks', 5);
+    await setReconciling('main-ks', 5);
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 20 });
     await setReady(kustomizations, 'main-ks');
     expect(await run()).toEqual({ type: 'done' });
   });
 
-  it('a Shoot that does not answer is not known, and not a failing one; it is looked at again soon', async () => {
+  it('are Unknown, not False, while the shoot does not respond, and are checked again soon', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
-    await run(wanted);
+    await run(withShootHealth);
     shoot.api.faults.add({ action: 'status', status: 503, match: {}, times: 50 });
-    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 5 });
     for (const type of ['FluxReady', 'SourceReady', 'KustomizationReady']) {
       expect(await condition(type)).toMatchObject({
         ...{ status: 'Unknown', reason: 'ShootNotReachable' },
@@ -267,14 +267,14 @@ describe('conditions', () => {
       });
     }
     expect(await health()).toMatchObject({ status: 'Progressing' });
-    await run(wanted, 300);
+    await run(withShootHealth, 300);
     expect(await health()).toMatchObject({ status: 'Unknown', reason: 'ConditionCheckError' });
     shoot.api.faults.clear();
-    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 600 });
     expect(await health()).toMatchObject({ status: 'True' });
   });
 
-  it('a seed that does not answer says nothing of the Shoot', async () => {
+  it('do not change while the seed does not respond', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     await run();
     const { status } = await extension();
@@ -284,7 +284,7 @@ describe('conditions', () => {
     expect((await extension()).status).toEqual(status);
   });
 
-  it('a problem that appears later is noticed by the rare look, which then becomes quick', async () => {
+  it('report a later failure at the next check, and are then checked often', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
@@ -292,13 +292,13 @@ describe('conditions', () => {
     expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
   });
 
-  it('what is applied anew is judged when it is applied, and not forgotten meanwhile', async () => {
+  it('wait until new content is applied, and are checked again', async () => {
     await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
     expect((await extension()).status?.conditions).toBeUndefined();
   });
 
-  it('a released Shoot that is Ready is left alone', async () => {
+  it('of a released Shoot that is Ready are not checked again', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     await release();
     expect(await run({ shootHealth: true })).toEqual({ type: 'done' });
@@ -306,7 +306,7 @@ describe('conditions', () => {
     expect(await health()).toBeUndefined();
   });
 
-  it('trap 11: two writers of one status lose nothing of each other', async () => {
+  it('trap 11: preserve what another controller writes to the status during the run', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
     const foreign = conditionFactory({ type: 'ControlPlaneHealthy' });
     onShootRequest = async () => {
@@ -327,57 +327,57 @@ describe('conditions', () => {
 });
 
 describe('the health of the Shoot', () => {
-  it('suffers only where the operator wants it, and only from what stays broken', async () => {
+  it('fails only if the operator enables it, and only when a failure persists', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
     await run();
     expect(await health()).toBeUndefined();
-    await run(wanted);
+    await run(withShootHealth);
     expect(await health()).toMatchObject({ status: 'Progressing', reason: 'HealthCheckProgressing' });
-    await run(wanted, 299);
+    await run(withShootHealth, 299);
     expect(await health()).toMatchObject({ status: 'Progressing' });
-    await run(wanted, 1);
+    await run(withShootHealth, 1);
     expect(await health()).toMatchObject({
       ...{ status: 'False', reason: 'HealthCheckUnsuccessful', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
       message: expect.stringMatching(/^GitRepository flux-system\/main-gitrepo: .*knownHosts in ConfigMap flux-config/),
     });
     await setReady(gitRepositories, 'main-gitrepo');
-    await run(wanted);
+    await run(withShootHealth);
     expect(await health()).toMatchObject({ status: 'True', reason: 'HealthCheckSuccessful' });
     await run();
     expect(await health()).toBeUndefined();
     expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
   });
 
-  it('recovers when the Shoot goes to sleep, and is no longer told when it is not wanted any more', async () => {
+  it('recovers when the Shoot is hibernated, and disappears when the operator disables it', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    await run(wanted);
-    await run(wanted, 300);
+    await run(withShootHealth);
+    await run(withShootHealth, 300);
     expect(await health()).toMatchObject({ status: 'False' });
     await change({ spec: { hibernation: { enabled: true } } });
-    expect(await run(wanted)).toEqual({ type: 'done' });
+    expect(await run(withShootHealth)).toEqual({ type: 'done' });
     expect(await health()).toMatchObject({ status: 'True', message: 'The Shoot is hibernated.' });
     expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
-    // It wakes: the end of that is told on the Cluster alone.
+    // The Shoot wakes up: only the Cluster shows when it is awake.
     await change({ spec: { hibernation: { enabled: false } }, status: { hibernated: true } });
-    expect(await run(wanted)).toEqual({ type: 'requeue', afterSeconds: 20 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 20 });
     await run();
     expect(await health()).toBeUndefined();
   });
 
-  it('is no longer told while something is applied, when it is not wanted any more', async () => {
+  it('disappears when the operator disables it, also while objects are being applied', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    await run(wanted);
+    await run(withShootHealth);
     await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
-    await run(wanted, 900);
+    await run(withShootHealth, 900);
     expect(await health()).toMatchObject({ status: 'Progressing' });
     await run();
     expect(await health()).toBeUndefined();
   });
 
-  it('stays as it is while the Shoot is being deleted', async () => {
+  it('does not change while the Shoot is being deleted', async () => {
     await change({ metadata: { name: 'bar', deletionTimestamp: '2026-03-04T05:00:00Z' } });
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    expect(await run(wanted)).toEqual({ type: 'done' });
+    expect(await run(withShootHealth)).toEqual({ type: 'done' });
     expect((await extension()).status?.conditions).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import { quiet } from '../scenarios/main-job.ts';
 import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
 import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 
-/** Marked content: whatever of it turns up outside of a Secret has leaked. */
+/** Marked secrets: any of them outside of a Secret is a leak. */
 const markers = {
   password: 'MARKED-password-of-a-reference',
   url: 'MARKED-password-in-a-url',
@@ -58,7 +58,7 @@ describe('secrets exist only in Secrets', () => {
       join(import.meta.dirname, '../landscape/distribution'),
     );
     tap = await startQueueTap();
-    await liveThroughEverything();
+    await exerciseEveryFunction();
   }, 120_000);
 
   afterAll(async () => {
@@ -67,8 +67,8 @@ describe('secrets exist only in Secrets', () => {
     await Promise.all(Object.values(apis).map((api) => api.stop()));
   });
 
-  /** Successes and failures of every function, each with something marked on its way. */
-  async function liveThroughEverything(): Promise<void> {
+  /** Makes every function succeed and fail, each time with marked secrets as its input. */
+  async function exerciseEveryFunction(): Promise<void> {
     const product = await stage.startProduct(tap.endpoint);
     const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
     const providerConfig = {
@@ -78,7 +78,7 @@ describe('secrets exist only in Secrets', () => {
     };
     const parts = { spec: { resources: [reference] }, providerConfig };
 
-    // A malformed key is reported, credentials in a URL are refused.
+    // A malformed key is reported, credentials in a URL are rejected.
     await stage.garden.create(resources.secrets, secret(fluxSource, { identity: markers.malformed }), person);
     await stage.setFluxConfig(privateRepository);
     await untilEvent('InvalidSecret');
@@ -86,14 +86,14 @@ describe('secrets exist only in Secrets', () => {
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: `https://user:${markers.url}@git.example.com/a` });
     await untilEvent('InvalidConfiguration');
     await stage.reconcileShoot(parts);
-    await eventually('the refusal', stage.extension, ({ status }) => status?.lastError != null);
+    await eventually('the rejection', stage.extension, ({ status }) => status?.lastError != null);
 
-    // The API server quotes what it refuses.
+    // The API server quotes what it rejects.
     const message = `Secret is invalid: data: ${markers.quoted}`;
     const match = { method: 'POST', path: /\/secrets$/, userAgent: /^shoot-flux\// };
     for (const api of [apis.garden, apis.seed]) api.faults.add({ match, action: 'status', status: 422, message });
 
-    // The good way: a key, a reference, a shoot that is asked.
+    // Everything succeeds: a key, a reference, access to the shoot.
     await stage.seed.create(
       resources.secrets,
       secret({ namespace: CONTROL_PLANE, name: 'ref-registry' }, { password: markers.password }),
@@ -109,7 +109,7 @@ describe('secrets exist only in Secrets', () => {
     await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: start }, person);
     await untilEvent('KeyRotationPrepared');
 
-    // What is wrong in a providerConfig, and a kubeconfig that cannot be read.
+    // An unknown field in a providerConfig, and a kubeconfig that cannot be parsed.
     await stage.reconcileShoot({
       ...parts,
       providerConfig: { ...providerConfig, flux: { password: markers.providerConfig } },
@@ -141,10 +141,10 @@ describe('secrets exist only in Secrets', () => {
       ({ items }) => items.some((event) => event.reason === reason),
     );
 
-  /** Lines of the private keys that were made, and everything marked, also as base64. */
+  /** Returns the lines of the generated private keys and all markers, also as base64. */
   async function secrets(): Promise<string[]> {
-    const made = await stage.garden.find(resources.secrets, fluxSource);
-    const data = (made?.data ?? {}) as Record<string, string>;
+    const generated = await stage.garden.find(resources.secrets, fluxSource);
+    const data = (generated?.data ?? {}) as Record<string, string>;
     const lines = ['identity', 'identity.next'].flatMap((name) => {
       const pem = Buffer.from(data[name] ?? '', 'base64').toString('utf8');
       const own = pem.split('\n').filter((line) => line.length > 30 && !line.startsWith('-----'));
@@ -152,7 +152,7 @@ describe('secrets exist only in Secrets', () => {
       return own;
     });
     const plain = [...lines, ...Object.values(markers)];
-    // The middle of a base64 text is the same wherever the secret begins within what is encoded, one time in three.
+    // The base64 text of a secret depends on its offset within the encoded text, modulo 3.
     return [...plain, ...plain.flatMap((text) => [0, 1, 2].map((offset) => base64(text.slice(offset)).slice(0, 24)))];
   }
 
@@ -181,14 +181,14 @@ describe('secrets exist only in Secrets', () => {
         ),
     ],
     ['ConfigMaps in the shoot', () => objectsOf(apis.shoot, 'v1', 'ConfigMap')],
-  ])('none in %s', async (_, output) => {
+  ])('do not appear in %s', async (_, output) => {
     const text = JSON.stringify(output());
     expect(text.length).toBeGreaterThan(50);
     const found = (await secrets()).filter((secret) => text.includes(secret));
     expect(found).toEqual([]);
   });
 
-  it('and they did go where they belong', async () => {
+  it('reach the Secrets that they belong to', async () => {
     const copy = await stage.shoot.find(resources.secrets, { namespace: 'flux-system', name: 'registry' });
     expect(copy?.data).toEqual({ password: base64(markers.password) });
     expect(stage.logLines.length).toBeGreaterThan(20);

@@ -7,9 +7,9 @@ import { resources } from '../../shared/kube/resource.ts';
 import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
 import { eventually, type Stage, type StageOptions, startStage } from '../scenarios/stage.ts';
 
-/** An API server that takes so long for every request that nothing is done within the ten seconds of one run. */
+/** Latency of every request, with which nothing completes within the ten seconds of one run. */
 const LATENCY_MS = 1_000;
-/** gardenlet's patience with a deletion. */
+/** How long gardenlet waits for a deletion. */
 const GARDENLET_SECONDS = 180;
 
 const providerConfig = {
@@ -22,7 +22,7 @@ const providerConfig = {
   kustomization: { template: { spec: { path: './', prune: true } } },
 };
 
-describe('a shoot whose API server takes its time', { timeout: 250_000 }, () => {
+describe('a shoot with a slow API server', { timeout: 250_000 }, () => {
   let shoot: KubeApi;
   let garden: KubeApi;
   let seed: KubeApi;
@@ -49,7 +49,7 @@ describe('a shoot whose API server takes its time', { timeout: 250_000 }, () => 
     );
     await stage.startProduct();
   };
-  /** Requests of the product; nobody else suffers. */
+  /** Delays only the requests of the product. */
   const slowDown = (ms: number) =>
     shoot.faults.add({
       match: { userAgent: /^shoot-flux/ },
@@ -58,12 +58,12 @@ describe('a shoot whose API server takes its time', { timeout: 250_000 }, () => 
       times: Number.POSITIVE_INFINITY,
     });
 
-  it('Direct: what does not fit into one run goes on in the next', async () => {
+  it('Direct: continues in the next run with the objects that did not fit into this one', async () => {
     slowDown(LATENCY_MS * 2);
     await start({ delivery: 'Direct' });
     await stage.reconcileShoot({ providerConfig });
     await eventually(
-      'all is applied',
+      'everything is applied',
       stage.extension,
       ({ status }) => status?.lastOperation?.state === 'Succeeded',
       undefined,
@@ -73,7 +73,7 @@ describe('a shoot whose API server takes its time', { timeout: 250_000 }, () => 
     expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('arrived');
   });
 
-  it('Flux is removed in time', async () => {
+  it('removes Flux in time', async () => {
     await start({});
     await stage.reconcileShoot({ providerConfig });
     await stage.untilReady();

@@ -13,9 +13,9 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 
 const definitions = await findDefinitions();
 
-/** The functions that a change of an object wakes, as the watcher finds out: by the fields of their subscriptions. */
+/** Returns the functions that a change of an object wakes, by the same fingerprints as in the watcher. */
 function woken(kind: string, before: KubeObject | undefined, after: KubeObject): string[] {
-  const awake = definitions.filter(({ subscriptions }) =>
+  const matching = definitions.filter(({ subscriptions }) =>
     subscriptions.some((subscription) => {
       if (subscription.resource.kind !== kind || subscription.isNews?.(after) === false) return false;
       const fingerprint = (object: KubeObject | undefined) =>
@@ -25,7 +25,7 @@ function woken(kind: string, before: KubeObject | undefined, after: KubeObject):
       return fingerprint(before) !== fingerprint(after);
     }),
   );
-  return awake.map(({ name }) => name).sort();
+  return matching.map(({ name }) => name).sort();
 }
 
 const extension = (parts: Parameters<typeof extensionFactory>[0]): Extension => extensionFactory(parts);
@@ -48,11 +48,16 @@ const deleting = (timestamp: string) => ({
   annotations: { 'gardener.cloud/timestamp': timestamp },
 });
 
-describe('a write wakes only the functions that read what was written', () => {
+describe('a write wakes only the functions that read the written fields', () => {
   it.each<[string, Parameters<typeof extensionFactory>[0], Parameters<typeof extensionFactory>[0], string[]]>([
-    ['gardenlet annotates', {}, { metadata: annotated('2026-01-02T03:04:05Z') }, ['managed-resources']],
     [
-      'gardenlet annotates once more',
+      'gardenlet sets the operation annotation',
+      {},
+      { metadata: annotated('2026-01-02T03:04:05Z') },
+      ['managed-resources'],
+    ],
+    [
+      'gardenlet sets the operation annotation again',
       { metadata: annotated('2026-01-02T03:04:05Z') },
       { metadata: annotated('2026-01-02T03:04:06Z') },
       ['managed-resources'],
@@ -63,7 +68,7 @@ describe('a write wakes only the functions that read what was written', () => {
       { metadata: deleting('2026-01-02T03:09:05Z') },
       ['managed-resources'],
     ],
-    ['managed-resources takes the annotation away', { metadata: annotated('2026-01-02T03:04:05Z') }, {}, []],
+    ['managed-resources removes the annotation', { metadata: annotated('2026-01-02T03:04:05Z') }, {}, []],
     ['managed-resources reports Processing', {}, { status: processing }, []],
     [
       'managed-resources records what it applies',
@@ -89,7 +94,7 @@ describe('a write wakes only the functions that read what was written', () => {
       ['readiness'],
     ],
     [
-      'managed-resources reports Succeeded, and Flux is all there is',
+      'managed-resources reports Succeeded for Flux without a source',
       { status: { ...processing, state: { applied: appliedFactory() } } },
       { status: { ...succeeded, state: { applied: appliedFactory() } } },
       ['readiness', 'sync-mode'],
@@ -135,25 +140,25 @@ describe('a write wakes only the functions that read what was written', () => {
   const health = [conditionFactory(), conditionFactory({ type: 'ResourcesHealthy', status: 'False' })];
 
   it.each<[string, KubeObject | undefined, KubeObject, string[]]>([
-    ['we create a ManagedResource', undefined, resource({}), []],
+    ['managed-resources creates a ManagedResource', undefined, resource({}), []],
     ['it is applied', resource(applying), resource(applied(1)), ['managed-resources']],
     ['new content fails at first', resource(applying), resource(failing('False')), []],
-    ['it is applied in the end', resource(failing('False')), resource(applied(1)), ['managed-resources']],
-    ['what was applied fails', resource(applied(1)), resource(failing('False', 1)), ['managed-resources']],
+    ['it is applied after a failure', resource(failing('False')), resource(applied(1)), ['managed-resources']],
+    ['it fails after it was applied', resource(applied(1)), resource(failing('False', 1)), ['managed-resources']],
     [
-      'it fails once more, with Progressing in between',
+      'it fails again, with Progressing in between',
       resource(failing('False', 1)),
       resource(failing('Progressing', 1)),
       [],
     ],
     ['its health changes', resource(applied(1)), resource({ observedGeneration: 1, conditions: health }), []],
-    ['somebody changes it', resource(applied(1)), resource(applied(1), 2), ['managed-resources']],
+    ['a user changes it', resource(applied(1)), resource(applied(1), 2), ['managed-resources']],
   ])('%s', (_, before, after, expected) => {
     expect(woken('ManagedResource', before, after)).toEqual(expected);
   });
 
   it.each<[string, Parameters<typeof clusterFactory>[0], Parameters<typeof clusterFactory>[0], string[]]>([
-    ['a Shoot falls asleep', {}, { spec: { hibernation: { enabled: true } } }, ['managed-resources']],
+    ['a Shoot is hibernated', {}, { spec: { hibernation: { enabled: true } } }, ['managed-resources']],
     [
       'a Shoot is deleted',
       {},
@@ -161,7 +166,7 @@ describe('a write wakes only the functions that read what was written', () => {
       ['managed-resources'],
     ],
     [
-      'a Shoot refers to something else',
+      'a Shoot changes its referenced resources',
       {},
       { spec: { resources: [{ name: 'a', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } }] } },
       ['managed-resources'],
@@ -181,14 +186,14 @@ describe('a write wakes only the functions that read what was written', () => {
 
   it.each<[string, KubeObject, KubeObject, string[]]>([
     ['a project changes its configuration', fluxConfig({}), fluxConfig({ syncMode: 'Once' }), ['fan-out', 'keys']],
-    ['a project asks for another key', fluxConfig({}), fluxConfig({}, rotation), ['keys']],
-    ['a project annotates something else', fluxConfig({}), fluxConfig({}, { note: 'a' }), []],
+    ['a project requests a key rotation', fluxConfig({}), fluxConfig({}, rotation), ['keys']],
+    ['a project sets another annotation', fluxConfig({}), fluxConfig({}, { note: 'a' }), []],
   ])('%s', (_, before, after, expected) => {
     expect(woken('ConfigMap', before, after)).toEqual(expected);
   });
 });
 
-it('the hour brings every Extension again, because not all that counts is told', () => {
-  const again = definitions.filter(({ resync }) => resync).map(({ name }) => name);
-  expect(again).toEqual(expect.arrayContaining(['managed-resources', 'readiness', 'sync-mode']));
+it('resyncs every Extension hourly, because not every relevant change is an event', () => {
+  const resynced = definitions.filter(({ resync }) => resync).map(({ name }) => name);
+  expect(resynced).toEqual(expect.arrayContaining(['managed-resources', 'readiness', 'sync-mode']));
 });
