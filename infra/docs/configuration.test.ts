@@ -8,7 +8,7 @@ import {
   fluxSchema,
   providerConfigSchema,
   sourceSchema,
-} from '../../shared/config/provider-config.ts';
+} from '../../shared/config/provider-config-schema.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';

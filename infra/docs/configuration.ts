@@ -5,7 +5,7 @@ import {
   kustomizationSchema,
   providerConfigSchema,
   sourceSchema,
-} from '../../shared/config/provider-config.ts';
+} from '../../shared/config/provider-config-schema.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
 import { FLUX_CONFIG_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
 import { table } from './table.ts';

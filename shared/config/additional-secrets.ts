@@ -6,21 +6,21 @@ import { quote } from './quote.ts';
 import { type CopyKind, referencedNames } from './references.ts';
 import { entryProblem, type ShootResource } from './shoot-resources.ts';
 
-/** What the copies meet in the Shoot. */
+/** What decides where copies go and which names are free. */
 export interface CopyContext {
   fluxNamespace: string;
-  /** Source and Kustomization, whose references decide where else a copy has to be. */
+  /** Source and Kustomization: a copy is needed in the namespace of each that refers to it. */
   users: KubeObject[];
   sourceSecret: CopiedSecret | undefined;
   shootResources: ConfigInputs['shootResources'];
 }
 
-/** ConfigMaps that we write into the namespace of Flux ourselves. */
+/** ConfigMaps that the product itself writes into the flux namespace. */
 const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
- * What is copied besides the source's credentials: each in the namespace of Flux, as users know it, and in the namespace
- * of a source or Kustomization that refers to it, because Flux reads it only there.
+ * Returns the copies besides the source's credentials: each in the flux namespace, where users expect it, and in the
+ * namespace of every source or Kustomization that refers to it, because Flux reads it only there.
  */
 export function additionalSecrets(
   entries: AdditionalSecret[],
@@ -29,7 +29,7 @@ export function additionalSecrets(
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
   const { sourceSecret, shootResources, fluxNamespace } = context;
-  // The first of a name counts. Both lists may have thousands of entries.
+  // The first entry of a name counts. A map, because both lists may have thousands of entries.
   const byName = new Map(shootResources?.toReversed().map((resource) => [resource.name, resource]));
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
@@ -43,15 +43,15 @@ export function additionalSecrets(
     const issue = (field: string, message: string) =>
       issues.push({ object: 'providerConfig', path: `${path}.${field}`, message });
     const entry = byName.get(name);
-    // A missing name is the schema's finding.
+    // The schema reports a missing name.
     const problem = name === '' ? undefined : shootResources && entryProblem(name, 'copy', entry, shootResources);
     if (problem !== undefined) issue('name', problem);
     const kind = kindInShoot(entry);
     const target = targetName ?? ownName(entry);
-    // Without the Shoot the object's own name is not known, but an entry named twice is still a collision.
-    const holder = target ?? `entry ${name}`;
+    // Without the Shoot the object's own name is unknown, but two references to one entry still collide.
+    const placeName = target ?? `entry ${name}`;
     for (const namespace of namespacesOf(kind, target, context)) {
-      const place = `${kind} ${namespace}/${holder}`;
+      const place = `${kind} ${namespace}/${placeName}`;
       const owner = name === '' && target === undefined ? undefined : taken.get(place);
       if (owner !== undefined) {
         const field = targetName === undefined ? 'name' : 'targetName';
@@ -68,7 +68,7 @@ export function additionalSecrets(
   return { secrets, issues };
 }
 
-/** A WorkloadIdentity becomes a Secret. */
+/** Returns the kind of the copy; a WorkloadIdentity is copied as a Secret. */
 function kindInShoot(entry: ShootResource | undefined): CopyKind {
   return entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
 }

@@ -4,7 +4,7 @@ import { gitRepository, kustomization, ociRepository, withTemplates } from './co
 import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 
-/** Where something is wrong, nothing else. */
+/** Returns only the paths of the issues. */
 function paths(inputs: ConfigInputs): string[] {
   try {
     effectiveConfig(inputs);
@@ -41,11 +41,11 @@ const secretCases = (source: (spec: object) => object): Case[] => [
     withResources(credentials(source({ secretRef: { name: 'a' } }), 'my'), ['other', '']),
     'source.secretResourceName',
   ],
-  ['only secretResourceName: the name is a default', withResources(credentials(source({}), 'my'), ['my', 'Secret'])],
+  ['only secretResourceName: the name has a default', withResources(credentials(source({}), 'my'), ['my', 'Secret'])],
   ['only secretRef', credentials(source({ secretRef: { name: 'a' } })), 'source.secretResourceName'],
 ];
 
-/** What the Go implementation takes and refuses, in its own order; deviations that heal are said. */
+/** The cases of the Go implementation, in its order. Where this product deliberately accepts more, the title says so. */
 const cases: Record<string, Case[]> = {
   config: [
     ['source and Kustomization', withResources(config({}))],
@@ -57,12 +57,12 @@ const cases: Record<string, Case[]> = {
     ['a namespace', config({ flux: { namespace: 'my-flux-system' } })],
     ['no namespace', config({ flux: { namespace: 'this is definitely not a valid namespace' } }), 'flux.namespace'],
     [
-      'required components among the extra ones, and one that is not known',
+      'required components among the extra ones, and an unknown one',
       config({
         flux: { components: ['kustomize-controller', 'foo-controller'], componentsExtra: ['source-controller'] },
       }),
     ],
-    ['a required component left out', config({ flux: { components: ['kustomize-controller'] } }), 'flux.components'],
+    ['without a required component', config({ flux: { components: ['kustomize-controller'] } }), 'flux.components'],
   ],
   'source: type': [
     ['GitRepository v1', config({ source: { template: git() } })],
@@ -75,11 +75,11 @@ const cases: Record<string, Case[]> = {
     ['no kind', config({ source: { template: git({}, { kind: '' }) } }), 'source.template.kind'],
     ['no template', config({ source: {} }), 'source.template'],
     [
-      'heals: a Bucket is taken',
+      'accepts more: a Bucket',
       config({ source: { template: { kind: 'Bucket', spec: { bucketName: 'a', endpoint: 'b' } } } }),
     ],
     [
-      'heals: a version that older releases had is taken',
+      'accepts more: an API version of older releases',
       config({ source: { template: { ...oci(), apiVersion: 'source.toolkit.fluxcd.io/v1beta2' } } }),
     ],
   ],
@@ -131,7 +131,7 @@ const cases: Record<string, Case[]> = {
   additionalSecretResources: [
     ['none', config({ additionalSecretResources: null })],
     [
-      'a ConfigMap, which Go refuses and we copy',
+      'accepts more: a ConfigMap, which Go rejects',
       withResources(config({ additionalSecretResources: [{ name: 'vars' }] }), ['vars', 'ConfigMap']),
     ],
     [

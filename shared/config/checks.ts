@@ -2,32 +2,32 @@ import { KUBERNETES_NAMESPACES } from '../kube/system-namespaces.ts';
 import { misspelt } from './nearest.ts';
 import { quote, withoutCredentials } from './quote.ts';
 
-/** What is wrong with a text and the remedy, in one sentence; undefined when it is good. */
+/** Returns what is wrong with a string and how to fix it, in one sentence; undefined for a valid string. */
 export type Check = (text: string) => string | undefined;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Name of a Namespace (RFC 1123 label). */
+/** Checks the name of a Namespace (RFC 1123 label). */
 export const namespaceName: Check = (text) =>
   text.length <= 63 && LABEL.test(text)
     ? undefined
     : `${quote(text)} is not a valid namespace name; use at most 63 lowercase letters, digits and '-', starting and ending with a letter or digit`;
 
-/** Name of an object (RFC 1123 subdomain). */
+/** Checks the name of an object (RFC 1123 subdomain). */
 export const objectName: Check = (text) =>
   text.length <= 253 && SUBDOMAIN.test(text)
     ? undefined
     : `${quote(text)} is not a valid object name; use at most 253 lowercase letters, digits, '-' and '.', where each part between dots starts and ends with a letter or digit`;
 
-/** kustomize-controller labels every object with the Kustomization's name, and label values end at 63 characters. */
+/** Checks the name of a Kustomization: its controller uses it as a label value, which has at most 63 characters. */
 export const kustomizationName: Check = (text) =>
   objectName(text) ??
   (text.length > 63
     ? `${quote(text)} is too long for the name of a Kustomization, because Flux uses it in labels; use at most 63 characters`
     : undefined);
 
-/** Flux's NetworkPolicies and ResourceQuota hold for the whole namespace, so it must not be one of the cluster's own. */
+/** Checks the flux namespace: Flux's NetworkPolicies and ResourceQuota would apply to everything else in it. */
 export const fluxNamespace: Check = (text) =>
   KUBERNETES_NAMESPACES.includes(text)
     ? `${quote(text)} is a namespace of Kubernetes itself, where Flux's NetworkPolicies would cut off other pods; use another one, for example flux-system`
@@ -36,16 +36,16 @@ export const fluxNamespace: Check = (text) =>
 const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 const TIMEOUT = /^([0-9]+(\.[0-9]+)?(ms|s|m))+$/;
 
-/** Go counts durations in nanoseconds as int64; one object with a longer one stops a controller for all objects. */
-const LONGEST_HOURS = 2_562_047;
+/** Go counts durations in nanoseconds as int64; one object with a longer duration stops its controller for all objects. */
+const MAX_HOURS = 2_562_047;
 const HOURS: Record<string, number> = { h: 1, m: 1 / 60, s: 1 / 3600, ms: 1 / 3_600_000 };
 
-/** A duration as Flux's CRDs take it, and as its controllers can read it. */
+/** Checks a duration as Flux's CRDs accept it and its controllers can read it. */
 export const duration: Check = (text) => {
   if (!DURATION.test(text)) {
     return `${quote(text)} is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m`;
   }
-  return hours(text) > LONGEST_HOURS
+  return hours(text) > MAX_HOURS
     ? `${quote(text)} exceeds the longest duration that Flux supports; use a shorter one, for example 24h`
     : undefined;
 };
@@ -55,17 +55,17 @@ function hours(text: string): number {
   return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (HOURS[unit] ?? 0), 0);
 }
 
-/** A duration that is more than nothing. */
+/** Checks a duration that must be longer than zero. */
 export const positiveDuration: Check = (text) =>
   duration(text) ?? (isZero(text) ? `${quote(text)} is zero; use a longer duration, for example 1m` : undefined);
 
-/** The timeout of a source, where Flux's CRDs take no hours. */
+/** Checks the timeout of a source, for which Flux's CRDs accept no hours. */
 export const sourceTimeout: Check = (text) =>
   TIMEOUT.test(text)
     ? duration(text)
     : `${quote(text)} is not a valid timeout for a source; use numbers with the units m, s or ms, for example 60s`;
 
-/** True for a duration of zero, which Go programs write where a duration is absent. */
+/** Returns true for a duration of zero, which Go programs write for an absent duration. */
 export function isZero(text: string): boolean {
   return DURATION.test(text) && !/[1-9]/.test(text);
 }
@@ -73,13 +73,13 @@ export function isZero(text: string): boolean {
 const EXACT = /^v?(\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?)$/;
 const RANGE = /^v?(\d+(\.\d+)?\.x)$/;
 
-/** A Flux release, a range of releases, or `latest`. */
+/** Checks a Flux version: a release, a range of releases, or `latest`. */
 export const fluxVersion: Check = (text) =>
   EXACT.test(text) || RANGE.test(text) || text === 'latest'
     ? undefined
     : `${quote(text)} is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release`;
 
-/** `v2.9.4` for a release, `2.9.x` for a range, `latest` for the newest. */
+/** Returns the canonical form of a valid version: `v2.9.4`, `2.9.x` or `latest`. */
 export function normalVersion(text: string): string {
   const exact = EXACT.exec(text)?.[1];
   return exact === undefined ? (RANGE.exec(text)?.[1] ?? 'latest') : `v${exact}`;
@@ -87,7 +87,7 @@ export function normalVersion(text: string): string {
 
 const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
 
-/** Prefix of the controllers' images. */
+/** Checks the prefix of the controllers' images. */
 export const registry: Check = (text) => {
   if (text.includes('://')) return `${quote(text)} has a scheme; remove it, as in ghcr.io/fluxcd`;
   if (text.endsWith('/')) return `${quote(text)} ends with a slash; remove it, as in ghcr.io/fluxcd`;
@@ -108,8 +108,8 @@ export const COMPONENTS = [
 ];
 
 /**
- * A component's name. Which components exist is known by each release alone, so another name is no error here;
- * one that is nearly a known one is.
+ * Checks the name of a component. Only the release knows which components it has, so an unknown name is accepted here,
+ * but a misspelt one is not.
  */
 export const component: Check = (text) => {
   if (text.length > 63 || !LABEL.test(text))
@@ -118,7 +118,7 @@ export const component: Check = (text) => {
   return meant === undefined ? undefined : `${quote(text)} is not a component of Flux; did you mean ${meant}?`;
 };
 
-/** The cluster's DNS domain. */
+/** Checks the cluster's DNS domain. */
 export const clusterDomain: Check = (text) =>
   text.length <= 253 && SUBDOMAIN.test(text)
     ? undefined
@@ -127,33 +127,33 @@ export const clusterDomain: Check = (text) =>
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** The key of a label or annotation. */
+/** Checks the key of a label or annotation. */
 export const metadataKey: Check = (text) =>
   QUALIFIED.test(text)
     ? undefined
     : `${quote(text)} is not a valid label or annotation key; use a form like example.com/team`;
 
-/** The value of a label. */
+/** Checks the value of a label. */
 export const labelValue: Check = (text) =>
   LABEL_VALUE.test(text)
     ? undefined
     : `${quote(text)} is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit`;
 
-/** The key of a taint. */
+/** Checks the key of a taint. */
 export const tolerationKey: Check = (text) =>
   QUALIFIED.test(text)
     ? undefined
     : `${quote(text)} is not a valid taint key; use a form like node-role.kubernetes.io/infra`;
 
-// What git check-ref-format refuses: https://git-scm.com/docs/git-check-ref-format
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Git refuses control characters in names
+// The names that git check-ref-format rejects: https://git-scm.com/docs/git-check-ref-format
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Git rejects control characters in names
 const BAD_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[/-]|[/.]$|(^|\/)\.|\.lock(\/|$)/;
 
-/** Name of a branch or tag. */
+/** Checks the name of a branch or tag. */
 export const gitRefName: Check = (text) =>
   BAD_REF.test(text) ? `${quote(text)} is not a valid Git ref name; use the branch or tag as Git shows it` : undefined;
 
-/** A whole commit id: Flux does not resolve abbreviated ones. */
+/** Checks a full commit ID: Flux does not resolve abbreviated ones. */
 export const gitCommit: Check = (text) =>
   /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)
     ? undefined
@@ -163,10 +163,10 @@ const VERSION = /v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-
 const HYPHEN_RANGE = new RegExp(`^${VERSION}\\s+-\\s+${VERSION}$`);
 const COMPARISON = new RegExp(`^(=|!=|>|<|>=|=>|<=|=<|~|~>|\\^)?${VERSION}$`);
 
-/** A range of versions, as Flux understands it: alternatives of comparisons that all hold. */
+/** Checks a version range as Flux understands it: alternatives, each a list of comparisons that must all hold. */
 export const semverRange: Check = (text) => {
   const isRange = text.split('||').every((alternative) => {
-    // Between an operator and its version there may be blanks, and between comparisons a comma.
+    // Blanks may follow an operator, and a comma may separate comparisons.
     const comparisons = alternative
       .trim()
       .replace(/([=!<>~^])\s+/g, '$1')
@@ -176,19 +176,19 @@ export const semverRange: Check = (text) => {
   return isRange ? undefined : `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`;
 };
 
-/** A tag of an OCI artifact. */
+/** Checks the tag of an OCI artifact. */
 export const ociTag: Check = (text) =>
   /^\w[\w.-]{0,127}$/.test(text)
     ? undefined
     : `${quote(text)} is not a valid tag; use at most 128 letters, digits, '_', '-' and '.', starting with a letter or digit`;
 
-/** A digest of an OCI artifact. */
+/** Checks the digest of an OCI artifact. */
 export const ociDigest: Check = (text) =>
   /^[a-z0-9]+:[0-9a-f]+$/.test(text)
     ? undefined
     : `${quote(text)} is not a valid digest; use a form like sha256:6f1c...`;
 
-/** Where an OCI artifact is. */
+/** Checks the URL of an OCI artifact. */
 export const ociUrl: Check = (text) => {
   if (!text.startsWith('oci://')) return `${quote(text)} is not the URL of an OCI artifact; it must start with oci://`;
   if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
@@ -206,15 +206,15 @@ export const ociUrl: Check = (text) => {
 const CREDENTIALS = 'contains credentials, which anyone can read here; put them in a Secret instead';
 const SCP = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
 
-/** `ssh://git@host/path` for the form `git@host:path`, which Flux does not take; undefined for anything else. */
+/** Converts `git@host:path`, which Flux does not accept, to `ssh://git@host/path`; returns undefined for other forms. */
 export function fromScpForm(text: string): string | undefined {
   const [, user, host, path] = SCP.exec(text) ?? [];
-  // Without a user it may as well be a misspelt scheme.
+  // Without a user it may be a misspelt scheme.
   if (user === undefined || host === undefined || path === undefined) return undefined;
   return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
 }
 
-/** Where a Git repository is, as Flux takes it: http, https or ssh. */
+/** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
   if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}`;
@@ -229,7 +229,7 @@ export const gitUrl: Check = (text) => {
   return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;
 };
 
-/** True for a Git repository that is read over SSH. */
+/** Returns true for a Git repository that is read over SSH. */
 export function isSsh(url: string): boolean {
   return url.startsWith('ssh://');
 }

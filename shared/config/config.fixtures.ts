@@ -2,19 +2,19 @@ import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError } from '../errors.ts';
 import type { ConfigInputs, EffectiveConfig } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { PROVIDER_CONFIG_API } from './provider-config.ts';
+import { PROVIDER_CONFIG_API } from './provider-config-schema.ts';
 
-/** Test data: inputs with a ConfigMap of these keys. */
+/** Returns inputs with a ConfigMap of these keys. */
 export function withFluxConfig(data: Record<string, string>): ConfigInputs {
   return { fluxConfig: { namespace: 'garden-foo', data } };
 }
 
-/** Test data: inputs with a FluxConfig of these fields. */
+/** Returns inputs with a FluxConfig of these fields. */
 export function withProviderConfig(fields: object): ConfigInputs {
   return { providerConfig: { apiVersion: PROVIDER_CONFIG_API, kind: 'FluxConfig', ...fields } };
 }
 
-/** Test data: the template of a good GitRepository with changes. */
+/** Returns the template of a valid GitRepository with changes. */
 export function gitRepository(spec: object = {}, fields: object = {}): object {
   return {
     apiVersion: 'source.toolkit.fluxcd.io/v1',
@@ -24,7 +24,7 @@ export function gitRepository(spec: object = {}, fields: object = {}): object {
   };
 }
 
-/** Test data: the template of a good OCIRepository with changes. */
+/** Returns the template of a valid OCIRepository with changes. */
 export function ociRepository(spec: object = {}, fields: object = {}): object {
   return {
     kind: 'OCIRepository',
@@ -33,22 +33,22 @@ export function ociRepository(spec: object = {}, fields: object = {}): object {
   };
 }
 
-/** Test data: the template of a good Bucket with changes. */
+/** Returns the template of a valid Bucket with changes. */
 export function bucket(spec: object = {}): object {
   return { kind: 'Bucket', spec: { bucketName: 'fleet', endpoint: 's3.example.com', ...spec } };
 }
 
-/** Test data: the template of a good Kustomization with changes. */
+/** Returns the template of a valid Kustomization with changes. */
 export function kustomization(spec: object = {}, fields: object = {}): object {
   return { spec: { path: './clusters/production', ...spec }, ...fields };
 }
 
-/** Test data: inputs with a source and a Kustomization in the FluxConfig. */
+/** Returns inputs with a source and a Kustomization in the FluxConfig. */
 export function withTemplates(source: object, ks: object = kustomization(), fields: object = {}): ConfigInputs {
   return withProviderConfig({ source: { template: source }, kustomization: { template: ks }, ...fields });
 }
 
-/** Test data: a line of known_hosts with a fresh key. */
+/** Returns a line of known_hosts with a new key. */
 export function hostKey(host: string): string {
   const { publicKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
@@ -56,7 +56,7 @@ export function hostKey(host: string): string {
   return `${host} ssh-ed25519 ${Buffer.concat([part(Buffer.from('ssh-ed25519')), part(raw)]).toString('base64')}`;
 }
 
-/** The sentences of everything that is wrong, `object: path: message`; none when the inputs are good. */
+/** Returns the sentences about invalid inputs, `object: path: message`; none for valid ones. */
 export function problems(inputs: ConfigInputs): string[] {
   try {
     effectiveConfig(inputs);
@@ -68,13 +68,13 @@ export function problems(inputs: ConfigInputs): string[] {
   }
 }
 
-/** The source of a config that must have one. */
+/** Returns the source of a config that must have one. */
 export function sourceOf(config: EffectiveConfig): NonNullable<EffectiveConfig['source']> {
   if (config.source === undefined) throw new Error('the config has no source');
   return config.source;
 }
 
-/** The Kustomization of a config that must have one. */
+/** Returns the Kustomization of a config that must have one. */
 export function kustomizationOf(config: EffectiveConfig): NonNullable<EffectiveConfig['kustomization']> {
   if (config.kustomization === undefined) throw new Error('the config has no Kustomization');
   return config.kustomization;

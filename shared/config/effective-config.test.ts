@@ -22,7 +22,7 @@ const resource = (name: string, kind = 'Secret', apiVersion = 'v1') => ({
   resourceName: `${name}-secret`,
 });
 
-describe('without source', () => {
+describe('effectiveConfig without a source', () => {
   test.each<[string, ConfigInputs]>([
     ['no config at all', {}],
     ['an empty ConfigMap', withFluxConfig({})],
@@ -33,7 +33,7 @@ describe('without source', () => {
       'absent fields as Go programs write them',
       withProviderConfig({ flux: { version: '', components: [] }, source: null }),
     ],
-  ])('%s: Flux only, as flux install would', (_what, inputs) => {
+  ])('%s: installs only Flux, with the defaults of flux install', (_what, inputs) => {
     const { hasFluxConfig, origins, ...config } = effectiveConfig(inputs);
     expect(hasFluxConfig).toBe(inputs.fluxConfig !== undefined);
     expect(origins).toEqual({});
@@ -61,12 +61,12 @@ describe('without source', () => {
     ['2.9.x', '2.9.x'],
     ['v2.x', '2.x'],
     ['latest', undefined],
-  ])('version %s means %s in both forms', (given, meant) => {
+  ])('reads version %s as %s in both forms', (given, meant) => {
     expect(effectiveConfig(withFluxConfig({ fluxVersion: given })).flux.version).toBe(meant);
     expect(effectiveConfig(withProviderConfig({ flux: { version: given } })).flux.version).toBe(meant);
   });
 
-  test('all options of the installation, in both forms', () => {
+  test('reads all options of the installation in both forms', () => {
     const expected = {
       version: 'v2.9.4',
       registry: 'registry.example.com:5000/fluxcd',
@@ -101,7 +101,7 @@ describe('without source', () => {
     expect(effectiveConfig(withProviderConfig({ flux: fields })).flux).toEqual(expected);
   });
 
-  test('a component that this product does not know is left to the release', () => {
+  test('accepts unknown components, because only the release knows which ones it has', () => {
     const { flux } = effectiveConfig(
       withProviderConfig({ flux: { components: ['source-controller', 'foo-controller'] } }),
     );
@@ -109,10 +109,10 @@ describe('without source', () => {
   });
 });
 
-describe('flux-config', () => {
+describe('effectiveConfig from flux-config', () => {
   const data = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryBranch: 'main', repositoryType: 'private' };
 
-  test('yields exactly the objects of the first implementation', () => {
+  test('returns exactly the objects of the first implementation', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, fluxVersion: 'v2.9.4' }));
     expect(config.source).toEqual({
       apiVersion: '',
@@ -146,24 +146,24 @@ describe('flux-config', () => {
     expect(config.origins['source.spec.url']).toEqual({ object: OBJECT, path: 'repositoryUrl' });
   });
 
-  test('a public repository has no Secret, and without branch there is no ref', () => {
+  test('sets no Secret for a public repository, and no ref without a branch', () => {
     const config = effectiveConfig(withFluxConfig({ repositoryUrl: 'https://github.com/org/fleet' }));
     expect(sourceOf(config).spec).toEqual({ interval: '30s', url: 'https://github.com/org/fleet' });
     expect(config.sourceSecret).toBeUndefined();
   });
 
-  test('a private repository over HTTPS takes the Secret that the project wrote', () => {
+  test('uses the Secret of the project for a private repository over HTTPS', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, repositoryUrl: 'https://github.com/org/fleet' }));
     expect(sourceOf(config).spec).toMatchObject({ secretRef: { name: 'flux-source' } });
     expect(config.sourceSecret?.origin).toEqual({ type: 'flux-source' });
   });
 
-  test('git@host:path becomes a URL that Flux takes', () => {
+  test('converts git@host:path to a URL that Flux accepts', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, repositoryUrl: 'git@github.com:org/fleet.git' }));
     expect(sourceOf(config).spec).toMatchObject({ url: 'ssh://git@github.com/org/fleet.git' });
   });
 
-  test('path, revision and intervals', () => {
+  test('applies path, revision and intervals', () => {
     const commit = '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c';
     const keys = {
       repositoryCommit: commit,
@@ -176,7 +176,7 @@ describe('flux-config', () => {
     expect(kustomizationOf(config).spec).toMatchObject({ path: './a', interval: '1h' });
   });
 
-  test('everything follows the namespace of Flux', () => {
+  test('puts everything into the namespace of Flux', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, namespace: 'gitops' }));
     expect(sourceOf(config).metadata.namespace).toBe('gitops');
     expect(kustomizationOf(config).metadata.namespace).toBe('gitops');
@@ -184,8 +184,8 @@ describe('flux-config', () => {
   });
 });
 
-describe('providerConfig', () => {
-  test('source and Kustomization with all defaults', () => {
+describe('effectiveConfig from a providerConfig', () => {
+  test('fills in all defaults of source and Kustomization', () => {
     const config = effectiveConfig(withTemplates(gitRepository()));
     expect(config.source).toEqual({
       apiVersion: 'source.toolkit.fluxcd.io/v1',
@@ -211,7 +211,7 @@ describe('providerConfig', () => {
     });
   });
 
-  test('objects as Go programs marshal them mean the same as written by hand', () => {
+  test('treats objects marshalled by Go programs like hand-written ones', () => {
     const metadata = { creationTimestamp: null };
     const marshalled = withTemplates(
       gitRepository({ interval: '0s', secretRef: { name: '' } }, { metadata, status: {} }),
@@ -224,13 +224,13 @@ describe('providerConfig', () => {
   test.each([
     ['OCIRepository', ociRepository({}, { apiVersion: 'source.toolkit.fluxcd.io/v1beta2' })],
     ['Bucket', bucket()],
-  ])('a source of kind %s, with the sourceRef to match', (kind, template) => {
+  ])('sets the sourceRef for a source of kind %s', (kind, template) => {
     const config = effectiveConfig(withTemplates(template));
     expect(config.source).toMatchObject({ kind, spec: { interval: '1m' } });
     expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { kind } });
   });
 
-  test('fields of Flux that are not known here are passed on untouched', () => {
+  test('passes on unknown fields unchanged', () => {
     const beyond = {
       verify: { mode: 'HEAD' },
       sparseCheckout: ['a', ''],
@@ -246,7 +246,7 @@ describe('providerConfig', () => {
     expect(kustomizationOf(config).spec).toMatchObject(ksBeyond);
   });
 
-  test('null means absent at any depth, as Go reads it', () => {
+  test('treats null as absent at any depth, like Go', () => {
     const beyond = {
       verify: { mode: 'HEAD', secretRef: null },
       include: [{ repository: { name: 'a' }, fromPath: null }],
@@ -266,12 +266,12 @@ describe('providerConfig', () => {
     '1.2 - 1.4.5',
     '>=1.0.0-0',
     'v1.0.0',
-  ])('%s is a range of versions', (semver) => {
+  ])('accepts %s as a version range', (semver) => {
     const { spec } = sourceOf(effectiveConfig(withTemplates(ociRepository({ ref: { semver } }))));
     expect(spec).toMatchObject({ ref: { semver } });
   });
 
-  test('names, labels, annotations and a sourceRef of ones own', () => {
+  test('keeps names, labels, annotations and a sourceRef of the user', () => {
     const metadata = { name: 'a', labels: { tier: 'x' }, annotations: { note: 'y', 'Example.com/Team': 'z' } };
     const sourceRef = { kind: 'ExternalArtifact', name: 'b' };
     const config = effectiveConfig(
@@ -282,7 +282,7 @@ describe('providerConfig', () => {
     expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { ...sourceRef, namespace: 'flux-system' } });
   });
 
-  test('the Secret of secretResourceName is called flux-system when the template names none', () => {
+  test('names the Secret of secretResourceName flux-system if the template has no name', () => {
     const config = effectiveConfig(
       withTemplates(gitRepository(), kustomization(), {
         source: { template: gitRepository(), secretResourceName: 'git' },
@@ -296,7 +296,7 @@ describe('providerConfig', () => {
     });
   });
 
-  test('a source in another namespace keeps its Secret there', () => {
+  test('copies the Secret into the namespace of the source', () => {
     const template = gitRepository({ secretRef: { name: 'fleet' } }, { metadata: { namespace: 'fleet' } });
     const config = effectiveConfig(
       withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' } }),
@@ -309,7 +309,7 @@ describe('providerConfig', () => {
   });
 });
 
-describe('additional Secrets', () => {
+describe('copies of additional Secrets', () => {
   const copies = (inputs: ConfigInputs) => effectiveConfig(inputs).additionalSecrets;
   const copy = (resourceName: string, targetName: string | undefined, namespace = 'flux-system') => ({
     origin: { type: 'resource', resourceName },
@@ -317,7 +317,7 @@ describe('additional Secrets', () => {
     namespace,
   });
 
-  test('go to the namespace of Flux', () => {
+  test('are in the namespace of Flux', () => {
     const entries = [{ name: 'a' }, { name: 'b', targetName: 'bee' }, { name: 'b' }];
     const inputs = withProviderConfig({ flux: { namespace: 'gitops' }, additionalSecretResources: entries });
     expect(copies(inputs)).toEqual([
@@ -327,7 +327,7 @@ describe('additional Secrets', () => {
     ]);
   });
 
-  test('go also to where the source or the Kustomization refers to them', () => {
+  test('are also in the namespace of a source or Kustomization that refers to them', () => {
     const template = gitRepository({ proxySecretRef: { name: 'proxy' } }, { metadata: { namespace: 'fleet' } });
     const ks = kustomization(
       {
@@ -362,7 +362,7 @@ describe('additional Secrets', () => {
     ]);
   });
 
-  test('may be ConfigMaps and WorkloadIdentities, each where it is referred to as what it becomes', () => {
+  test('may be ConfigMaps and WorkloadIdentities, and follow references to the kind of the copy', () => {
     const substituteFrom = [
       { kind: 'ConfigMap', name: 'vars' },
       { kind: 'ConfigMap', name: 'token' },
@@ -387,7 +387,7 @@ describe('additional Secrets', () => {
     ]);
   });
 
-  test('a Secret and a ConfigMap may have the same name', () => {
+  test('may have one name for a Secret and a ConfigMap', () => {
     const entries = [
       { name: 'a', targetName: 'x' },
       { name: 'b', targetName: 'x' },
@@ -401,7 +401,7 @@ describe('additional Secrets', () => {
   });
 });
 
-describe('layers', () => {
+describe('merging of layers', () => {
   const data = {
     fluxVersion: '2.8.x',
     registry: 'mirror.example.com/fluxcd',
@@ -412,7 +412,7 @@ describe('layers', () => {
   };
   const both = (fields: object): ConfigInputs => ({ ...withFluxConfig(data), ...withProviderConfig(fields) });
 
-  test('the rest merges by field', () => {
+  test('merges everything else field by field', () => {
     const config = effectiveConfig(both({ flux: { version: 'v2.9.4' }, suspend: false }));
     expect(config).toMatchObject({
       flux: { version: 'v2.9.4', registry: 'mirror.example.com/fluxcd', namespace: 'flux-system' },
@@ -429,11 +429,11 @@ describe('layers', () => {
     });
   });
 
-  test('latest in the providerConfig overrides a version of the ConfigMap', () => {
+  test('lets latest in the providerConfig override a version in the ConfigMap', () => {
     expect(effectiveConfig(both({ flux: { version: 'latest' } })).flux.version).toBeUndefined();
   });
 
-  test('componentsExtra and components come from whichever layer names them', () => {
+  test('takes components and componentsExtra each from the layer that sets them', () => {
     const inputs = {
       ...withFluxConfig({ componentsExtra: 'source-watcher' }),
       ...withProviderConfig({ flux: { components: ['source-controller', 'kustomize-controller'] } }),
@@ -445,7 +445,7 @@ describe('layers', () => {
     ]);
   });
 
-  test('source and Kustomization of the providerConfig replace those of the ConfigMap whole', () => {
+  test('replaces source and Kustomization of the ConfigMap entirely by those of the providerConfig', () => {
     const config = effectiveConfig(
       both({ source: { template: ociRepository() }, kustomization: { template: kustomization() } }),
     );
@@ -455,7 +455,7 @@ describe('layers', () => {
     expect(config.sourceSecret).toBeUndefined();
   });
 
-  test('a Kustomization of the providerConfig takes the source of the ConfigMap', () => {
+  test('connects a Kustomization of the providerConfig to the source of the ConfigMap', () => {
     const config = effectiveConfig(both({ kustomization: { template: kustomization() } }));
     expect(sourceOf(config).metadata.name).toBe('main-gitrepo');
     expect(kustomizationOf(config)).toMatchObject({
@@ -465,7 +465,7 @@ describe('layers', () => {
     expect(config.sourceSecret?.origin).toEqual({ type: 'flux-source' });
   });
 
-  test('a source of the providerConfig is taken by the Kustomization of the ConfigMap, without flux-source', () => {
+  test('connects a source of the providerConfig to the Kustomization of the ConfigMap, without flux-source', () => {
     const template = ociRepository({}, { metadata: { name: 'fleet', namespace: 'fleet' } });
     const config = effectiveConfig(both({ source: { template } }));
     expect(kustomizationOf(config)).toMatchObject({

@@ -11,9 +11,9 @@ import { mergeOrigins } from './origins.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 
 /**
- * What a Shoot should get from the ConfigMap `flux-config` of its project and its own providerConfig, validated and
- * with every default filled in.
- * @throws ConfigError with everything that is wrong with both
+ * Merges the ConfigMap `flux-config` of the project and the Shoot's own providerConfig, validates the result and fills
+ * in every default.
+ * @throws ConfigError with everything that is wrong in either of them
  */
 export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   const hasProviderConfig = inputs.providerConfig !== undefined && inputs.providerConfig !== null;
@@ -63,12 +63,12 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   };
 }
 
-/** A layer that is not there. */
+/** Returns the layer of an object that does not exist. */
 function absentLayer(object: string): ReadLayer {
   return { object, layer: emptyLayer, sets: { source: false, kustomization: false }, origins: {}, issues: [] };
 }
 
-/** Field by field: defaults < ConfigMap < providerConfig. */
+/** Merges option by option: defaults < ConfigMap < providerConfig. */
 function mergeOptions(fluxConfig: FluxOptions, providerConfig: FluxOptions): FluxInstall {
   const { componentsExtra, ...options } = {
     ...installDefaults,
@@ -85,12 +85,12 @@ function mergeOptions(fluxConfig: FluxOptions, providerConfig: FluxOptions): Flu
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without the fields that are undefined, so that spreading it overwrites emptyLayer. */
+/** Drops undefined fields, so that spreading the result overwrites nothing. */
 function definedOnly<T extends object>(options: T): Defined<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
-/** The credentials live where the source does, because Flux reads them only there. */
+/** Returns the copy of the credentials, in the namespace of the source, because Flux reads them only there. */
 function copiedSourceSecret(source: KubeObject, { layer }: ReadLayer): CopiedSecret | undefined {
   const origin = layer.source?.secret;
   const { secretRef } = source.spec as { secretRef?: { name: string } };

@@ -6,7 +6,7 @@ import type { ShootResource } from './shoot-resources.ts';
 /** What happens after the first success; see docs/configuration.md. */
 export type SyncMode = 'Once' | 'ManifestsOnly' | 'Reconcile';
 
-/** What becomes of Flux when the extension leaves the Shoot; see docs/configuration.md. */
+/** What happens to Flux when the extension is removed from the Shoot; see docs/configuration.md. */
 export type DeletionPolicy = 'Orphan' | 'Uninstall';
 
 /** How Flux itself is installed: the options of `flux install` under their own names. */
@@ -35,54 +35,54 @@ export interface FluxInstall {
 
 /** Where the content of a Secret for the shoot comes from. */
 export type SecretOrigin =
-  /** The garden Secret `flux-source` of the project (made or checked by the function `keys`). */
+  /** The garden Secret `flux-source` of the project, which the function `keys` creates or checks. */
   | { type: 'flux-source' }
   /** The entry of the Shoot's `spec.resources` with this name (not the Secret's own name). */
   | { type: 'resource'; resourceName: string };
 
 /**
  * A Secret that is copied into the shoot, with its type. An entry of the Shoot's `spec.resources` may also be a ConfigMap,
- * which is copied as one, or a WorkloadIdentity, of which Gardener makes a Secret with a token.
+ * which is copied as one, or a WorkloadIdentity, for which Gardener writes a Secret with a token.
  */
 export interface CopiedSecret {
   origin: SecretOrigin;
-  /** Absent for an additional Secret without targetName: then named by the entry's `resourceRef.name`. */
+  /** Absent for an additional Secret without targetName: the name is then the entry's `resourceRef.name`. */
   targetName?: string | undefined;
-  /** In the namespace of what uses it. */
+  /** The namespace of the object that uses it. */
   namespace: string;
 }
 
 /**
- * What a Shoot should get: defaults < ConfigMap `flux-config` < providerConfig, validated, with every default filled
- * in. Plain data; identified by `configHash`. The apiVersions of `source` and `kustomization` are those of the
- * template, or empty: the CRDs of the distribution in use decide (shared/flux).
+ * The merged configuration of a Shoot: defaults < ConfigMap `flux-config` < providerConfig, validated, with every
+ * default filled in. Plain data; identified by `configHash`. The apiVersions of `source` and `kustomization` are those
+ * of the template, or empty: the CRDs of the release decide which ones are used (shared/flux).
  */
 export interface EffectiveConfig {
   flux: FluxInstall;
   syncMode: SyncMode;
   /** Absent: the sync mode decides. */
   deletionPolicy?: DeletionPolicy | undefined;
-  /** True: sources and Kustomizations are suspended through us. Default false. */
+  /** True: the source and the Kustomization are suspended. Default false. */
   suspend: boolean;
-  /** GitRepository, OCIRepository or Bucket, complete but for `apiVersion` and `suspend`. */
+  /** GitRepository, OCIRepository or Bucket, complete except for `apiVersion` and `suspend`. */
   source?: KubeObject | undefined;
-  /** The root Kustomization, complete but for `apiVersion` and `suspend`. */
+  /** The root Kustomization, complete except for `apiVersion` and `suspend`. */
   kustomization?: KubeObject | undefined;
   /** The source's credentials. */
   sourceSecret?: CopiedSecret | undefined;
   additionalSecrets: CopiedSecret[];
-  /** True: the project has a ConfigMap `flux-config`, whatever it says. */
+  /** True: the project has a ConfigMap `flux-config`, even an empty one. */
   hasFluxConfig: boolean;
-  /** Where the user set each field; errors that are found later name that object and path. */
+  /** Where the user sets each field; later errors name that object and path. */
   origins: Origins;
 }
 
-/** What the layers are read from; both may be absent. */
+/** The sources of the layers; each may be absent. */
 export interface ConfigInputs {
   /** The ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
   fluxConfig?: FluxConfigMap | undefined;
-  /** The Extension's `spec.providerConfig` as it is. */
+  /** The Extension's `spec.providerConfig`, unchecked. */
   providerConfig?: unknown;
-  /** The Shoot's `spec.resources`; absent: not known, then not checked. */
+  /** The Shoot's `spec.resources`; absent: unknown, so references to it are not checked. */
   shootResources?: ShootResource[] | undefined;
 }

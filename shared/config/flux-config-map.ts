@@ -8,19 +8,19 @@ export interface FluxConfigMap {
   binaryData?: Record<string, string>;
 }
 
-/** What counts of the live ConfigMap, or of the one in a file. */
+/** Returns the relevant fields of a ConfigMap, live or from a file. */
 export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfigMap {
   const { data, binaryData } = configMap as Partial<FluxConfigMap>;
   return { namespace, data: data ?? {}, ...(binaryData && { binaryData }) };
 }
 
-/** How errors call the ConfigMap. */
+/** Returns the name of the ConfigMap in errors. */
 export function fluxConfigObject(namespace: string): string {
-  // A file need not say in which project it is.
+  // A ConfigMap from a file may have no namespace.
   return `ConfigMap ${namespace === '' ? '' : `${namespace}/`}flux-config`;
 }
 
-/** Where nobody looks for keys: what was made from a file with a byte that is no text ends there. */
+/** Reports keys in `binaryData`, where `kubectl create --from-file` puts a file that is not valid UTF-8. */
 export function binaryIssues({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue[] {
   const remedy = (key: string) => (key in data ? 'remove it' : 'move it to data');
   return Object.keys(binaryData).map((key) => ({

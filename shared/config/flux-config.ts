@@ -17,7 +17,7 @@ import { type Origins, optionOrigins } from './origins.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
 
-/** The keys of the ConfigMap `flux-config`; every value is a text. */
+/** The keys of the ConfigMap `flux-config`; every value is a string. */
 export const fluxConfigSchema = z.strictObject({
   fluxVersion: key(text(optionChecks.version), optionDocs.version),
   ...repositoryKeys,
@@ -74,7 +74,7 @@ const fieldsOfKeys: Partial<Record<keyof FluxConfigKeys, string>> = {
 
 function originsOf(object: string, keys: FluxConfigKeys): Origins {
   const { flux } = toLayer(keys);
-  // A list is one text here, so its entries have no path of their own.
+  // A list is one string here, so its entries have no path of their own.
   const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
   const others = Object.entries(fieldsOfKeys).filter(([key]) => keys[key as keyof FluxConfigKeys] !== undefined);
   return { ...options, ...Object.fromEntries(others.map(([key, field]) => [field, { object, path: key }])) };

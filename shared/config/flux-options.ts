@@ -12,7 +12,7 @@ import {
 import type { DeletionPolicy, FluxInstall, SyncMode } from './effective.ts';
 import { type KeyDoc, text } from './schema.ts';
 
-/** The installation that nobody has asked to be different: that of `flux install`. */
+/** The defaults of the installation, which are those of `flux install`. */
 export const installDefaults: FluxInstall = {
   registry: 'ghcr.io/fluxcd',
   namespace: 'flux-system',
@@ -28,12 +28,12 @@ export const syncModes = ['Once', 'ManifestsOnly', 'Reconcile'] as const satisfi
 export const deletionPolicies = ['Orphan', 'Uninstall'] as const satisfies readonly DeletionPolicy[];
 export const logLevels = ['debug', 'info', 'error'] as const satisfies readonly FluxInstall['logLevel'][];
 
-/** The documentation of the options, the same in both forms. */
+/** The documentation of the options, shared by the ConfigMap and the providerConfig. */
 export const optionDocs = {
   version: {
     description:
-      'The Flux release: one (`v2.9.4`), a range (`2.9.x`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded.',
-    default: 'the newest',
+      'The Flux release: an exact version (`v2.9.4`), a range (`2.9.x`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded.',
+    default: 'the newest release',
     example: 'v2.9.4',
   },
   registry: {
@@ -42,32 +42,31 @@ export const optionDocs = {
     example: 'registry.example.com/fluxcd',
   },
   namespace: {
-    description: 'Where Flux is installed. It cannot change after the first success.',
+    description: 'The namespace of Flux. It cannot change after the first success.',
     default: `\`${installDefaults.namespace}\``,
     example: 'flux-system',
   },
   components: {
-    description: 'The controllers that are installed.',
+    description: 'The controllers to install.',
     default: `\`${installDefaults.components.join(', ')}\``,
     example: 'source-controller, kustomize-controller',
   },
   componentsExtra: {
-    description: 'Controllers besides `components`, for example `image-reflector-controller` or `source-watcher`.',
+    description: 'Additional controllers, for example `image-reflector-controller` or `source-watcher`.',
     example: 'image-reflector-controller, image-automation-controller',
   },
   imagePullSecret: {
-    description:
-      'A Secret of type `kubernetes.io/dockerconfigjson` in the namespace of Flux with which the images are pulled.',
+    description: 'A Secret of type `kubernetes.io/dockerconfigjson` in the namespace of Flux for pulling the images.',
     example: 'registry-credentials',
   },
-  networkPolicy: { description: "Whether Flux's NetworkPolicies are installed.", default: '`true`', example: 'false' },
+  networkPolicy: { description: "Whether to install Flux's NetworkPolicies.", default: '`true`', example: 'false' },
   watchAllNamespaces: {
-    description: 'Whether Flux looks at all namespaces or only at its own.',
+    description: 'Whether Flux watches all namespaces or only its own.',
     default: '`true`',
     example: 'false',
   },
   logLevel: {
-    description: 'How much the controllers log: `debug`, `info` or `error`.',
+    description: 'The log level of the controllers: `debug`, `info` or `error`.',
     default: '`info`',
     example: 'debug',
   },
@@ -77,29 +76,30 @@ export const optionDocs = {
     example: 'cluster.local',
   },
   tolerationKeys: {
-    description: 'Taints that the controllers tolerate.',
+    description: 'Keys of the taints that the controllers tolerate.',
     example: 'node-role.kubernetes.io/infra',
   },
   syncMode: {
-    description: 'What happens after the first success: `Once`, `ManifestsOnly` or `Reconcile`; see below.',
+    description:
+      'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`; see below.',
     default: '`Once`',
     example: 'Reconcile',
   },
   deletionPolicy: {
     description:
-      'What becomes of Flux when the extension leaves the Shoot: `Orphan` leaves it there, working; `Uninstall` removes it. What Flux has deployed stays in both.',
-    default: '`Orphan` where the mode has let go of Flux, `Uninstall` otherwise',
+      'Whether Flux stays when the extension is removed from the Shoot: `Orphan` leaves it running, `Uninstall` removes it. The objects that Flux has deployed stay in both cases.',
+    default: '`Orphan` if `syncMode` has released Flux, otherwise `Uninstall`',
     example: 'Orphan',
   },
   suspend: {
     description:
-      'Suspends the source and the Kustomization, for incidents: nothing new arrives, nothing is removed. Where `syncMode` `Once` has made them yours, use `flux suspend` in the Shoot instead.',
+      'Suspends the source and the Kustomization, for incidents: nothing new is applied and nothing is removed. If `syncMode` `Once` has released them, use `flux suspend` in the Shoot instead.',
     default: '`false`',
     example: 'true',
   },
 } as const satisfies Record<string, KeyDoc>;
 
-/** The checks of the options that are texts. */
+/** The checks of the options that are strings. */
 export const optionChecks = {
   version: fluxVersion,
   registry,
@@ -110,7 +110,7 @@ export const optionChecks = {
   tolerationKey,
 } as const satisfies Record<string, Check>;
 
-/** A list as the text of a ConfigMap: separated by commas, blanks or lines. */
+/** Returns the schema of a list in a ConfigMap: one string, separated by commas, blanks or newlines. */
 export function listText(check: Check) {
   return z.pipe(
     text((value) =>
@@ -122,7 +122,7 @@ export function listText(check: Check) {
   );
 }
 
-/** `true` or `false` as the text of a ConfigMap, and nothing else. */
+/** Returns the schema of a boolean in a ConfigMap: the string `true` or `false`. */
 export function flagText() {
   return z.pipe(
     z.enum(['true', 'false']),

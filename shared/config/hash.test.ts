@@ -3,16 +3,16 @@ import { gitRepository, kustomization, withFluxConfig, withTemplates } from './c
 import { effectiveConfig } from './effective-config.ts';
 import { canonicalJson, configHash } from './hash.ts';
 
-test('16 hexadecimal digits', () => {
+test('is 16 hexadecimal digits', () => {
   expect(configHash(effectiveConfig({}))).toMatch(/^[0-9a-f]{16}$/);
 });
 
-test('the order of keys does not count, the order of lists does', () => {
+test('ignores the order of keys but not of lists', () => {
   expect(canonicalJson({ b: 1, a: { d: [1, 2], c: undefined } })).toBe(canonicalJson({ a: { d: [1, 2] }, b: 1 }));
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
 });
 
-test('what changes nothing in the Shoot does not change the hash', () => {
+test('ignores fields that change no object in the Shoot', () => {
   expect(configHash(effectiveConfig(withFluxConfig({})))).toBe(configHash(effectiveConfig({})));
   for (const same of [{ syncMode: 'Reconcile' }, { deletionPolicy: 'Uninstall' }]) {
     expect(configHash(effectiveConfig(withFluxConfig(same)))).toBe(configHash(effectiveConfig({})));
@@ -30,7 +30,7 @@ test.each([
   ['no configuration', {}, 'b2f21ae8d9d27005'],
   ['a ConfigMap', withFluxConfig(keys), 'c815829d369f0807'],
   ['a providerConfig', withTemplates(gitRepository(), kustomization(), more), '5f5269d51016bf89'],
-])('the hash of %s is the one that earlier versions have recorded', (_what, inputs, hash) => {
+])('equals the hash that earlier versions have recorded for %s', (_what, inputs, hash) => {
   expect(configHash(effectiveConfig(inputs))).toBe(hash);
 });
 
@@ -42,6 +42,6 @@ test.each([
     'an additional Secret',
     withTemplates(gitRepository(), kustomization(), { additionalSecretResources: [{ name: 'a' }] }),
   ],
-])('%s changes the hash', (_what, inputs) => {
+])('depends on %s', (_what, inputs) => {
   expect(configHash(effectiveConfig(inputs))).not.toBe(configHash(effectiveConfig(withTemplates(gitRepository()))));
 });

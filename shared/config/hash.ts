@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import type { EffectiveConfig } from './effective.ts';
 
 /**
- * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the config as canonical JSON (sorted keys,
- * nothing undefined). Where it came from, what still follows it and what becomes of Flux at the end do not count, because
- * they change nothing of it.
+ * Identifies the content of a configuration: the first 16 digits of the SHA-256 of its canonical JSON (sorted keys,
+ * nothing undefined). Origins, sync mode and deletion policy do not count, because they do not change the objects.
  */
 export function configHash(config: EffectiveConfig): string {
   const { hasFluxConfig: _has, origins: _origins, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
   return createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 16);
 }
 
-/** JSON in which equal values are equal texts. */
+/** Returns JSON that is the same for equal values, whatever the order of their keys. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

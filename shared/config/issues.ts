@@ -6,7 +6,7 @@ import { keyDocs, shapeOf } from './schema.ts';
 
 type Path = readonly PropertyKey[];
 
-/** `additionalSecretResources[0].name`; keys that are no words, which anything may be, are quoted. */
+/** Formats a path: `additionalSecretResources[0].name`. Keys with white space or of great length are quoted. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
@@ -16,18 +16,18 @@ export function pathText(path: Path): string {
   }, '');
 }
 
-/** Who has so much wrong mends this first. */
-const MOST = 20;
+/** More issues of one schema are not reported; they appear once the first ones are fixed. */
+const MAX_ISSUES = 20;
 
 /**
- * What a schema finds wrong with a value, each with its own sentence: everything, where it is not very much.
- * @param object how the user knows the object, for example `providerConfig`
- * @param prefix where in the object the value is
+ * Returns the issues that a schema finds in a value, each with its own sentence.
+ * @param object the name of the object in errors, for example `providerConfig`
+ * @param prefix the path of the value in the object
  */
 export function schemaIssues(object: string, schema: z.ZodMiniType, value: unknown, prefix: Path = []): ConfigIssue[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues.slice(0, MOST).flatMap((issue) =>
+  return result.error.issues.slice(0, MAX_ISSUES).flatMap((issue) =>
     sentences(issue, schema, value).map(({ path, message }) => ({
       object,
       path: pathText([...prefix, ...issue.path, ...path]),
@@ -46,7 +46,9 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys(schema, issue.path);
-      return issue.keys.slice(0, MOST).map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
+      return issue.keys
+        .slice(0, MAX_ISSUES)
+        .map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
     }
     case 'invalid_type':
       return [{ path: [], message: at === undefined ? missing(schema, issue.path) : wrongType(issue.expected, at) }];
@@ -64,17 +66,17 @@ function missing(schema: z.core.$ZodType, path: Path): string {
 }
 
 /**
- * The sentence for a key that nobody reads.
- * @param whose says who should know it, where that is not clear
+ * Returns the sentence for an unknown key.
+ * @param where what does not know the key, if that is unclear, for example ` in Flux v2.9.4`
  */
-export function unknownKey(key: string, known: readonly string[], whose = ''): string {
+export function unknownKey(key: string, known: readonly string[], where = ''): string {
   const meant = nearest(key, known);
   return meant === undefined
-    ? `is not a known key${whose}; known keys are ${known.join(', ')}`
-    : `is not a known key${whose}; did you mean ${meant}?`;
+    ? `is not a known key${where}; known keys are ${known.join(', ')}`
+    : `is not a known key${where}; did you mean ${meant}?`;
 }
 
-/** The sentence for a value of another type than the JSON type that is expected. */
+/** Returns the sentence for a value that does not have the expected JSON type. */
 export function wrongType(expected: string, value: unknown): string {
   if (expected === 'string') return `must be a string, not ${a(typeName(value))}; put it in quotes`;
   if (expected === 'boolean')
@@ -85,7 +87,7 @@ export function wrongType(expected: string, value: unknown): string {
   return `must be an object, not ${a(typeName(value))}`;
 }
 
-/** The sentence for a value that is none of the possible ones. */
+/** Returns the sentence for a value that is not one of the allowed ones. */
 export function wrongValue(value: unknown, values: readonly string[]): string {
   if (value !== undefined && typeof value !== 'string') return wrongType('string', value);
   const choice = values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
@@ -106,7 +108,7 @@ function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** The keys that a schema knows at a path. */
+/** Returns the keys that a schema knows at a path. */
 function knownKeys(schema: z.core.$ZodType, path: Path): string[] {
   const inner = schemaAt(schema, path);
   return inner === undefined ? [] : Object.keys(shapeOf(inner) ?? {});
@@ -114,7 +116,7 @@ function knownKeys(schema: z.core.$ZodType, path: Path): string[] {
 
 function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
   return path.reduce<z.core.$ZodType | undefined>(
-    // The entries of a list have the shape that `shapeOf` shows for the list.
+    // `shapeOf` of a list is the shape of its entries.
     (inner, part) => (inner === undefined || typeof part === 'number' ? inner : shapeOf(inner)?.[String(part)]),
     schema,
   );

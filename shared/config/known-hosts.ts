@@ -1,11 +1,11 @@
 import { parsePublicLine } from '../ssh/public-key.ts';
 
-/** What is wrong with lines of known_hosts, or undefined. Lines that are empty or comments are fine. */
+/** Returns what is wrong with lines of known_hosts, or undefined. Empty lines and comments are valid. */
 export function knownHostsProblem(text: string): string | undefined {
   const lines = text.split('\n').map((line) => line.trim());
   const bad = lines.findIndex((line) => !isBlank(line) && !isHostKey(line));
   if (bad >= 0) {
-    // The line itself is never shown: a private key pasted here must not travel into an error.
+    // The line is never quoted: a private key pasted here must not end up in an error.
     return `line ${bad + 1} is not a host key; use lines as ssh-keyscan prints them (host, type, key), or scan`;
   }
   return lines.every(isBlank)

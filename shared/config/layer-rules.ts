@@ -6,7 +6,7 @@ import { originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 
-/** The layers, and what they amount to as far as it could be read. */
+/** The layers, and the result of merging them as far as they are valid. */
 export interface MergedLayers {
   fluxConfig: ReadLayer;
   providerConfig: ReadLayer;
@@ -16,7 +16,7 @@ export interface MergedLayers {
   shootResources: ConfigInputs['shootResources'];
 }
 
-/** What is wrong between the layers, or between their parts. */
+/** Returns the issues that concern several layers, or several parts of one. */
 export function layerIssues(merged: MergedLayers): ConfigIssue[] {
   return [
     ...pairIssues(merged),
@@ -27,7 +27,7 @@ export function layerIssues(merged: MergedLayers): ConfigIssue[] {
   ];
 }
 
-/** Source and Kustomization need each other; the ConfigMap always sets both. */
+/** A source needs a Kustomization and vice versa; the ConfigMap always sets both. */
 function pairIssues({ fluxConfig, providerConfig }: MergedLayers): ConfigIssue[] {
   const { object, sets } = providerConfig;
   if (sets.source === sets.kustomization || fluxConfig.sets.source) return [];
@@ -49,7 +49,7 @@ function pairIssues({ fluxConfig, providerConfig }: MergedLayers): ConfigIssue[]
       ];
 }
 
-/** The controllers of what is configured have to be installed. */
+/** The controllers of the configured objects must be installed. */
 function componentIssues({ fluxConfig, providerConfig, flux }: MergedLayers): ConfigIssue[] {
   const hasSource = fluxConfig.sets.source || providerConfig.sets.source;
   const layer = providerConfig.layer.flux.components === undefined ? fluxConfig : providerConfig;
@@ -62,7 +62,7 @@ function componentIssues({ fluxConfig, providerConfig, flux }: MergedLayers): Co
     }));
 }
 
-/** Controllers that look only at their own namespace never see what is elsewhere. */
+/** Controllers that watch only their own namespace ignore objects elsewhere. */
 function namespaceIssues({ flux, source, kustomization, providerConfig }: MergedLayers): ConfigIssue[] {
   if (flux.watchAllNamespaces) return [];
   return Object.entries({ source, kustomization })
@@ -74,7 +74,7 @@ function namespaceIssues({ flux, source, kustomization, providerConfig }: Merged
     }));
 }
 
-/** A sourceRef with the source's own name but another kind would wait for ever. */
+/** A sourceRef with the source's name but another kind would wait forever. */
 function sourceRefIssues({ source, kustomization, providerConfig }: MergedLayers): ConfigIssue[] {
   if (source === undefined || kustomization === undefined) return [];
   const { sourceRef } = kustomization.spec as { sourceRef: { kind: string; name: string; namespace?: string } };

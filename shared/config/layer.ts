@@ -2,7 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './effective.ts';
 import type { Origins } from './origins.ts';
 
-/** A partial object of Flux; `spec` is passed on as it is. */
+/** A partial Flux object; `spec` is passed on unchanged. */
 export interface Template {
   apiVersion?: string | undefined;
   kind?: string | undefined;
@@ -17,7 +17,7 @@ export interface TemplateMeta {
   annotations?: Record<string, string> | undefined;
 }
 
-/** A source and where its credentials come from. */
+/** A source and the origin of its credentials. */
 export interface SourceLayer {
   template: Template;
   secret?: SecretOrigin | undefined;
@@ -29,12 +29,12 @@ export interface AdditionalSecret {
   targetName?: string | undefined;
 }
 
-/** The options of the installation that a layer may set; the extra components are still apart. */
+/** The options of the installation that a layer may set, with the extra components still in their own list. */
 export type FluxOptions = { [K in keyof FluxInstall]?: FluxInstall[K] | undefined } & {
   componentsExtra?: string[] | undefined;
 };
 
-/** What one layer says, without any default. */
+/** The content of one layer, without defaults. */
 export interface Layer {
   flux: FluxOptions;
   syncMode?: SyncMode | undefined;
@@ -45,19 +45,19 @@ export interface Layer {
   additionalSecrets: AdditionalSecret[];
 }
 
-/** A layer as it was read. A part with an issue may be missing from `layer`, so `issues` decides. */
+/** A layer after parsing. A part with an issue may be missing from `layer`, so check `issues` first. */
 export interface ReadLayer {
-  /** How errors call the object, for example `providerConfig`. */
+  /** The name of the object in errors, for example `providerConfig`. */
   object: string;
   layer: Layer;
-  /** Which parts the layer names, whether they are good or not. */
+  /** Which parts the layer sets, valid or not. */
   sets: { source: boolean; kustomization: boolean };
-  /** Which entry of the Shoot's `spec.resources` the source refers to, whether the source is good or not. */
+  /** The entry of the Shoot's `spec.resources` that the source refers to, even if the source is invalid. */
   secretResourceName?: string | undefined;
   /** Where the layer sets each field, by the path of the field in the effective configuration. */
   origins: Origins;
   issues: ConfigIssue[];
 }
 
-/** What a layer says that is not there. */
+/** The content of a layer that does not exist. */
 export const emptyLayer: Layer = { flux: {}, additionalSecrets: [] };

@@ -1,25 +1,25 @@
 /**
- * The known word that was probably meant: equal but for case, or few edits away. Undefined when nothing is near.
+ * Returns the known word that was probably meant: equal except for case, or few edits away. Undefined if none is close.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const distances = known.map((candidate) => ({ candidate, distance: distance(word, candidate) }));
   const best = distances.sort((a, b) => a.distance - b.distance)[0];
-  // A quarter of the word may be wrong, or "HelmRepository" would be a "GitRepository"; short words still tolerate two
-  // edits ("tag" for "tga").
+  // At most a quarter of the word may differ, or "HelmRepository" would suggest "GitRepository"; short words tolerate
+  // two edits ("tag" for "tga").
   return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 4)) ? best.candidate : undefined;
 }
 
-/** A known word that is at most two edits away without being equal: a typo rather than another word. */
+/** Returns a known word that is one or two edits away: the word is a typo rather than another name. */
 export function misspelt(word: string, known: readonly string[]): string | undefined {
   if (known.includes(word)) return undefined;
-  // No fewer edits than the lengths differ by.
+  // The distance is at least the difference of the lengths.
   const near = known.filter(({ length }) => Math.abs(length - word.length) <= 2);
   return near.find((candidate) => distance(word, candidate) <= 2);
 }
 
-/** Edit distance with swaps of neighbours as one edit, ignoring case. */
+/** Returns the edit distance, ignoring case; swapping two neighbours is one edit. */
 function distance(a: string, b: string): number {
-  // Nothing longer than a key is ever near one: a pasted text must not cost quadratic time.
+  // A long pasted string is never close to a key and must not cost quadratic time.
   if (Math.abs(a.length - b.length) > 20) return Number.POSITIVE_INFINITY;
   const left = a.toLowerCase();
   const right = b.toLowerCase();

@@ -4,7 +4,7 @@ import type { Template } from './layer.ts';
 const NAME = 'flux-system';
 const INTERVAL = '1m';
 
-/** The source of a template with all defaults. */
+/** Fills in the defaults of a source. */
 export function completeSource(template: Template, fluxNamespace: string): KubeObject {
   return {
     apiVersion: template.apiVersion ?? '',
@@ -15,18 +15,18 @@ export function completeSource(template: Template, fluxNamespace: string): KubeO
 }
 
 /**
- * The root Kustomization of a template with all defaults; what it leaves open about its source is taken from `source`.
- * @param sparse leaves the source's namespace out where it is the Kustomization's own, as the first implementation
- *   did: its Shoots must not see another object
+ * Fills in the defaults of the root Kustomization; the missing fields of its sourceRef come from `source`.
+ * @param omitOwnNamespace omits the source's namespace if it is the Kustomization's own, as the first implementation
+ *   did: the objects in its Shoots must not change
  */
 export function completeKustomization(
   template: Template,
   source: KubeObject,
   fluxNamespace: string,
-  sparse: boolean,
+  omitOwnNamespace: boolean,
 ): KubeObject {
   const metadata = completeMetadata(template, fluxNamespace);
-  const given = (template.spec.sourceRef ?? {}) as Record<string, unknown>;
+  const sourceRef = (template.spec.sourceRef ?? {}) as Record<string, unknown>;
   const namespace = source.metadata.namespace;
   return {
     apiVersion: template.apiVersion ?? '',
@@ -39,8 +39,8 @@ export function completeKustomization(
       sourceRef: {
         kind: source.kind,
         name: source.metadata.name,
-        ...(sparse && namespace === metadata.namespace ? {} : { namespace }),
-        ...given,
+        ...(omitOwnNamespace && namespace === metadata.namespace ? {} : { namespace }),
+        ...sourceRef,
       },
     },
   };

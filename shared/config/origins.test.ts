@@ -58,16 +58,16 @@ test.each<[string, ConfigInputs, string]>([
   ['source.spec.url', repository, `${OBJECT}: repositoryUrl`],
   ['source.spec.interval', repository, `${OBJECT}: repositoryInterval`],
   ['kustomization.spec.path', repository, 'configuration: kustomization.spec.path'],
-])('%s of %j is set at %s', (field, inputs, where) => {
+])('locates %s of %j at %s', (field, inputs, where) => {
   expect(located(field, inputs)).toBe(where);
 });
 
-test('the layer that decides a field is named', () => {
+test('names the layer that decides a field', () => {
   const inputs = { ...withFluxConfig({ fluxVersion: '2.x' }), ...flux({ version: 'v2.9.4' }) };
   expect(located('flux.version', inputs)).toBe('providerConfig: flux.version');
 });
 
-test('a source of the providerConfig hides the keys of the ConfigMap, its Kustomization stays', () => {
+test('names the providerConfig for its source, and the ConfigMap still for its Kustomization', () => {
   const keys = { repositoryUrl: 'https://example.com/fleet', repositoryPath: './a' };
   const { source } = withTemplates(gitRepository(), kustomization()).providerConfig as { source: object };
   const { origins } = effectiveConfig({ ...withFluxConfig(keys), providerConfig: { source } });
@@ -77,7 +77,7 @@ test('a source of the providerConfig hides the keys of the ConfigMap, its Kustom
   });
 });
 
-test('any number of layers merge field by field', () => {
+test('merges any number of layers field by field', () => {
   const layer = (object: string, ...fields: string[]) =>
     Object.fromEntries(fields.map((path) => [path, { object, path }]));
   const merged = mergeOrigins([

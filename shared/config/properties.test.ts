@@ -94,20 +94,20 @@ const fluxConfigData = fc.dictionary(
   ),
 );
 
-describe('nothing but a ConfigError is ever thrown', () => {
-  test('any JSON as providerConfig', () => {
+describe('effectiveConfig throws only ConfigErrors', () => {
+  test('for any JSON as providerConfig', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => void judged({ providerConfig: value })));
   });
 
-  test('anything that looks like a FluxConfig', () => {
+  test('for anything that resembles a FluxConfig', () => {
     fc.assert(fc.property(providerConfig, (value) => void judged({ providerConfig: value, shootResources: [] })));
   });
 
-  test('any map of texts as data', () => {
+  test('for any map of strings as data', () => {
     fc.assert(fc.property(fluxConfigData, (data) => void judged(withFluxConfig(data))));
   });
 
-  test('both together', () => {
+  test('for both together', () => {
     fc.assert(
       fc.property(
         fluxConfigData,
@@ -125,7 +125,7 @@ describe('nothing but a ConfigError is ever thrown', () => {
   });
 });
 
-/** The FluxConfig that says explicitly what a config amounts to. */
+/** Returns the FluxConfig that sets every field of a config explicitly. */
 function explicit({ flux: { version, ...flux }, source, kustomization, ...config }: EffectiveConfig): ConfigInputs {
   const origin = config.sourceSecret?.origin;
   return withProviderConfig({
@@ -142,7 +142,7 @@ function explicit({ flux: { version, ...flux }, source, kustomization, ...config
   });
 }
 
-describe('a config that is written out explicitly means the same', () => {
+describe('effectiveConfig of a config with all defaults written out is the same', () => {
   const good = fc.record(
     {
       flux: fc.record(
@@ -203,8 +203,8 @@ describe('a config that is written out explicitly means the same', () => {
   });
 });
 
-describe('the nearest known word', () => {
-  test('is the word itself, whatever its case', () => {
+describe('nearest', () => {
+  test('returns the word itself, whatever its case', () => {
     fc.assert(
       fc.property(fc.constantFrom(...keys), (word) => {
         expect(nearest(word.toUpperCase(), keys)).toBe(word);
@@ -213,11 +213,11 @@ describe('the nearest known word', () => {
     );
   });
 
-  test('is known, or there is none', () => {
+  test('returns a known word or none', () => {
     fc.assert(fc.property(fc.string(), (word) => [undefined, ...keys].includes(nearest(word, keys))));
   });
 
-  test('survives one missing letter', () => {
+  test('finds a word that lacks a letter', () => {
     fc.assert(
       fc.property(fc.constantFrom(...keys), fc.nat(), (word, at) => {
         const without = word.slice(0, at % word.length) + word.slice((at % word.length) + 1);

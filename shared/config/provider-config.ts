@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
-import { normalVersion, objectName } from './checks.ts';
+import { normalVersion } from './checks.ts';
 import type { SecretOrigin } from './effective.ts';
-import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
 import {
   type AdditionalSecret,
@@ -13,7 +12,13 @@ import {
   type Template,
 } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
-import { key, requiredKey, text } from './schema.ts';
+import {
+  additionalSecretSchema,
+  fluxSchema,
+  kustomizationSchema,
+  providerConfigSchema,
+  sourceSchema,
+} from './provider-config-schema.ts';
 import { sizeProblem } from './size-limit.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
@@ -25,83 +30,16 @@ import {
 } from './templates.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
-/** How errors call it. */
+/** The name of the providerConfig in errors. */
 export const PROVIDER_CONFIG = 'providerConfig';
-export const PROVIDER_CONFIG_API = 'flux.extensions.gardener.cloud/v1alpha1';
-
-const listOf = (check: (item: string) => string | undefined) => z.array(text(check));
-
-/** `flux` of the FluxConfig. */
-export const fluxSchema = z.strictObject({
-  version: key(text(optionChecks.version), optionDocs.version),
-  registry: key(text(optionChecks.registry), optionDocs.registry),
-  namespace: key(text(optionChecks.namespace), optionDocs.namespace),
-  components: key(listOf(optionChecks.component), optionDocs.components),
-  componentsExtra: key(listOf(optionChecks.component), optionDocs.componentsExtra),
-  imagePullSecret: key(text(optionChecks.imagePullSecret), optionDocs.imagePullSecret),
-  networkPolicy: key(z.boolean(), optionDocs.networkPolicy),
-  watchAllNamespaces: key(z.boolean(), optionDocs.watchAllNamespaces),
-  logLevel: key(z.enum(logLevels), optionDocs.logLevel),
-  clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
-  tolerationKeys: key(listOf(optionChecks.tolerationKey), optionDocs.tolerationKeys),
-});
-
-/** `source` of the FluxConfig; its template is judged by `sourceTemplateSchema`. */
-export const sourceSchema = z.strictObject({
-  template: requiredKey(z.looseObject({}), {
-    description:
-      'A GitRepository, OCIRepository or Bucket; fields that are not listed here are passed on as they are, where the release of Flux knows them.',
-    example: '{ kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } }',
-  }),
-  secretResourceName: key(text(), {
-    description: "The entry of the Shoot's `spec.resources` whose Secret holds the credentials.",
-    example: 'fleet-credentials',
-  }),
-});
-
-/** `kustomization` of the FluxConfig; its template is judged by `kustomizationTemplateSchema`. */
-export const kustomizationSchema = z.strictObject({
-  template: requiredKey(z.looseObject({}), {
-    description:
-      'The root Kustomization; fields that are not listed here are passed on as they are, where the release of Flux knows them.',
-    example: '{ spec: { path: ./clusters/production } }',
-  }),
-});
-
-/** An entry of `additionalSecretResources`. */
-export const additionalSecretSchema = z.strictObject({
-  name: requiredKey(text(), {
-    description:
-      "The entry of the Shoot's `spec.resources` that is copied: a Secret, a ConfigMap or a WorkloadIdentity.",
-    example: 'sops-age',
-  }),
-  targetName: key(text(objectName), {
-    description: 'Its name in the Shoot.',
-    default: "the object's own name",
-    example: 'sops-age',
-  }),
-});
-
-/** The FluxConfig, except what is inside of its parts. */
-export const providerConfigSchema = z.strictObject({
-  apiVersion: key(z.literal(PROVIDER_CONFIG_API), { description: 'May be left out.', example: PROVIDER_CONFIG_API }),
-  kind: key(z.literal('FluxConfig'), { description: 'May be left out.', example: 'FluxConfig' }),
-  flux: z.optional(z.looseObject({})),
-  source: z.optional(z.looseObject({})),
-  kustomization: z.optional(z.looseObject({})),
-  additionalSecretResources: z.optional(z.array(z.looseObject({}))),
-  syncMode: key(z.enum(syncModes), optionDocs.syncMode),
-  deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
-  suspend: key(z.boolean(), optionDocs.suspend),
-});
 
 /** Reads the providerConfig of an Extension. */
 export function readProviderConfig(value: unknown): ReadLayer {
-  const tooMuch = sizeProblem(value);
-  return tooMuch === undefined ? readParts(value) : unread(tooMuch);
+  const problem = sizeProblem(value);
+  return problem === undefined ? readParts(value) : tooLarge(problem);
 }
 
-function unread(message: string): ReadLayer {
+function tooLarge(message: string): ReadLayer {
   return {
     object: PROVIDER_CONFIG,
     layer: emptyLayer,
@@ -146,7 +84,7 @@ function readParts(value: unknown): ReadLayer {
   };
 }
 
-/** Parts that the effective configuration has, and where they are in the FluxConfig. */
+/** Part of the effective configuration -> its path in the FluxConfig. */
 const partPaths: Record<string, string> = {
   source: 'source.template',
   kustomization: 'kustomization.template',
@@ -170,12 +108,12 @@ interface Read<T> {
   issues: ConfigIssue[];
 }
 
-// A part that is not even an object is the finding of `providerConfigSchema`.
-const absent = { issues: [] };
+// `providerConfigSchema` reports a part that is not an object.
+const skipped = { issues: [] };
 
 function readFlux(value: unknown): Read<FluxOptions> {
   const flux = asObject(withoutEmpty(value));
-  if (flux === undefined) return absent;
+  if (flux === undefined) return skipped;
   const parsed = fluxSchema.safeParse(flux);
   if (!parsed.success) return { issues: schemaIssues(PROVIDER_CONFIG, fluxSchema, flux, ['flux']) };
   const { version, components, ...rest } = parsed.data;
@@ -183,7 +121,7 @@ function readFlux(value: unknown): Read<FluxOptions> {
     value: {
       ...rest,
       version: version && normalVersion(version),
-      // An empty list is what Go programs write for an absent one.
+      // Go programs write an empty list for an absent one.
       components: components?.length === 0 ? undefined : components,
     },
     issues: [],
@@ -192,22 +130,21 @@ function readFlux(value: unknown): Read<FluxOptions> {
 
 function readSource(value: unknown): Read<SourceLayer> {
   const source = asObject(withoutEmpty(value));
-  if (source === undefined) return absent;
+  if (source === undefined) return skipped;
   const template = withDefaultSecretRef(tidyTemplate(source.template), source.secretResourceName);
   const issues = schemaIssues(PROVIDER_CONFIG, sourceSchema, source, ['source']);
   const object = asObject(template);
   if (object === undefined) return { issues };
   const kind = SOURCE_KINDS.find((known) => known === object.kind) ?? unknownKind(object);
-  // Without a known kind emptyLayer can be said about the spec.
-  const judged = typeof kind === 'string' ? judge(source, object, kind) : [kind];
-  const all = [...issues, ...judged];
+  // The spec can only be checked for a known kind.
+  const all = [...issues, ...(typeof kind === 'string' ? templateIssues(source, object, kind) : [kind])];
   if (all.length > 0) return { issues: all };
   const resourceName = asString(source.secretResourceName);
   const secret: SecretOrigin | undefined = resourceName === undefined ? undefined : { type: 'resource', resourceName };
   return { value: { template: object as unknown as Template, secret }, issues: [] };
 }
 
-function judge(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
+function templateIssues(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
   return [
     ...schemaIssues(PROVIDER_CONFIG, sourceTemplateSchema(kind), template, ['source', 'template']),
     ...sourceIssues(source, template, kind),
@@ -222,7 +159,7 @@ function unknownKind(template: JsonObject): ConfigIssue {
   return issue ?? { object: PROVIDER_CONFIG, path: 'source.template.kind', message: 'is not a valid value' };
 }
 
-/** The name that the first users of `secretResourceName` could leave out. */
+/** Early users of `secretResourceName` could omit `secretRef`, so it has a default. */
 function withDefaultSecretRef(template: unknown, secretResourceName: unknown): unknown {
   const object = asObject(template);
   const spec = asObject(object?.spec);
@@ -232,28 +169,28 @@ function withDefaultSecretRef(template: unknown, secretResourceName: unknown): u
 
 function readKustomization(value: unknown): Read<Template> {
   const kustomization = asObject(withoutEmpty(value));
-  if (kustomization === undefined) return absent;
+  if (kustomization === undefined) return skipped;
   const template = tidyTemplate(kustomization.template ?? {});
   const issues = schemaIssues(PROVIDER_CONFIG, kustomizationSchema, { ...kustomization, template }, ['kustomization']);
   const object = asObject(template);
   if (object === undefined) return { issues };
-  const judged = [
+  const all = [
+    ...issues,
     ...schemaIssues(PROVIDER_CONFIG, kustomizationTemplateSchema, object, ['kustomization', 'template']),
     ...kustomizationIssues(object),
   ];
-  const all = [...issues, ...judged];
   return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [] };
 }
 
 function readAdditionalSecrets(value: unknown): Read<AdditionalSecret[]> {
-  if (!Array.isArray(value)) return absent;
+  if (!Array.isArray(value)) return skipped;
   const entries = value.map(withoutEmpty);
   const issues = entries.flatMap((entry, index) =>
     asObject(entry) === undefined
       ? []
       : schemaIssues(PROVIDER_CONFIG, additionalSecretSchema, entry, ['additionalSecretResources', index]),
   );
-  // Entries keep their places, because later checks name them by index.
+  // Invalid entries stay in the list, because later checks name entries by their index.
   return {
     value: entries.map((entry) => ({
       name: asString(asObject(entry)?.name) ?? '',

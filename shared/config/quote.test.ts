@@ -11,11 +11,11 @@ it.each([
   ['(https://user:pass@git.example)', '...@git.example)'],
   ['@', '...@'],
   ['nothing', 'nothing'],
-])('%s is shown as %s', (text, shown) => {
+])('shows %s as %s', (text, shown) => {
   expect(withoutCredentials(text)).toBe(shown);
 });
 
-test('nothing before an @ is shown, whatever the text', () => {
+test('shows nothing before an @', () => {
   const word = fc.stringMatching(/^[\w:/@. +-]{0,20}$/);
   fc.assert(
     fc.property(word, (text) => {
@@ -27,7 +27,7 @@ test('nothing before an @ is shown, whatever the text', () => {
 });
 
 it.each(['x', '1.', '@', 'https://', ' @'])(
-  'a long text of %j is cut: what grows with the square of its length does not end in time',
+  'truncates a long string of %j in linear time (quadratic time would exceed the timeout)',
   (part) => {
     expect(quote(part.repeat(400_000)).length).toBeLessThan(100);
   },

@@ -1,8 +1,8 @@
-const LONGEST = 80;
+const MAX_LENGTH = 80;
 
 /**
- * A text as errors show it: quoted on one line, cut when long, without credentials of a URL and never anything that
- * looks like a private key, which people do paste into the wrong field.
+ * Quotes a value for an error: on one line, truncated, without the credentials of a URL, and without private keys, which
+ * people do paste into the wrong field.
  */
 export function quote(value: string): string {
   if (value.includes('PRIVATE KEY')) return 'the given private key';
@@ -10,14 +10,14 @@ export function quote(value: string): string {
   return JSON.stringify(truncate(safe));
 }
 
-/** As much of a text as errors show. */
+/** Truncates a string to the length that errors show. */
 export function truncate(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
 }
 
-/** Whatever stands before an `@`, which may be a password with any character, is left out; `git` alone is no secret. */
+/** Removes everything before an `@`, because a password may contain any character; the user `git` alone is no secret. */
 export function withoutCredentials(text: string): string {
-  // Word by word, so that it takes no longer than reading: anybody may write a megabyte here.
+  // Word by word, to stay linear: users can put a megabyte here.
   return text.replace(/\S+/g, (word) => {
     const at = word.lastIndexOf('@');
     if (at === -1) return word;
@@ -27,7 +27,7 @@ export function withoutCredentials(text: string): string {
   });
 }
 
-/** The JSON type of a value in the user's words: `string`, `number`, `boolean`, `list`, `object` or `null`. */
+/** Returns the JSON type of a value, as users know it: `string`, `number`, `boolean`, `list`, `object` or `null`. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';

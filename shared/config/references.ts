@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/resource.ts';
 
-/** What objects of Flux refer to, and what is copied into the shoot for them. */
+/** The kinds that Flux objects refer to and that are copied into the shoot for them. */
 export type CopyKind = 'Secret' | 'ConfigMap';
 
 const fields: Record<CopyKind, RegExp> = {
@@ -9,8 +9,8 @@ const fields: Record<CopyKind, RegExp> = {
 };
 
 /**
- * The names of the Secrets or ConfigMaps that an object of Flux refers to in its own namespace: every `secretRef` and
- * `…SecretRef` (`configMapRef`), and every `{kind: Secret, name}` as in `postBuild.substituteFrom`.
+ * Returns the names of the Secrets or ConfigMaps that a Flux object refers to in its own namespace: every `secretRef` and
+ * `…SecretRef` (or `configMapRef`), and every `{kind: Secret, name}` as in `postBuild.substituteFrom`.
  */
 export function referencedNames(object: KubeObject, kind: CopyKind): Set<string> {
   const names = new Set<string>();

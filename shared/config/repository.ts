@@ -18,9 +18,9 @@ import { knownHostsProblem } from './known-hosts.ts';
 import { key, text } from './schema.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 
-/** The project's repository as the ConfigMap `flux-config` names it. */
+/** The project's repository as the ConfigMap `flux-config` describes it. */
 export interface Repository {
-  /** `ssh://`, `https://` or `http://`; the form `git@host:path` has become `ssh://git@host/path`. */
+  /** `ssh://`, `https://` or `http://`; the form `git@host:path` is converted to `ssh://git@host/path`. */
   url: string;
   type: 'public' | 'private';
   /** Lines of known_hosts, `scan`, or absent. */
@@ -28,56 +28,56 @@ export interface Repository {
   sshKeyType: 'ed25519' | 'rsa';
 }
 
-// A ConfigMap is written by hand, and most hosting sites offer git@host:path for copying, so it is taken here;
-// templates are Flux's own objects, where it stays an error.
+// People write this ConfigMap by hand, and most Git hosts offer git@host:path for copying, so it is accepted here. In
+// templates, which are Flux objects, it is an error.
 const repositoryUrl: Check = (value) => gitUrl(fromScpForm(value) ?? value);
 const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsProblem(value));
 
-/** The keys of `flux-config` that say where the repository is and how to read it. */
+/** The keys of `flux-config` that describe the repository and how to read it. */
 export const repositoryKeys = {
   repositoryUrl: key(text(repositoryUrl), {
     description:
-      'The Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`. Without it only Flux itself is installed.',
+      'The URL of the Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`. Without it only Flux itself is installed.',
     example: 'ssh://git@github.com/org/fleet',
   }),
   repositoryType: key(z.enum(['public', 'private']), {
     description:
-      'Whether reading needs credentials. `private` with `ssh://`: a key pair is made in the Secret `flux-source` of the project, and its public key is to be added to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself.',
+      'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself.',
     default: '`public`',
     example: 'private',
   }),
   knownHosts: key(text(knownHosts), {
     description:
-      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust what the server shows first. Not needed for well-known hosts.",
+      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first. Not needed for well-known hosts.",
     example: 'scan',
   }),
   sshKeyType: key(z.enum(['ed25519', 'rsa']), {
     description:
-      'The type of the key pair that is made; `rsa` (4096 bits) is for servers that know no Ed25519. A pair that is there changes its type only when it is rotated.',
+      'The type of the key pair; `rsa` (4096 bits) is for servers that do not support Ed25519. An existing pair changes its type only when it is rotated.',
     default: '`ed25519`',
     example: 'rsa',
   }),
   repositoryBranch: key(text(gitRefName), {
     description: 'The branch.',
-    default: "Flux's own, `master`",
+    default: "Flux's default, `master`",
     example: 'main',
   }),
   repositoryTag: key(text(gitRefName), { description: 'A tag instead of the branch.', example: 'v1.2.0' }),
   repositorySemver: key(text(semverRange), {
-    description: 'The newest tag in a range of versions instead of the branch.',
+    description: 'The newest tag in a version range instead of the branch.',
     example: '>=1.0.0 <2.0.0',
   }),
   repositoryCommit: key(text(gitCommit), {
-    description: 'One commit, all 40 digits of it; with `repositoryBranch`, a commit on that branch.',
+    description: 'A commit, with all 40 digits; with `repositoryBranch`, a commit on that branch.',
     example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
   }),
   repositoryPath: key(text(), {
-    description: 'The folder that is synchronised.',
+    description: 'The folder to apply.',
     default: '`./`',
     example: './clusters/production',
   }),
   repositoryInterval: key(text(positiveDuration), {
-    description: 'How often Flux looks for a new revision.',
+    description: 'How often Flux checks for a new revision.',
     default: '`30s`',
     example: '1m',
   }),
@@ -91,8 +91,8 @@ export const repositoryKeys = {
 const schema = z.object(repositoryKeys);
 
 /**
- * The repository of a ConfigMap, undefined when it names none. Judges only the keys that concern the repository,
- * so a typo elsewhere does not keep a key pair from being made.
+ * Returns the repository of a ConfigMap, undefined if it has none. Checks only the keys of the repository, so that a typo
+ * elsewhere does not prevent a key pair from being created.
  * @throws ConfigError with everything that is wrong with these keys
  */
 export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
@@ -103,7 +103,7 @@ export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | un
   return repositoryOf(schema.parse(data));
 }
 
-/** The repository of keys that are known to be good. */
+/** Returns the repository of valid keys. */
 export function repositoryOf(keys: z.infer<typeof schema>): Repository | undefined {
   if (keys.repositoryUrl === undefined) return undefined;
   return {
@@ -114,7 +114,7 @@ export function repositoryOf(keys: z.infer<typeof schema>): Repository | undefin
   };
 }
 
-/** The data without surrounding white space and without keys that have no value. */
+/** Trims all values and drops empty ones. */
 export function trimmed(data: unknown): JsonObject {
   const entries = Object.entries(asObject(data) ?? {});
   return Object.fromEntries(
@@ -129,7 +129,7 @@ const NEEDS_URL = Object.keys(repositoryKeys).filter(
 );
 const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
 
-/** What is wrong between the keys of the repository. */
+/** Returns the issues that concern several keys of the repository. */
 export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
   const issue = (path: string, message: string): ConfigIssue => ({ object, path, message });
   const url = asString(data.repositoryUrl);
@@ -149,7 +149,7 @@ export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[
   if (first !== undefined && second !== undefined) {
     issues.push(issue(second, `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`));
   }
-  if (sshUrl !== undefined && knownHosts !== undefined && !mayKnow(knownHosts, sshUrl)) {
+  if (sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts)) {
     issues.push(
       issue('knownHosts', `has no line for ${sshUrl.host}; add the line that ssh-keyscan prints, or use scan`),
     );
@@ -162,8 +162,8 @@ function sshUrlOf(url: string): URL | undefined {
   return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
 }
 
-/** Lines that are no host keys are another finding. */
-function mayKnow(knownHosts: string, url: URL): boolean {
+/** Returns true also for invalid lines, which the schema reports. */
+function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
   const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
   return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
 }

@@ -1,33 +1,33 @@
 import * as z from 'zod/mini';
 import type { Check } from './checks.ts';
 
-/** What docs/configuration.md says about a key. */
+/** The documentation of a key in docs/configuration.md. */
 export interface KeyDoc {
   /** What the key does, in one or two sentences. */
   description: string;
   /** Its default, as Markdown; absent: nothing. */
   default?: string;
-  /** A value as it would be written. */
+  /** An example value, as the user would write it. */
   example: string;
 }
 
-/** The documentation of every key of every schema here. */
+/** The documentation of the keys of all schemas in this folder. */
 export const keyDocs = z.registry<KeyDoc>();
 
-/** A key that may be absent, with its documentation. */
+/** Declares an optional key with its documentation. */
 export function key<T extends z.ZodMiniType>(schema: T, doc: KeyDoc): z.ZodMiniOptional<T> {
   const optional = z.optional(schema);
   keyDocs.add(optional, doc);
   return optional;
 }
 
-/** A key that has to be there, with its documentation. */
+/** Declares a required key with its documentation. */
 export function requiredKey<T extends z.ZodMiniType>(schema: T, doc: KeyDoc): T {
   keyDocs.add(schema, doc);
   return schema;
 }
 
-/** A text that passes the check. */
+/** Returns the schema of a string that passes the check. */
 export function text(check?: Check) {
   return z.string().check(
     z.check<string>((payload) => {
@@ -37,7 +37,7 @@ export function text(check?: Check) {
   );
 }
 
-/** The fields of an object schema, also inside an optional one, or of the entries of a list. */
+/** Returns the fields of an object schema, also of an optional one, or of the entries of a list. */
 export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'object') return def.shape as Record<string, z.core.$ZodType>;

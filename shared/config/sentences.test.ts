@@ -14,7 +14,7 @@ import type { ConfigInputs } from './effective.ts';
 
 const SSH = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
 
-/** What is wrong with `data` of the ConfigMap garden-foo/flux-config -> its sentences. */
+/** `data` of the ConfigMap garden-foo/flux-config -> the sentences about it. */
 const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [{ repositoryURL: 'x' }, 'repositoryURL: is not a known key; did you mean repositoryUrl?'],
   [{ fluxversion: 'v2.9.4' }, 'fluxversion: is not a known key; did you mean fluxVersion?'],
@@ -192,14 +192,14 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   ],
 ];
 
-describe('every bad value of flux-config has its own sentence', () => {
+describe('every invalid value of flux-config has its own sentence', () => {
   test.each(fluxConfigSentences)('%j', (data, ...sentences) => {
     expect(problems(withFluxConfig(data))).toEqual(
       sentences.map((text) => `ConfigMap garden-foo/flux-config: ${text}`),
     );
   });
 
-  test('a key where nobody looks', () => {
+  test('a key in binaryData', () => {
     const fluxConfig = { namespace: 'garden-foo', data: { syncMode: 'Once' }, binaryData: { syncMode: '', extra: '' } };
     expect(problems({ fluxConfig })).toEqual([
       'ConfigMap garden-foo/flux-config: binaryData: "syncMode" is not read from binaryData; remove it',
@@ -207,7 +207,7 @@ describe('every bad value of flux-config has its own sentence', () => {
     ]);
   });
 
-  test('a value that is no text', () => {
+  test('a value that is not a string', () => {
     const data = { suspend: true, components: ['source-controller'] } as unknown as Record<string, string>;
     expect(problems(withFluxConfig(data))).toEqual([
       'ConfigMap garden-foo/flux-config: suspend: must be a string, not a boolean; put it in quotes',
@@ -226,10 +226,10 @@ const withSecret = (template: object, fields: object = {}): ConfigInputs =>
   withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' }, ...fields });
 const NAME_RULE = `use at most 253 lowercase letters, digits, '-' and '.', where each part between dots starts and ends with a letter or digit`;
 
-/** What is wrong with a providerConfig -> its sentences. */
+/** A providerConfig -> the sentences about it. */
 const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
   ['a list', { providerConfig: [] }, ': must be an object, not a list'],
-  ['a text', { providerConfig: 'flux' }, ': must be an object, not a string'],
+  ['a string', { providerConfig: 'flux' }, ': must be an object, not a string'],
   [
     'another API',
     withProviderConfig({ apiVersion: 'flux.extensions.gardener.cloud/v1' }),
@@ -250,24 +250,24 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withProviderConfig({ flux: { imagePullSecrets: 'x' } }),
     'flux.imagePullSecrets: is not a known key; did you mean imagePullSecret?',
   ],
-  ['flux that is no object', withProviderConfig({ flux: 'v2.9.4' }), 'flux: must be an object, not a string'],
+  ['flux that is not an object', withProviderConfig({ flux: 'v2.9.4' }), 'flux: must be an object, not a string'],
   [
     'a version as a number',
     withProviderConfig({ flux: { version: 2.9 } }),
     'flux.version: must be a string, not a number; put it in quotes',
   ],
   [
-    'an impossible version',
+    'an invalid version',
     withProviderConfig({ flux: { version: 'v2.x.1' } }),
     'flux.version: "v2.x.1" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
   ],
   [
-    'an impossible namespace',
+    'an invalid namespace',
     withProviderConfig({ flux: { namespace: 'this is definitely not a valid namespace' } }),
     `flux.namespace: "this is definitely not a valid namespace" is not a valid namespace name; use at most 63 lowercase letters, digits and '-', starting and ending with a letter or digit`,
   ],
   [
-    'components as a text',
+    'components as a string',
     withProviderConfig({ flux: { components: 'source-controller' } }),
     'flux.components: must be a list, not a string; start each entry with "- "',
   ],
@@ -277,33 +277,33 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'flux.componentsExtra[0]: "image-reflector-controler" is not a component of Flux; did you mean image-reflector-controller?',
   ],
   [
-    'a component that the source needs is left out',
+    'components without one that the source needs',
     withTemplates(gitRepository(), kustomization(), { flux: { components: ['kustomize-controller'] } }),
     'flux.components: lacks source-controller, which the configured source and Kustomization need; add source-controller',
   ],
   [
-    'a flag in quotes',
+    'a boolean in quotes',
     withProviderConfig({ suspend: 'true', flux: { networkPolicy: 'no' } }),
     'suspend: must be true or false without quotes, not "true"',
     'flux.networkPolicy: must be true or false without quotes, not "no"',
   ],
   [
-    'a flag as a number',
+    'a boolean as a number',
     withProviderConfig({ flux: { watchAllNamespaces: 0 } }),
     'flux.watchAllNamespaces: must be true or false without quotes, not a number',
   ],
   [
-    'a level that does not exist',
+    'an unknown log level',
     withProviderConfig({ flux: { logLevel: 'warn' } }),
     'flux.logLevel: "warn" is not a valid value; use one of debug, info, error',
   ],
   [
-    'a key of a taint with an operator',
+    'a taint key with an operator',
     withProviderConfig({ flux: { tolerationKeys: ['infra=true'] } }),
     'flux.tolerationKeys[0]: "infra=true" is not a valid taint key; use a form like node-role.kubernetes.io/infra',
   ],
   [
-    'a mode that does not exist',
+    'an unknown sync mode',
     withProviderConfig({ syncMode: 'ManifestOnly' }),
     'syncMode: "ManifestOnly" is not a valid value; did you mean ManifestsOnly?',
   ],
@@ -318,7 +318,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source: is missing, but a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config',
   ],
   [
-    'a source without template',
+    'a source without a template',
     withProviderConfig({ source: {}, kustomization: { template: kustomization() } }),
     'source.template: is missing; set it, for example { kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } }',
   ],
@@ -331,7 +331,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.gitRepository: is not a known key; known keys are template, secretResourceName',
   ],
   [
-    'a template without kind',
+    'a template without a kind',
     withTemplates(gitRepository({}, { kind: undefined })),
     'source.template.kind: is missing; use one of GitRepository, OCIRepository, Bucket',
   ],
@@ -366,18 +366,18 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.metadata.uid: is not a known key; known keys are name, namespace, labels, annotations',
   ],
   [
-    'impossible names',
+    'invalid names',
     withTemplates(gitRepository({}, { metadata: { name: 'Fleet', namespace: 'a.b' } })),
     `source.template.metadata.name: "Fleet" is not a valid object name; ${NAME_RULE}`,
     `source.template.metadata.namespace: "a.b" is not a valid namespace name; use at most 63 lowercase letters, digits and '-', starting and ending with a letter or digit`,
   ],
   [
-    'a label that is no text',
+    'a label that is not a string',
     withTemplates(gitRepository({}, { metadata: { labels: { tier: 1 } } })),
     'source.template.metadata.labels.tier: must be a string, not a number; put it in quotes',
   ],
   [
-    'keys that are no words',
+    'empty, multi-line and long keys',
     withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
     ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
@@ -385,7 +385,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     ),
   ],
   [
-    'labels and annotations that cannot be',
+    'invalid labels and annotations',
     withTemplates(
       gitRepository({}, { metadata: { labels: { tier: 'front end' }, annotations: { 'my note': 'any thing' } } }),
     ),
@@ -393,17 +393,17 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.metadata.annotations: "my note" is not a valid label or annotation key; use a form like example.com/team',
   ],
   [
-    'a kind of source that cannot be the root',
+    'a kind of source that is not supported',
     withTemplates({ kind: 'HelmRepository', spec: {} }),
     'source.template.kind: "HelmRepository" is not a valid value; use one of GitRepository, OCIRepository, Bucket',
   ],
   [
-    'a spec that is no object',
+    'a spec that is not an object',
     withTemplates({ kind: 'GitRepository', spec: [] }),
     'source.template.spec: must be an object, not a list',
   ],
   [
-    'a Git source without anything',
+    'a Git source without a spec',
     withTemplates({ kind: 'GitRepository' }),
     'source.template.spec.url: is missing; set it, for example https://github.com/org/fleet',
     'source.template.spec.ref: is missing; set it, for example { branch: main }',
@@ -424,12 +424,12 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.url: "git@github.com:org/fleet.git" is a form that Flux does not accept; use ssh://git@github.com/org/fleet.git',
   ],
   [
-    'a Git source over SSH without key',
+    'a Git source over SSH without a key',
     withTemplates(gitRepository({ url: 'ssh://git@github.com/org/fleet' })),
     "source.secretResourceName: is missing, but Flux needs a key to read over SSH; name the entry of the Shoot's spec.resources that holds identity and known_hosts",
   ],
   [
-    'a Git source with bad names of revisions',
+    'a Git source with invalid revisions',
     withTemplates(gitRepository({ ref: { branch: '-x', tag: 'a^b', semver: '!', commit: 'HEAD' } })),
     'source.template.spec.ref.branch: "-x" is not a valid Git ref name; use the branch or tag as Git shows it',
     'source.template.spec.ref.tag: "a^b" is not a valid Git ref name; use the branch or tag as Git shows it',
@@ -437,13 +437,13 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.ref.commit: "HEAD" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them',
   ],
   [
-    'durations without unit, and hours where Flux takes none',
+    'durations without a unit, and hours where Flux accepts none',
     withTemplates(gitRepository({ interval: '5 minutes', timeout: '1h' })),
     'source.template.spec.interval: "5 minutes" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
     'source.template.spec.timeout: "1h" is not a valid timeout for a source; use numbers with the units m, s or ms, for example 60s',
   ],
   [
-    'an OCI source without ref',
+    'an OCI source without a ref',
     withTemplates(ociRepository({ ref: null })),
     'source.template.spec.ref: is missing; set it, for example { tag: latest }',
   ],
@@ -463,18 +463,18 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.url: "oci://ghcr.io:443/org/manifests:v1" contains a tag or digest; move it to spec.ref.tag or spec.ref.digest',
   ],
   [
-    'an OCI source without repository',
+    'an OCI source without a repository',
     withTemplates(ociRepository({ url: 'oci://ghcr.io' })),
     'source.template.spec.url: "oci://ghcr.io" names no repository; use a form like oci://ghcr.io/org/manifests',
   ],
   [
-    'an OCI source in capitals, with a tag that cannot be',
+    'an OCI source in capitals, with an invalid tag',
     withTemplates(ociRepository({ url: 'oci://ghcr.io/Org/manifests', ref: { tag: 'v1 beta' } })),
     'source.template.spec.url: "oci://ghcr.io/Org/manifests" is not the URL of an OCI artifact; use lowercase letters for the repository, as in oci://ghcr.io/org/manifests',
     `source.template.spec.ref.tag: "v1 beta" is not a valid tag; use at most 128 letters, digits, '_', '-' and '.', starting with a letter or digit`,
   ],
   [
-    'an OCI source with white space',
+    'an OCI source with whitespace',
     withTemplates(ociRepository({ url: 'oci://ghcr.io/org/my manifests' })),
     'source.template.spec.url: "oci://ghcr.io/org/my manifests" contains whitespace; remove it',
   ],
@@ -484,12 +484,12 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.url: contains credentials, which anyone can read here; put them in a Secret instead',
   ],
   [
-    'an OCI source with a bad digest',
+    'an OCI source with an invalid digest',
     withTemplates(ociRepository({ ref: { digest: 'abcd1234' } })),
     'source.template.spec.ref.digest: "abcd1234" is not a valid digest; use a form like sha256:6f1c...',
   ],
   [
-    'a bucket without name and endpoint',
+    'a bucket without a name and an endpoint',
     withTemplates(bucket({ bucketName: '', endpoint: '' })),
     'source.template.spec.bucketName: is missing; set it, for example fleet',
     'source.template.spec.endpoint: is missing; set it, for example s3.amazonaws.com',
@@ -500,17 +500,17 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.endpoint: "https://s3.example.com" has a scheme; use only host and port, for example s3.amazonaws.com',
   ],
   [
-    'an identity that no cloud knows',
+    'an identity with a provider that is not a cloud',
     withTemplates(gitRepository({ serviceAccountName: 'reader', provider: 'github' })),
     'source.template.spec.serviceAccountName: is not supported with provider github; remove it',
   ],
   [
-    'a bucket with an identity that no cloud knows',
+    'a bucket with an identity and a provider that is not a cloud',
     withTemplates(bucket({ serviceAccountName: 'reader' })),
     'source.template.spec.serviceAccountName: is not supported with provider generic; remove it',
   ],
   [
-    'a bucket with a token service that its provider has not',
+    'a bucket with a token service that its provider lacks',
     withTemplates(bucket({ provider: 'gcp', sts: { provider: 'aws', endpoint: 'https://sts.example.com' } })),
     'source.template.spec.sts: is not supported with provider gcp; remove it',
   ],
@@ -520,7 +520,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.sts.provider: must be ldap, because spec.provider is generic',
   ],
   [
-    'a bucket with credentials for a token service that takes none',
+    'a bucket with credentials for a token service that accepts none',
     withTemplates(
       bucket({
         provider: 'aws',
@@ -540,12 +540,12 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     "source.secretResourceName: is missing, but source.template.spec.secretRef is set; name the entry of the Shoot's spec.resources that holds the credentials",
   ],
   [
-    'a secretRef without name',
+    'a secretRef without a name',
     withSecret(gitRepository({ secretRef: { nmae: 'fleet' } })),
     'source.template.spec.secretRef.name: is missing; set it to the name of the Secret in the Shoot',
   ],
   [
-    'a secretResourceName without entry',
+    'a secretResourceName without an entry',
     { ...withSecret(gitRepository()), shootResources: [resource('other'), resource('more')] },
     'source.secretResourceName: "git" is not an entry of the Shoot\'s spec.resources (it has other, more); add the entry or use another one',
   ],
@@ -568,12 +568,12 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.secretResourceName: "git" is a WorkloadIdentity in the Shoot\'s spec.resources, whose token Flux sources cannot read; use an entry that refers to a Secret',
   ],
   [
-    'a secretResourceName of nothing',
+    'a secretResourceName with an incomplete entry',
     { ...withSecret(gitRepository()), shootResources: [{ ...resource('git'), apiVersion: '', kind: '' }] },
     'source.secretResourceName: "git" has an incomplete resourceRef in the Shoot\'s spec.resources; set its apiVersion, kind and name',
   ],
   [
-    'a secretResourceName of a Secret that Gardener does not know',
+    'a secretResourceName of a Secret in another API version',
     { ...withSecret(gitRepository()), shootResources: [resource('git', 'Secret', 'v2')] },
     'source.secretResourceName: "git" is a Secret of v2 in the Shoot\'s spec.resources, which Gardener does not copy; set apiVersion v1 there',
   ],
@@ -586,7 +586,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'kustomization.path: is not a known key; known keys are template',
   ],
   [
-    'a Kustomization without template',
+    'a Kustomization without a template',
     withProviderConfig({ source: { template: gitRepository() }, kustomization: {} }),
     'kustomization.template.spec.path: is missing; set it, for example ./clusters/production',
   ],
@@ -618,7 +618,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'kustomization.template.spec.wait: must be true or false without quotes, not a number',
   ],
   [
-    'a Kustomization for a namespace that cannot be',
+    'a Kustomization for an invalid namespace',
     withTemplates(gitRepository(), kustomization({ targetNamespace: 'My-Apps' })),
     `kustomization.template.spec.targetNamespace: "My-Apps" is not a valid namespace name; use at most 63 lowercase letters, digits and '-', starting and ending with a letter or digit`,
   ],
@@ -631,7 +631,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'kustomization.template.spec.kubeConfig: has both secretRef and configMapRef; remove one of them',
   ],
   [
-    'a Kustomization with a variable that cannot be substituted',
+    'a Kustomization with an invalid variable name',
     withTemplates(gitRepository(), kustomization({ postBuild: { substitute: { 'cluster-name': 'a', _b1: 'c' } } })),
     `kustomization.template.spec.postBuild.substitute: "cluster-name" is not a valid variable name; use letters, digits and '_', not starting with a digit`,
   ],
@@ -651,24 +651,24 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'kustomization.template.spec.sourceRef.kind: "GitRepository" is not the kind of the configured source; use OCIRepository or omit sourceRef',
   ],
   [
-    'a source where Flux does not look',
+    'a source in a namespace that Flux does not watch',
     withTemplates(gitRepository({}, { metadata: { namespace: 'fleet' } }), kustomization(), {
       flux: { watchAllNamespaces: false },
     }),
     'source.template.metadata.namespace: must be flux-system, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true',
   ],
   [
-    'additional Secrets that are no list',
+    'additional Secrets that are not a list',
     withProviderConfig({ additionalSecretResources: { name: 'a' } }),
     'additionalSecretResources: must be a list, not an object; start each entry with "- "',
   ],
   [
-    'additional Secrets that are texts',
+    'additional Secrets that are strings',
     withProviderConfig({ additionalSecretResources: ['a'] }),
     'additionalSecretResources[0]: must be an object, not a string',
   ],
   [
-    'an additional Secret without name',
+    'an additional Secret without a name',
     withProviderConfig({ additionalSecretResources: [{ targetName: 'a' }] }),
     'additionalSecretResources[0].name: is missing; set it, for example sops-age',
   ],
@@ -678,7 +678,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'additionalSecretResources[0].targetname: is not a known key; did you mean targetName?',
   ],
   [
-    'additional Secrets of all bad sorts',
+    'several invalid additional Secrets',
     {
       ...withProviderConfig({
         additionalSecretResources: [{ name: 'a' }, { name: 'pod' }, { name: 'no' }, { name: 'a', targetName: 'bad-' }],
@@ -698,7 +698,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'additionalSecretResources[0].name: "a" is a WorkloadIdentity of v1 in the Shoot\'s spec.resources, which Gardener does not copy; set apiVersion security.gardener.cloud/v1alpha1 there',
   ],
   [
-    'ConfigMaps in the place of others',
+    'ConfigMaps whose names are taken',
     {
       ...withProviderConfig({
         additionalSecretResources: [
@@ -732,13 +732,13 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
   ],
 ];
 
-describe('every bad value of a providerConfig has its own sentence', () => {
+describe('every invalid value of a providerConfig has its own sentence', () => {
   test.each(providerConfigSentences)('%s', (_what, inputs, ...sentences) => {
     expect(problems(inputs)).toEqual(sentences.map((text) => `providerConfig: ${text}`));
   });
 });
 
-test('no sentence shows a credential or a private key', () => {
+test('never quotes a credential or a private key', () => {
   const all = [
     ...fluxConfigSentences.map(([data]) => withFluxConfig(data)),
     ...providerConfigSentences.map(([, inputs]) => inputs),
@@ -748,7 +748,7 @@ test('no sentence shows a credential or a private key', () => {
   for (const inputs of marked) expect(problems(inputs).join('\n')).not.toContain('SECRET');
 });
 
-test('a private key in the wrong place is not shown', () => {
+test('does not quote a private key in the wrong field', () => {
   const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET\n-----END OPENSSH PRIVATE KEY-----';
   expect(problems(withFluxConfig({ repositoryUrl: key, repositoryBranch: key }))).toEqual([
     'ConfigMap garden-foo/flux-config: repositoryUrl: the given private key is not a URL that Flux can read; it must start with https://, http:// or ssh://',
@@ -756,7 +756,7 @@ test('a private key in the wrong place is not shown', () => {
   ]);
 });
 
-test('both layers tell everything at once', () => {
+test('reports the issues of both layers at once', () => {
   const inputs = {
     ...withFluxConfig({ suspend: 'no' }),
     ...withProviderConfig({ flux: { namespace: 'A' }, syncMode: 'x' }),

@@ -1,7 +1,7 @@
 import { quote, truncate } from './quote.ts';
 import { asObject, asString } from './values.ts';
 
-/** An entry of the Shoot's `spec.resources`; a text is empty where the entry does not say it. */
+/** An entry of the Shoot's `spec.resources`; missing fields are empty strings. */
 export interface ShootResource {
   name: string;
   apiVersion: string;
@@ -10,7 +10,7 @@ export interface ShootResource {
   resourceName: string;
 }
 
-/** Reads the Shoot's `spec.resources` from wherever it comes: a file and a request may hold anything. */
+/** Reads the Shoot's `spec.resources` without trusting its form: files and requests may contain anything. */
 export function shootResourcesOf(resources: unknown): ShootResource[] {
   return (Array.isArray(resources) ? resources : []).map((entry) => {
     const resourceRef = asObject(asObject(entry)?.resourceRef);
@@ -23,17 +23,17 @@ export function shootResourcesOf(resources: unknown): ShootResource[] {
   });
 }
 
-/** What Gardener brings to the control plane, by kind: exactly these API versions (facts/gardener.md 2.2). */
-const copied = new Map([
+/** Gardener copies these kinds to the control plane, and only in these API versions (rule 2.2). */
+const copiedKinds = new Map([
   ['Secret', 'v1'],
   ['ConfigMap', 'v1'],
   ['WorkloadIdentity', 'security.gardener.cloud/v1alpha1'],
 ]);
 
-/** What an entry is named for: a source reads credentials, anything else that is copied is for Flux or other pods. */
+/** Why the configuration refers to an entry: for the source's credentials, or to copy it for Flux or other pods. */
 export type ResourceUse = 'credentials' | 'copy';
 
-/** What is wrong with a reference to an entry of the Shoot's `spec.resources`. */
+/** Returns what is wrong with a reference to an entry of the Shoot's `spec.resources`. */
 export function resourceProblem(
   name: string,
   use: ResourceUse,
@@ -48,7 +48,7 @@ export function resourceProblem(
   );
 }
 
-/** The same for whoever has found the entry. */
+/** The same for an entry that has been looked up already. */
 export function entryProblem(
   name: string,
   use: ResourceUse,
@@ -56,14 +56,14 @@ export function entryProblem(
   resources: readonly ShootResource[],
 ): string | undefined {
   if (entry === undefined) {
-    return `${quote(name)} is not an entry of the Shoot's spec.resources (${known(resources)}); add the entry or use another one`;
+    return `${quote(name)} is not an entry of the Shoot's spec.resources (${namesOf(resources)}); add the entry or use another one`;
   }
   const { resourceName } = entry;
   const [apiVersion, kind] = [truncate(entry.apiVersion), truncate(entry.kind)];
   if (apiVersion === '' || kind === '' || resourceName === '') {
     return `${quote(name)} has an incomplete resourceRef in the Shoot's spec.resources; set its apiVersion, kind and name`;
   }
-  const needed = copied.get(kind);
+  const needed = copiedKinds.get(kind);
   if (use === 'credentials' && kind === 'WorkloadIdentity') {
     return `${quote(name)} is a WorkloadIdentity in the Shoot's spec.resources, whose token Flux sources cannot read; use an entry that refers to a Secret`;
   }
@@ -78,12 +78,12 @@ export function entryProblem(
     : `${quote(name)} is a ${kind} of ${apiVersion} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
 }
 
-/** How many names an error shows. */
-const MOST = 10;
+/** How many names an error lists. */
+const MAX_NAMES = 10;
 
-function known(resources: readonly ShootResource[]): string {
+function namesOf(resources: readonly ShootResource[]): string {
   if (resources.length === 0) return 'which is empty';
-  const names = resources.slice(0, MOST).map(({ name }) => truncate(name));
-  const more = resources.length > MOST ? ` and ${resources.length - MOST} more` : '';
+  const names = resources.slice(0, MAX_NAMES).map(({ name }) => truncate(name));
+  const more = resources.length > MAX_NAMES ? ` and ${resources.length - MAX_NAMES} more` : '';
   return `it has ${names.join(', ')}${more}`;
 }

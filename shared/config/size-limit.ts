@@ -1,13 +1,13 @@
-/** More than any configuration needs, and so little that it is judged while somebody waits for the answer. */
-const LONGEST_KIB = 128;
-const DEEPEST = 64;
+/** More than any configuration needs, and small enough to validate while an API server waits for the answer. */
+const MAX_KIB = 128;
+const MAX_DEPTH = 64;
 
-/** Why a value is too much to be judged; undefined where it is not. Anybody may write a megabyte into a Shoot. */
+/** Returns why a value is too large to validate; undefined when it is not. Users can put a megabyte into a Shoot. */
 export function sizeProblem(value: unknown): string | undefined {
   let characters = 0;
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEEPEST) return `is nested more than ${DEEPEST} levels deep; flatten it`;
+    if (depth > MAX_DEPTH) return `is nested more than ${MAX_DEPTH} levels deep; flatten it`;
     const below: unknown[] = [];
     for (const item of level) {
       if (typeof item === 'string') characters += item.length;
@@ -16,8 +16,8 @@ export function sizeProblem(value: unknown): string | undefined {
         characters += key.length;
         below.push(field);
       }
-      if (characters > LONGEST_KIB * 1024) {
-        return `is longer than ${LONGEST_KIB} KiB; move long content to the repository`;
+      if (characters > MAX_KIB * 1024) {
+        return `is longer than ${MAX_KIB} KiB; move long content to the repository`;
       }
     }
     level = below;

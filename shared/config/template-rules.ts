@@ -10,7 +10,7 @@ const REVISIONS: Record<SourceKind, string[]> = {
   Bucket: [],
 };
 
-/** What is wrong between the fields of a source that is known to be of this kind. */
+/** Returns the issues that concern several fields of a source of this kind. */
 export function sourceIssues(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
   const spec = asObject(template.spec) ?? {};
   const ref = asObject(spec.ref);
@@ -50,15 +50,15 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
   return [...issues, ...identityIssues(spec, kind), ...tokenServiceIssues(spec, kind)];
 }
 
-/** The identity of a ServiceAccount is for clouds only: what the CRDs say in CEL. */
+/** Only cloud providers use the identity of a ServiceAccount; the CRDs have the same rule in CEL. */
 function identityIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
   const provider = asString(spec.provider) ?? 'generic';
-  const useless: Record<SourceKind, boolean> = {
+  const isUnused: Record<SourceKind, boolean> = {
     GitRepository: provider !== 'azure' && provider !== 'aws',
     OCIRepository: false,
     Bucket: provider === 'generic',
   };
-  return spec.serviceAccountName !== undefined && useless[kind]
+  return spec.serviceAccountName !== undefined && isUnused[kind]
     ? [issue('source.template.spec.serviceAccountName', `is not supported with provider ${provider}; remove it`)]
     : [];
 }
@@ -68,7 +68,7 @@ const tokenServices = new Map([
   ['generic', 'ldap'],
 ]);
 
-/** Which token service a Bucket may use: what its CRD says in CEL, too. */
+/** Checks the token service of a Bucket; its CRD has the same rule in CEL. */
 function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
   const service = asObject(spec.sts);
   if (kind !== 'Bucket' || service === undefined) return [];
@@ -79,17 +79,18 @@ function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
   if (service.provider !== possible) {
     return [issue(`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`)];
   }
-  const useless = possible === 'aws' ? ['secretRef', 'certSecretRef'].filter((ref) => service[ref] !== undefined) : [];
-  return useless.map((ref) => issue(`${path}.${ref}`, 'is not supported with provider aws; remove it'));
+  const unsupported =
+    possible === 'aws' ? ['secretRef', 'certSecretRef'].filter((ref) => service[ref] !== undefined) : [];
+  return unsupported.map((ref) => issue(`${path}.${ref}`, 'is not supported with provider aws; remove it'));
 }
 
 const VARIABLE = /^[_a-zA-Z]\w*$/;
 
-/** What is wrong between the fields of the Kustomization. */
+/** Returns the issues that concern several fields of the Kustomization. */
 export function kustomizationIssues(template: JsonObject): ConfigIssue[] {
   const spec = asObject(template.spec) ?? {};
   const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
-  const unusable = variables
+  const invalid = variables
     .filter((name) => !VARIABLE.test(name))
     .map((name) =>
       issue(
@@ -97,7 +98,7 @@ export function kustomizationIssues(template: JsonObject): ConfigIssue[] {
         `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`,
       ),
     );
-  return [...unusable, ...kubeConfigIssues(spec)];
+  return [...invalid, ...kubeConfigIssues(spec)];
 }
 
 function kubeConfigIssues(spec: JsonObject): ConfigIssue[] {

@@ -29,12 +29,12 @@ const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
 export const SOURCE_KINDS = ['GitRepository', 'OCIRepository', 'Bucket'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
-/** The kinds that a Kustomization of Flux 2 can take as its source. */
+/** The kinds that a Kustomization of Flux 2 accepts as its source. */
 const SOURCE_REF_KINDS = [...SOURCE_KINDS, 'ExternalArtifact'];
 
 /**
- * Any pre-release of v1 is as good as v1, because the CRDs of the installed release decide in the end; another major
- * version would mean other fields than the ones that are checked here.
+ * Checks the apiVersion of a template. Pre-releases of v1 are accepted like v1, because the CRDs of the installed release
+ * decide which version is used; another major version could have other fields than those checked here.
  */
 const apiVersion =
   (group: string): Check =>
@@ -45,10 +45,10 @@ const apiVersion =
       : `${quote(value)} is not an API version of this kind; use ${group}/v1 or omit it`;
   };
 
-// Kubernetes does not mind capitals in the prefix of an annotation's key.
+// Kubernetes accepts capitals in the prefix of an annotation's key.
 const annotationKey: Check = (name) => metadataKey(name.toLowerCase());
 
-/** Labels or annotations: values that are no texts are the record's own finding. */
+/** Returns the schema of labels or annotations; the record itself reports values that are not strings. */
 function metadataRecord(key: Check, value?: Check) {
   const isKey = (payload: z.core.ParsePayload<Record<string, string>>) => {
     for (const name of Object.keys(payload.value)) {
@@ -61,9 +61,9 @@ function metadataRecord(key: Check, value?: Check) {
 
 function metadata(name: Check) {
   return z.strictObject({
-    name: key(text(name), { description: 'Its name.', default: '`flux-system`', example: 'fleet' }),
+    name: key(text(name), { description: 'The name.', default: '`flux-system`', example: 'fleet' }),
     namespace: key(text(namespaceName), {
-      description: 'Its namespace; it is created when missing, and the Secrets that it uses live there too.',
+      description: 'The namespace. It is created if missing, and the Secrets that the object uses are copied there.',
       default: "Flux's namespace",
       example: 'flux-system',
     }),
@@ -72,10 +72,14 @@ function metadata(name: Check) {
   });
 }
 
-const interval = key(text(duration), { description: 'How often it is looked at.', default: '`1m`', example: '10m' });
+const interval = key(text(duration), {
+  description: 'How often Flux checks the source for a new revision.',
+  default: '`1m`',
+  example: '10m',
+});
 const timeout = z.optional(text(sourceTimeout));
 const secretRef = key(z.looseObject({ name: z.optional(text(objectName)) }), {
-  description: 'The name that the Secret of `secretResourceName` gets in the Shoot.',
+  description: 'The name of the Secret in the Shoot that is copied from `secretResourceName`.',
   default: '`name: flux-system` with `secretResourceName`',
   example: '{ name: fleet-credentials }',
 });
@@ -83,7 +87,7 @@ const common = { interval, timeout, suspend: z.optional(z.boolean()), secretRef 
 
 const gitRepositorySpec = z.looseObject({
   url: requiredKey(text(gitUrl), {
-    description: 'GitRepository: where the repository is, `https://`, `http://` or `ssh://`.',
+    description: 'GitRepository: the URL of the repository, `https://`, `http://` or `ssh://`.',
     example: 'https://github.com/org/fleet',
   }),
   ref: requiredKey(
@@ -96,7 +100,7 @@ const gitRepositorySpec = z.looseObject({
     }),
     {
       description:
-        'GitRepository: the revision; of `branch`, `tag`, `semver`, `name` and `commit` the last that is given counts.',
+        'GitRepository: the revision. If several of `branch`, `tag`, `semver`, `name` and `commit` are set, the last one in this order counts.',
       example: '{ branch: main }',
     },
   ),
@@ -105,7 +109,7 @@ const gitRepositorySpec = z.looseObject({
 
 const ociRepositorySpec = z.looseObject({
   url: requiredKey(text(ociUrl), {
-    description: 'OCIRepository: where the artifact is, without a tag.',
+    description: 'OCIRepository: the URL of the artifact, without a tag.',
     example: 'oci://ghcr.io/org/manifests',
   }),
   ref: requiredKey(
@@ -115,7 +119,8 @@ const ociRepositorySpec = z.looseObject({
       digest: z.optional(text(ociDigest)),
     }),
     {
-      description: 'OCIRepository: the revision; of `tag`, `semver` and `digest` the last that is given counts.',
+      description:
+        'OCIRepository: the revision. If several of `tag`, `semver` and `digest` are set, the last one in this order counts.',
       example: '{ tag: latest }',
     },
   ),
@@ -123,7 +128,7 @@ const ociRepositorySpec = z.looseObject({
 });
 
 const bucketSpec = z.looseObject({
-  bucketName: requiredKey(text(), { description: 'Bucket: its name.', example: 'fleet' }),
+  bucketName: requiredKey(text(), { description: 'Bucket: the name of the bucket.', example: 'fleet' }),
   endpoint: requiredKey(
     text((value) =>
       value.includes('://')
@@ -137,11 +142,11 @@ const bucketSpec = z.looseObject({
 
 const specs = { GitRepository: gitRepositorySpec, OCIRepository: ociRepositorySpec, Bucket: bucketSpec };
 
-/** The schema of a source's template, by its kind. */
+/** Returns the schema of a source's template for its kind. */
 export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
   return z.strictObject({
     apiVersion: key(text(apiVersion(SOURCE_GROUP)), {
-      description: 'The API; whatever it says, the object takes the version that the installed Flux has.',
+      description: 'The API. Its version does not matter: the object is created in the version of the installed Flux.',
       example: `${SOURCE_GROUP}/v1`,
     }),
     kind: requiredKey(z.literal(kind), {
@@ -149,7 +154,7 @@ export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
       example: 'GitRepository',
     }),
     metadata: key(metadata(objectName), {
-      description: 'Labels and annotations are passed on too.',
+      description: 'Name, namespace, labels and annotations.',
       example: '{ name: fleet }',
     }),
     spec: specs[kind],
@@ -159,22 +164,26 @@ export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
 /** The schema of the Kustomization's template. */
 export const kustomizationTemplateSchema = z.strictObject({
   apiVersion: key(text(apiVersion(KUSTOMIZE_GROUP)), {
-    description: 'The API; whatever it says, the object takes the version that the installed Flux has.',
+    description: 'The API. Its version does not matter: the object is created in the version of the installed Flux.',
     example: `${KUSTOMIZE_GROUP}/v1`,
   }),
-  kind: key(z.literal('Kustomization'), { description: 'May be left out.', example: 'Kustomization' }),
+  kind: key(z.literal('Kustomization'), { description: 'Optional.', example: 'Kustomization' }),
   metadata: key(metadata(kustomizationName), {
-    description: 'Labels and annotations are passed on too.',
+    description: 'Name, namespace, labels and annotations.',
     example: '{ name: fleet }',
   }),
   spec: z.looseObject({
     path: requiredKey(text(), {
-      description: 'The folder of the source that is synchronised.',
+      description: 'The folder of the source to apply.',
       example: './clusters/production',
     }),
-    interval: key(text(duration), { description: 'How often it is applied.', default: '`1m`', example: '10m' }),
+    interval: key(text(duration), {
+      description: 'How often Flux applies the folder.',
+      default: '`1m`',
+      example: '10m',
+    }),
     prune: key(z.boolean(), {
-      description: 'Whether objects that leave the source are deleted from the Shoot.',
+      description: 'Whether objects that are removed from the source are deleted from the Shoot.',
       default: '`false`',
       example: 'true',
     }),
@@ -192,7 +201,7 @@ export const kustomizationTemplateSchema = z.strictObject({
       { description: 'The source.', default: 'the configured source', example: '{ kind: GitRepository, name: fleet }' },
     ),
     targetNamespace: key(text(namespaceName), {
-      description: 'Puts all objects into this namespace.',
+      description: 'Overrides the namespace of all objects.',
       example: 'default',
     }),
     retryInterval: z.optional(text(duration)),
@@ -204,8 +213,8 @@ export const kustomizationTemplateSchema = z.strictObject({
 });
 
 /**
- * A template without what Go programs write for absent fields (`creationTimestamp: null`, `interval: 0s`, `ref: {}`,
- * `status: {}`), so that a marshalled object means the same as the hand-written one. Other values stay as they are.
+ * Removes what Go programs write for absent fields (`creationTimestamp: null`, `interval: 0s`, `ref: {}`, `status: {}`),
+ * so that a marshalled object means the same as a hand-written one. Other values are unchanged.
  */
 export function tidyTemplate(template: unknown): unknown {
   const object = asObject(withoutEmpty(withoutNulls(template)));

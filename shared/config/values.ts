@@ -1,19 +1,19 @@
-/** JSON as it was given: nothing is known about it yet. */
+/** A JSON object whose fields have not been checked. */
 export type JsonObject = Record<string, unknown>;
 
-/** The value as an object, or undefined when it is something else. */
+/** Returns the value if it is an object, else undefined. */
 export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** The value as a text, or undefined when it is something else. */
+/** Returns the value if it is a string, else undefined. */
 export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
 /**
- * Without the fields that Go programs write for "absent": null and the empty text. Other values, and everything
- * below the first level, stay as they are.
+ * Removes the fields that are null or the empty string, which Go programs write for absent fields. Deeper levels are
+ * unchanged.
  */
 export function withoutEmpty(value: unknown): unknown {
   const object = asObject(value);
@@ -21,7 +21,7 @@ export function withoutEmpty(value: unknown): unknown {
   return Object.fromEntries(Object.entries(object).filter(([, field]) => field !== null && field !== ''));
 }
 
-/** Without null at any depth: Go programs read it as absent, where an API server refuses it. Lists keep their places. */
+/** Removes null fields at any depth: Go programs read them as absent, but an API server rejects them. Lists keep null. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   const object = asObject(value);

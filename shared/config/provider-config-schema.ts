@@ -1,0 +1,71 @@
+import * as z from 'zod/mini';
+import { objectName } from './checks.ts';
+import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
+import { key, requiredKey, text } from './schema.ts';
+
+export const PROVIDER_CONFIG_API = 'flux.extensions.gardener.cloud/v1alpha1';
+
+const listOf = (check: (item: string) => string | undefined) => z.array(text(check));
+
+/** `flux` of the FluxConfig. */
+export const fluxSchema = z.strictObject({
+  version: key(text(optionChecks.version), optionDocs.version),
+  registry: key(text(optionChecks.registry), optionDocs.registry),
+  namespace: key(text(optionChecks.namespace), optionDocs.namespace),
+  components: key(listOf(optionChecks.component), optionDocs.components),
+  componentsExtra: key(listOf(optionChecks.component), optionDocs.componentsExtra),
+  imagePullSecret: key(text(optionChecks.imagePullSecret), optionDocs.imagePullSecret),
+  networkPolicy: key(z.boolean(), optionDocs.networkPolicy),
+  watchAllNamespaces: key(z.boolean(), optionDocs.watchAllNamespaces),
+  logLevel: key(z.enum(logLevels), optionDocs.logLevel),
+  clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
+  tolerationKeys: key(listOf(optionChecks.tolerationKey), optionDocs.tolerationKeys),
+});
+
+/** `source` of the FluxConfig; `sourceTemplateSchema` checks its template. */
+export const sourceSchema = z.strictObject({
+  template: requiredKey(z.looseObject({}), {
+    description:
+      'A GitRepository, OCIRepository or Bucket. Fields that are not listed here are passed on unchanged if the Flux release knows them.',
+    example: '{ kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } }',
+  }),
+  secretResourceName: key(text(), {
+    description: "The entry of the Shoot's `spec.resources` whose Secret contains the credentials.",
+    example: 'fleet-credentials',
+  }),
+});
+
+/** `kustomization` of the FluxConfig; `kustomizationTemplateSchema` checks its template. */
+export const kustomizationSchema = z.strictObject({
+  template: requiredKey(z.looseObject({}), {
+    description:
+      'The root Kustomization. Fields that are not listed here are passed on unchanged if the Flux release knows them.',
+    example: '{ spec: { path: ./clusters/production } }',
+  }),
+});
+
+/** An entry of `additionalSecretResources`. */
+export const additionalSecretSchema = z.strictObject({
+  name: requiredKey(text(), {
+    description: "The entry of the Shoot's `spec.resources` to copy: a Secret, a ConfigMap or a WorkloadIdentity.",
+    example: 'sops-age',
+  }),
+  targetName: key(text(objectName), {
+    description: 'The name of the copy in the Shoot.',
+    default: "the object's own name",
+    example: 'sops-age',
+  }),
+});
+
+/** The FluxConfig, without the content of its parts. */
+export const providerConfigSchema = z.strictObject({
+  apiVersion: key(z.literal(PROVIDER_CONFIG_API), { description: 'Optional.', example: PROVIDER_CONFIG_API }),
+  kind: key(z.literal('FluxConfig'), { description: 'Optional.', example: 'FluxConfig' }),
+  flux: z.optional(z.looseObject({})),
+  source: z.optional(z.looseObject({})),
+  kustomization: z.optional(z.looseObject({})),
+  additionalSecretResources: z.optional(z.array(z.looseObject({}))),
+  syncMode: key(z.enum(syncModes), optionDocs.syncMode),
+  deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
+  suspend: key(z.boolean(), optionDocs.suspend),
+});
