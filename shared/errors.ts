@@ -6,27 +6,27 @@ export class ShootFluxError extends Error {
   override name = 'ShootFluxError';
 }
 
-/** Trying again cannot help: the change goes straight to the dead-letter queue with this message as the reason. */
+/** A retry cannot help: the change goes straight to the dead-letter queue with this message as the reason. */
 export class TerminalError extends ShootFluxError {
   override name = 'TerminalError';
 }
 
-/** Something outside is not ready yet; the change is tried again with back-off. */
+/** Something that this product depends on is not ready yet; the change is retried with back-off. */
 export class RetryableError extends ShootFluxError {
   override name = 'RetryableError';
 }
 
-/** One thing that is wrong with a configuration, in the user's words. */
+/** One mistake in a configuration, in the user's words. */
 export interface ConfigIssue {
-  /** The object as the user knows it, for example `ConfigMap garden-foo/flux-config` or `providerConfig`. */
+  /** The object by the user's name for it, for example `ConfigMap garden-foo/flux-config` or `providerConfig`. */
   object: string;
   /** Path inside the object, for example `source.template.spec.url`; empty for the object itself. */
   path: string;
-  /** One sentence with what is wrong and the remedy, without object and path. */
+  /** One sentence that says what is wrong and how to correct it, without object and path. */
   message: string;
 }
 
-/** The user has to mend the configuration; never retried hot, never fatal for a Shoot (facts: trap 21). */
+/** The user must correct the configuration. Never retried at once, and never puts the Shoot into Failed (trap 21). */
 export class ConfigError extends ShootFluxError {
   override name = 'ConfigError';
   readonly issues: ConfigIssue[];
@@ -37,32 +37,32 @@ export class ConfigError extends ShootFluxError {
   }
 }
 
-/** The sentence of an issue, for example `providerConfig: source.template.kind: …`. */
+/** Returns the sentence of an issue, for example `providerConfig: source.template.kind: …`. */
 export function issueText(issue: ConfigIssue): string {
   return issue.path === '' ? `${issue.object}: ${issue.message}` : `${issue.object}: ${issue.path}: ${issue.message}`;
 }
 
-/** How many sentences anybody reads at once; an object's status has no room for thousands of them either. */
+/** More issues are only counted: a status has no room for thousands of sentences. */
 export const MOST_ISSUES = 20;
 
-/** The sentences of several issues in one. */
+/** Joins the sentences of several issues. */
 export function issuesText(issues: readonly ConfigIssue[]): string {
   const more = issues.length > MOST_ISSUES ? `; and ${issues.length - MOST_ISSUES} more` : '';
   return `${issues.slice(0, MOST_ISSUES).map(issueText).join('; ')}${more}`;
 }
 
-/** The message of anything thrown. */
+/** Returns the message of any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Marks an error: somebody waits for this, so the next try comes within so many seconds whatever the back-off. */
+/** Marks an error that gardenlet or a user waits for: the next attempt follows within so many seconds despite the back-off. */
 export function retryWithin(error: unknown, seconds: number): unknown {
   if (error instanceof Error) Object.assign(error, { retryWithinSeconds: seconds });
   return error;
 }
 
-/** What `retryWithin` has marked; undefined: the bridge's own limit. */
+/** Returns the seconds that `retryWithin` has set; undefined if the bridge's back-off applies. */
 export function retryWithinSeconds(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('retryWithinSeconds' in error)) return undefined;
   return typeof error.retryWithinSeconds === 'number' ? error.retryWithinSeconds : undefined;

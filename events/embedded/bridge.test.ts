@@ -41,7 +41,7 @@ describe('bridge', () => {
     const running = bridge.start([keys, delayFunction], () => processDependencies());
     await bridge.sender.send([edit('100')]);
     await vi.waitFor(() => expect(arrived).toHaveLength(1), soon);
-    // The same news once more, as another watcher would send it: nothing to do.
+    // The same change again, as another watcher would send it: the queue drops it.
     await bridge.sender.send([edit('100'), edit('101')]);
     await vi.waitFor(() => expect(arrived).toHaveLength(3), soon);
     await bridge.sender.send([changeOf({ function: 'keys', key, cause: { type: 'redrive', nonce: 'n1' } })]);

@@ -111,7 +111,7 @@ describe.concurrent('poller', () => {
       await pause(2_500 * VISIBILITY_SECONDS);
       return ok;
     };
-    // Two pollers, as two processes at one queue: the second must not get what the first still works on.
+    // Two pollers, like two processes at one queue: the second must not receive the message that the first works on.
     const pollers = [poll('long', slow), poll('long', slow)];
     await send('long', [1, 1]);
     await vi.waitFor(async () => expect([runs, await isEmpty('long')]).toEqual([1, true]), soon);

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-/** A Lambda whose sends go to the embedded SQS and whose changes of visibility are remembered. */
+/** A Lambda that sends to the embedded SQS, with a record of its visibility changes. */
 function setup(handler: Handler, name = 'managed-resources', sender = bridge.sender) {
   const hidden = new Map<string, number>();
   const { log, lines, text } = keptLog();

@@ -85,12 +85,12 @@ describe('sender', () => {
 
 interface FaultyGateway {
   sqs: ReturnType<typeof lazySqs>;
-  /** How many more requests lose every second entry, as SQS does it on its bad days. */
+  /** How many more requests lose every second entry, as SQS does during an outage. */
   refuse: number;
   stop(): Promise<void>;
 }
 
-/** In front of the embedded SQS: reports entries of batches as failed that never reached the queue. */
+/** A proxy of the embedded SQS that drops entries of batches and reports them as failed. */
 async function startFaultyGateway(upstream: string): Promise<FaultyGateway> {
   const server = createServer(async (incoming, outgoing) => {
     const body = JSON.parse(await text(incoming));

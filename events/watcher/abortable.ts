@@ -1,4 +1,4 @@
-/** The promise's result; rejects at once when the signal aborts. */
+/** Returns the promise's result; rejects at once when the signal aborts. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let abort = () => {};

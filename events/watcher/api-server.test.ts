@@ -46,7 +46,7 @@ const shootFlux = (fields: object = {}, metadata: object = {}) =>
   object(extensions, extension('a', { spec: { type: 'shoot-flux' }, ...fields }, metadata));
 const watched = (api: KubeApi, count: number) => until(() => expect(api.watches()).toHaveLength(count));
 
-test("a Shoot's life: only what matters becomes a change", async () => {
+test('sends changes only for what matters in the life of a Shoot', async () => {
   await using seed = await startSeed();
   const { objects } = seed.api;
   await using watcher = watching(seed, [onExtensions(), onManagedResources('readiness')]);
@@ -67,7 +67,7 @@ test("a Shoot's life: only what matters becomes a change", async () => {
   const mr = object(managedResources, { metadata: { namespace: 'a', name: 'shoot-flux-crds', labels }, spec: {} });
   await becomes(() => objects.create(mr), 'readiness a/shoot-flux because ManagedResource shoot-flux-crds');
   await becomes(
-    () => objects.patch(mr, { metadata: { labels: { origin: 'somebody' } } }),
+    () => objects.patch(mr, { metadata: { labels: { origin: 'user' } } }),
     'readiness a/shoot-flux because ManagedResource shoot-flux-crds deleted',
   );
   await becomes(() => {
@@ -81,7 +81,7 @@ test("a Shoot's life: only what matters becomes a change", async () => {
   expect(watcher.sent[0]?.cause).toMatchObject({ uid: expect.stringMatching(/-/), deleted: true });
 });
 
-test('bookmarks keep a quiet watch alive', async () => {
+test('keeps a quiet watch alive by bookmarks', async () => {
   await using seed = await startSeed({ bookmarkIntervalMs: 50 });
   await using watcher = watching(seed, [onExtensions()]);
   await watched(seed.api, 1);
@@ -97,7 +97,7 @@ test('bookmarks keep a quiet watch alive', async () => {
   expect(seed.api.requestsLike({ verb: 'list' })).toHaveLength(1);
 });
 
-test('a list of several pages that fails at first becomes complete', async () => {
+test('completes a list of several pages that fails at first', async () => {
   await using seed = await startSeed();
   const { api } = seed;
   for (let index = 0; index < 1200; index++) {
@@ -113,7 +113,7 @@ test('a list of several pages that fails at first becomes complete', async () =>
   await until(() => expect(watcher.short()).toContain('managed-resources a/x7 because Extension x7 deleted'));
 });
 
-test('what happens while connections break and history is lost is found again', async () => {
+test('finds all changes after broken connections and lost history', async () => {
   await using seed = await startSeed();
   const { api } = seed;
   api.objects.create(shootFlux());
@@ -139,7 +139,7 @@ test('what happens while connections break and history is lost is found again', 
   );
 });
 
-test('a request that is never answered is given up', async () => {
+test('abandons a request that is never answered', async () => {
   await using seed = await startSeed();
   const client = seed.client.with({ timeoutMs: 100 });
   seed.api.faults.add({ action: 'hang', match: { verb: 'list' } });
@@ -150,7 +150,7 @@ test('a request that is never answered is given up', async () => {
   await until(() => expect(watcher.sent).toHaveLength(1));
 });
 
-test('a missing right keeps one selection from being ready, and nothing else', async () => {
+test('a missing right blocks only one selection', async () => {
   const rules = [{ apiGroups: [extensions.group], resources: ['extensions'], verbs: ['list', 'watch'] }];
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'watcher' } };
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'watcher' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBackoff } from './backoff.ts';
 
-test('grows to its cap, spread from nothing to the limit, and begins anew', () => {
+test('grows to its cap with full jitter, and starts over after a reset', () => {
   const random = { value: 1 };
   const backoff = createBackoff(500, 30_000, () => random.value);
   expect(Array.from({ length: 8 }, () => backoff.next())).toEqual([
@@ -16,7 +16,7 @@ test('grows to its cap, spread from nothing to the limit, and begins anew', () =
   expect(backoff.next()).toBe(500);
 });
 
-test('never comes before Retry-After, and does not wait for ever', () => {
+test('never waits less than Retry-After, nor longer than five minutes and the back-off', () => {
   const backoff = createBackoff(500, 30_000, () => 0);
   expect(backoff.next(7)).toBe(7000);
   expect(backoff.next(86_400)).toBe(300_000);

@@ -1,17 +1,17 @@
-/** Waiting times after failures. */
+/** Wait times after failures. */
 export interface Backoff {
-  /** How long to wait after one more failure, in ms. */
+  /** Returns the wait after one more failure, in ms. */
   next(retryAfterSeconds?: number): number;
-  /** Things go well again. */
+  /** Starts over after a success. */
   reset(): void;
 }
 
-/** A server that asks for more patience than this is asked again anyway. */
+/** A longer Retry-After is cut to this. */
 const longestRetryAfterMs = 300_000;
 
 /**
- * Exponential with full jitter: anything between nothing and the doubling limit, so that many watchers do not come
- * back at the same moment; but never before the server's Retry-After.
+ * Returns an exponential back-off with full jitter: anything between zero and the doubling limit, so that many watchers
+ * do not reconnect at the same moment; never less than the server's Retry-After.
  */
 export function createBackoff(baseMs: number, capMs: number, random: () => number = Math.random): Backoff {
   let failures = 0;

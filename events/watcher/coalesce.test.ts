@@ -21,7 +21,7 @@ function together(causes: Cause[]): Causes {
 
 const text = (causes: Causes) => JSON.stringify([...causes.values()].map((cause) => JSON.stringify(cause)).sort());
 
-test('one cause stands for exactly one set of causes, in whatever order they came', () => {
+test('merges a set of causes into the same cause in any order, and different sets into different causes', () => {
   fc.assert(
     fc.property(fc.array(object, { minLength: 1 }), fc.array(object, { minLength: 1 }), (one, other) => {
       const [a, b] = [together(one), together(other)];
@@ -31,7 +31,7 @@ test('one cause stands for exactly one set of causes, in whatever order they cam
   );
 });
 
-test('a single cause is sent as it is', () => {
+test('sends a single cause unchanged', () => {
   fc.assert(
     fc.property(object, (cause) => {
       expect(coalesced(together([cause]))).toEqual(cause);

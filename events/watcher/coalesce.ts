@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 
-/** Why one key waits to be sent: the latest cause of each object, and at most one resync. */
+/** The causes for which one key waits: the latest of each object, and at most one resync. */
 export type Causes = Map<string, Cause>;
 
 /** Adds a cause; a later version of an object replaces an earlier one. */
@@ -10,11 +10,11 @@ export function addCause(causes: Causes, cause: Cause): void {
 }
 
 /**
- * The one cause that is sent for all of them. It must differ from every change that was sent before the last of them
- * happened, or the queue's five-minute deduplication would swallow news: so `also` is a digest of the others.
+ * Merges causes into the one that is sent. It must differ from every change sent before the last of them happened, or
+ * the queue's five-minute deduplication would drop it: so `also` is a digest of the other causes.
  */
 export function coalesced(causes: Causes): Cause | undefined {
-  // A resync is no news; next to an object's change it would only make two equal changes different.
+  // A resync is no news: beside an object's change it would only make two equal changes different.
   const objects = [...causes.values()].filter((cause) => cause.type === 'object');
   if (objects.length === 0) return causes.values().next().value;
   const sorted = objects.map((cause) => ({ cause, text: identity(cause) })).sort((a, b) => (a.text < b.text ? -1 : 1));

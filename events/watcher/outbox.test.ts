@@ -40,7 +40,7 @@ const versions = (changes: ChangeRequest[]) =>
       `${change.key.name} ${change.cause.type === 'object' ? change.cause.resourceVersion : change.cause.type}`,
   );
 
-test('of one object only the latest version is sent', async () => {
+test('sends only the latest version of an object', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   outbox.add(key('x'), cause('x', '1'));
   outbox.add(key('y'), cause('y', '2'));
@@ -48,7 +48,7 @@ test('of one object only the latest version is sent', async () => {
   expect(versions((await attempt()).changes)).toEqual(['x 3', 'y 2']);
 });
 
-test('a change that may wait is sent with others of its key, and holds up no other key', async () => {
+test('sends a change that may wait together with others of its key, and delays no other key', async () => {
   const { outbox, attempt, attempts } = outboxWithAttempts();
   outbox.add(key('patient'), cause('patient', '1'), 60_000);
   outbox.add(key('x'), cause('x', '2'));
@@ -62,13 +62,13 @@ test('a change that may wait is sent with others of its key, and holds up no oth
   expect(versions((await attempt()).changes)).toEqual(['patient 3']);
 });
 
-test('a change that may wait does not wait for ever', async () => {
+test('sends a change that may wait after its time', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   outbox.add(key('x'), cause('x', '1'), 20);
   expect(versions((await attempt()).changes)).toEqual(['x 1']);
 });
 
-test('a key that is on its way is sent again only after that', async () => {
+test('sends a key again only after the attempt under way', async () => {
   const { outbox, attempt, attempts } = outboxWithAttempts();
   outbox.add(key('x'), cause('x', '1'));
   const first = await attempt();
@@ -79,7 +79,7 @@ test('a key that is on its way is sent again only after that', async () => {
   expect(versions((await attempt()).changes)).toEqual(['x 2']);
 });
 
-test('a failed attempt is repeated before anything newer, with the latest versions', async () => {
+test('repeats a failed attempt before newer changes, with the latest versions', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   outbox.add(key('x'), cause('x', '1'));
   outbox.add(key('y'), cause('y', '2'));
@@ -90,7 +90,7 @@ test('a failed attempt is repeated before anything newer, with the latest versio
   expect(versions((await attempt()).changes)).toEqual(['x 1', 'y 4', 'z 3']);
 });
 
-test('of an attempt that failed in part, only what the queue does not have is repeated', async () => {
+test('repeats only the unsent changes of a partly failed attempt', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   outbox.add(key('x'), cause('x', '1'));
   outbox.add(key('y'), cause('y', '2'));
@@ -99,7 +99,7 @@ test('of an attempt that failed in part, only what the queue does not have is re
   expect(versions((await attempt()).changes)).toEqual(['y 2']);
 });
 
-test('no attempt that may have arrived can be mistaken for one with newer news', async () => {
+test('never repeats the id of an attempt that may have arrived when there are newer causes', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   const seen: unknown[] = [];
   outbox.add(key('x'), cause('b', '1'));
@@ -113,7 +113,7 @@ test('no attempt that may have arrived can be mistaken for one with newer news',
   expect(new Set(seen.map((changes) => JSON.stringify(changes))).size).toBe(4);
 });
 
-test('everything that was added is sent before sent() resolves', async () => {
+test('sent() resolves when everything that was added is sent', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   let done = false;
   outbox.add(key('x'), cause('x', '1'));
@@ -129,7 +129,7 @@ test('everything that was added is sent before sent() resolves', async () => {
   expect(versions((await attempt()).changes)).toEqual(['y 2']);
 });
 
-test('a resync beside a change is the change', async () => {
+test('drops a resync beside a change', async () => {
   const { outbox, attempt } = outboxWithAttempts();
   outbox.add(key('x'), { type: 'resync', epoch: 7 });
   outbox.add(key('x'), cause('x', '1'));
@@ -137,7 +137,7 @@ test('a resync beside a change is the change', async () => {
   expect(versions((await attempt()).changes)).toEqual(['x 1', 'y resync']);
 });
 
-test('many changes go in several attempts', async () => {
+test('splits many changes into several attempts', async () => {
   const { outbox, attempt } = outboxWithAttempts(20);
   for (let index = 0; index < 501; index++) outbox.add(key(`x${index}`), cause('x', '1'));
   const first = await attempt();

@@ -8,26 +8,26 @@ import { createBackoff } from './backoff.ts';
 import { addCause, type Causes, coalesced } from './coalesce.ts';
 import type { Timing } from './timing.ts';
 
-/** Changes of one function on their way to its queue: what is in here is tried until the queue has it. */
+/** Holds the changes of one function until its queue has accepted them. */
 export interface Outbox {
-  /** @param mayWaitMs how long it may wait for others of its key; default: the time in which changes are gathered */
+  /** @param mayWaitMs how long it may wait for other changes of its key; default: the debounce time */
   add(key: ReconcileKey, cause: Cause, mayWaitMs?: number): void;
-  /** Resolves when the queue has everything that was added so far; never when the outbox is stopped before. */
+  /** Resolves when the queue has everything that was added so far; never if the outbox is stopped first. */
   sent(): Promise<void>;
-  /** Number of keys that wait. */
+  /** Returns the number of keys that wait. */
   size(): number;
-  /** Why the last attempt failed; undefined when it did not. */
+  /** Returns why the last attempt failed; undefined if it succeeded. */
   problem(): string | undefined;
-  /** When the last attempt ended, or an idle outbox got something to do; epoch ms. */
+  /** Returns when the last attempt ended, or an idle outbox got its first change; epoch ms. */
   lastTurn(): number;
-  /** Ends after the attempt that is under way; what waits is dropped, a restart sees it again. */
+  /** Ends after the attempt under way. Drops waiting changes: after a restart the first list finds them. */
   stop(): Promise<void>;
 }
 
-/** What an outbox needs: whose changes it sends, how, and at what pace. */
+/** Whose changes an outbox sends, how, and at what pace. */
 export interface OutboxOptions {
   function: string;
-  /** Returns when the queue has all of them; an error may tell in `unsent` which ones it does not have. */
+  /** Returns when the queue has accepted all of them; an error may list in `unsent` those that it has not. */
   send(changes: ChangeRequest[]): Promise<void>;
   log: Log;
   metrics: Metrics;
@@ -37,16 +37,16 @@ export interface OutboxOptions {
 interface Waiting {
   key: ReconcileKey;
   causes: Causes;
-  /** Number of the add that made it wait. */
+  /** Number of the first `add` of this key. */
   since: number;
-  /** When it is to be sent; epoch ms. */
+  /** When it is due; epoch ms. */
   due: number;
 }
 
-/** Changes that are handed over at once; the sender cuts them into the queue's batches. */
+/** The most changes in one attempt; the sender splits them into the queue's batches. */
 const mostAtOnce = 500;
 
-/** Changes of one function on their way to its queue: gathered by key, sent, and tried again until the queue has them. */
+/** Gathers the changes of one function by key, sends them, and retries until the queue has accepted them. */
 export function createOutbox({ function: name, send, log, metrics, timing }: OutboxOptions): Outbox {
   let waiting = new Map<string, Waiting>();
   let running: Promise<void> | undefined;
@@ -59,7 +59,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   let sleepsUntil = 0;
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
 
-  /** One attempt at a time: a key that is on its way is not sent again before that has ended, so its order is kept. */
+  /** Makes one attempt at a time, so that changes of a key stay in order. */
   const run = async () => {
     await untilDue();
     while (waiting.size > 0 && !stopped.signal.aborted) {
@@ -77,12 +77,12 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
         failed(unsentOf(batch, error), error, delay);
         await sleep(delay, stopped.signal);
       }
-      tellListeners();
+      notifyListeners();
     }
     running = undefined;
   };
 
-  /** Until the first of them is due; ends early when something is added that is due sooner. */
+  /** Waits until the first change is due, or a change is added that is due sooner. */
   const untilDue = async () => {
     sooner = new AbortController();
     sleepsUntil = firstDue(waiting);
@@ -97,7 +97,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
     metrics.count('watcher_changes_total', { function: name }, count);
   };
 
-  const tellListeners = () => {
+  const notifyListeners = () => {
     const first = waiting.values().next().value;
     sentListeners = sentListeners.filter(({ until, resolve }) => {
       if (first !== undefined && first.since <= until) return true;
@@ -117,7 +117,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
     problem = errorMessage(error);
     lastTurn = Date.now();
     metrics.count('watcher_send_failures_total', { function: name });
-    log.warn('changes could not be sent', { function: name, error: problem, retryInMs: Math.round(delay) });
+    log.warn('send failed', { function: name, error: problem, retryInMs: Math.round(delay) });
   };
 
   return {
@@ -151,7 +151,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   };
 }
 
-/** What is due, and with it what will be within the given time; nothing before something is. */
+/** Returns the due changes, and with them those due within the given time; nothing before one is due. */
 function dueIn(waiting: ReadonlyMap<string, Waiting>, most: number, withinMs: number): [string, Waiting][] {
   const now = Date.now();
   if (firstDue(waiting) > now) return [];
@@ -169,7 +169,7 @@ function firstDue(waiting: ReadonlyMap<string, Waiting>): number {
   return first;
 }
 
-/** All of them, unless the error tells which ones the queue does not have. */
+/** Returns the changes that the error lists as unsent, or else all of them. */
 function unsentOf(batch: [string, Waiting][], error: unknown): [string, Waiting][] {
   const { unsent } = error as { unsent?: ChangeRequest[] };
   if (!Array.isArray(unsent)) return batch;

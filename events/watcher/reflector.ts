@@ -11,19 +11,19 @@ import type { Selection } from './selections.ts';
 import { between, type Timing } from './timing.ts';
 import type { Tracker } from './tracker.ts';
 
-/** Keeps a tracker up to date with one selection, for ever. */
+/** Keeps a tracker up to date with one selection. */
 export interface Reflector {
-  /** Returns when the signal aborts, and never throws. */
+  /** Returns when the signal aborts; never throws. */
   run(signal: AbortSignal): Promise<void>;
-  /** Whether the first list is complete. */
+  /** Returns true when the first list is complete. */
   listed(): boolean;
-  /** Why it does not get on; undefined while it does. */
+  /** Returns why it makes no progress; undefined while it does. */
   problem(): string | undefined;
-  /** When it last got a page, an event, a bookmark or a refusal; epoch ms. */
+  /** Returns when it last received a page, an event, a bookmark or an error; epoch ms. */
   lastTurn(): number;
 }
 
-/** What a reflector follows, and whom it tells. */
+/** What a reflector follows, and where it reports. */
 export interface ReflectorOptions {
   selection: Selection;
   tracker: Tracker;
@@ -35,10 +35,10 @@ export interface ReflectorOptions {
   timing: Timing;
 }
 
-/** Pages of this size keep memory flat with any number of objects. */
+/** Pages of this size keep memory flat for any number of objects. */
 const pageSize = 500;
 
-/** Lists one selection of a cluster and watches it from there, for as long as the watcher runs. */
+/** Lists one selection of a cluster and watches it from there, as long as the watcher runs. */
 export function createReflector(options: ReflectorOptions): Reflector {
   const { selection, tracker, timing, metrics } = options;
   const labels = { cluster: selection.cluster, resource: selection.resource.plural };
@@ -105,7 +105,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
       metrics.count('watcher_watches_total', { ...labels, end });
     }
     turn();
-    // A server that ends every watch at once must not be asked in a loop.
+    // Without a wait, a server that ends every watch at once would be asked in a loop.
     if (Date.now() - started < timing.shortWatchMs) await sleep(backoff.next(), signal);
   };
 
@@ -115,7 +115,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     lastTurn = Date.now();
     problem = errorMessage(error);
     const fields = { error: problem, retryInMs: Math.round(delay) };
-    if (error instanceof GoneError) log.info('the watch is too old, listing again', fields);
+    if (error instanceof GoneError) log.info('watch expired', fields);
     else log.warn('list or watch failed', fields);
     await sleep(delay, signal);
   };

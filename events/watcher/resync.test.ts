@@ -22,7 +22,7 @@ function dueAt(times: number[], all = keys): { namespaces: string[]; epochs: num
 const every = (stepMs: number, count: number, from = 1_786_000_003_000) =>
   Array.from({ length: count + 1 }, (_, index) => from + index * stepMs);
 
-test('every key comes exactly once in a period, evenly spread over it', () => {
+test('sends every key exactly once per period, evenly spread', () => {
   const ticks = dueAt(every(10_000, 360));
   const namespaces = ticks.flatMap((tick) => tick.namespaces);
   expect(namespaces).toHaveLength(3600);
@@ -35,7 +35,7 @@ test('every key comes exactly once in a period, evenly spread over it', () => {
   }
 });
 
-test('the next period brings the same keys at the same places with the next epoch', () => {
+test('sends the keys of the next period in the same slots with the next epoch', () => {
   const ticks = dueAt(every(10_000, 720));
   for (let index = 0; index < 360; index++) {
     const [one, next] = [ticks[index], ticks[index + 360]];
@@ -44,21 +44,21 @@ test('the next period brings the same keys at the same places with the next epoc
   }
 });
 
-test('ticks that come late lose no key, and a sleep of days brings each key once', () => {
+test('loses no key when ticks are late, and sends each key once after days without ticks', () => {
   const [late] = dueAt([0, 3_600_000]);
   expect(new Set(late?.namespaces).size).toBe(3600);
   const [later] = dueAt([0, 86_400_000 * 3]);
   expect(later?.namespaces).toHaveLength(3600);
 });
 
-test('a clock that goes back sends nothing twice', () => {
+test('sends nothing twice when the clock is set back', () => {
   const [first, back, again] = dueAt([3_600_000, 5_400_000, 4_000_000, 5_400_000]);
   expect(first?.namespaces).not.toHaveLength(0);
   expect(back?.namespaces).toEqual([]);
   expect(again?.namespaces).toEqual([]);
 });
 
-test('a key that several objects stand for comes once', () => {
+test('sends a key of several objects once', () => {
   const [tick] = dueAt([0, 3_600_000], [...keys, ...keys]);
   expect(tick?.namespaces).toHaveLength(3600);
 });

@@ -1,16 +1,16 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 
-/** The parts that a resync period is cut into; each key belongs to one of them, for ever. */
+/** A resync period has this many slots; each key always belongs to the same one. */
 const slotsPerPeriod = 360;
 
-/** Which keys are due, so that each comes once per period and all of them are spread evenly over it. */
+/** Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. */
 export interface Resync {
-  /** How often `due` should be asked, in ms. */
+  /** How often `due` should be called, in ms. */
   everyMs: number;
-  /** The cause for all keys of `all` whose slot has come since the last time, at most a period ago. */
+  /** Returns the keys of `all` whose slot is among `slots`, each with its cause. */
   due(functionName: string, all: Iterable<ReconcileKey>, slots: Slots): Iterable<{ key: ReconcileKey; cause: Cause }>;
-  /** The slots that have passed since the last call. */
+  /** Returns the slots that have passed since the last call, at most a period. */
   advance(nowMs: number): Slots;
 }
 
@@ -21,7 +21,7 @@ export interface Slots {
 }
 
 /**
- * A key's slot follows from its name alone, so a restart neither repeats nor forgets anybody.
+ * A key's slot follows from its name alone, so a restart neither repeats nor skips a key.
  * @param startMs epoch ms
  */
 export function createResync(periodSeconds: number, startMs: number): Resync {
@@ -53,7 +53,7 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-/** FNV-1a, 32 bits: 50 ns for a key, and every key is asked for its slot every ten seconds. */
+/** FNV-1a, 32 bits: 50 ns for a key, and the slot of every key is computed every ten seconds. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

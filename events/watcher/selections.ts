@@ -9,13 +9,13 @@ export interface WatchedClusters {
   seeds: string[];
 }
 
-/** One function's interest in a selection. */
+/** One function's subscription to a selection. */
 export interface Subscriber {
   function: string;
   subscription: Subscription;
 }
 
-/** What one list and watch covers, however many functions have subscribed to it. */
+/** The objects of one list and watch, shared by all functions that subscribed to it. */
 export interface Selection {
   cluster: string;
   resource: Resource;
@@ -25,7 +25,7 @@ export interface Selection {
   subscribers: Subscriber[];
 }
 
-/** The fewest lists and watches that serve all subscriptions. */
+/** Returns the fewest lists and watches that serve all subscriptions. */
 export function selectionsOf(definitions: FunctionDefinition[], clusters: WatchedClusters): Selection[] {
   const selections = new Map<string, Selection>();
   for (const definition of definitions) {
@@ -36,7 +36,7 @@ export function selectionsOf(definitions: FunctionDefinition[], clusters: Watche
         const known = selections.get(text) ?? selection;
         selections.set(text, known);
         known.subscribers.push({ function: definition.name, subscription });
-        // One list serves both who needs the whole object and who does not.
+        // One list serves subscribers of whole objects and of metadata.
         known.metadataOnly &&= selection.metadataOnly;
       }
     }
@@ -51,7 +51,7 @@ function clustersOf(subscription: Subscription, { garden, seeds }: WatchedCluste
 
 function selectionOf(cluster: string, subscription: Subscription): Selection {
   const { resource, fieldSelector, labelSelector } = subscription;
-  // Whatever a definition says: the content of a Secret never reaches the watcher.
+  // The content of a Secret never reaches the watcher, whatever the definition says.
   const metadataOnly = subscription.metadataOnly === true || resource.kind === resources.secrets.kind;
   return { cluster, resource, fieldSelector, labelSelector, metadataOnly, subscribers: [] };
 }

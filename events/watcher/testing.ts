@@ -12,7 +12,7 @@ import { createWatcher, type WatcherOptions } from './watcher.ts';
 
 type Event = { type: string; object: KubeObject };
 
-/** Times that let a test end soon. */
+/** Short times for quick tests. */
 export const quick: Timing = {
   debounceMs: 1,
   backoffMs: 5,
@@ -76,7 +76,7 @@ export async function startListWatch() {
     watchRequests: () => server.requests.filter(({ url }) => url.searchParams.get('watch') === 'true'),
     listRequests: () => server.requests.filter(({ url }) => url.searchParams.get('watch') !== 'true'),
     openWatches: () => watches.size,
-    /** Creates or changes an object; its uid stays unless another one is given. */
+    /** Creates or changes an object; keeps its uid unless another one is given. */
     put(resource: Resource, object: Partial<KubeObject> & Pick<KubeObject, 'metadata'>): KubeObject {
       const path = collectionOf(resource);
       const name = `${object.metadata.namespace}/${object.metadata.name}`;
@@ -108,12 +108,12 @@ export async function startListWatch() {
       for (const watch of watches) if (watch.path === collectionOf(resource)) write(watch.response, event);
       return resourceVersion;
     },
-    /** Everything that happened until now can no longer be watched. */
+    /** Forgets the past events: a watch from there gets 410. */
     compact() {
       history.length = 0;
       oldest = version;
     },
-    /** Ends all watches as an API server does when their time is over. */
+    /** Ends all watches, as an API server does after their time limit. */
     endWatches() {
       for (const { response } of watches) response.end();
     },
@@ -184,7 +184,7 @@ export function definition(name: string, subscriptions: Subscription[]): Functio
   return { name, description: '', subscriptions, resync: true, sends: false, rights };
 }
 
-/** A watcher of one seed (unless told otherwise) with what it sent. */
+/** A watcher, by default of one seed, and what it sent. */
 export function watching(
   api: Pick<ListWatch, 'client'>,
   definitions: FunctionDefinition[],
@@ -207,7 +207,7 @@ export function watching(
     ...watcher,
     sent,
     lines,
-    /** What was sent, short: `function namespace/name because Kind name`. */
+    /** The changes that were sent: `function namespace/name because Kind name`. */
     short: () =>
       sent.map(({ function: name, key, cause }) => {
         const why =
@@ -218,7 +218,7 @@ export function watching(
   };
 }
 
-/** Waits until the check holds. The default, a second, is not enough on a machine that is busy. */
+/** Waits until the check holds. The default of one second is too short on a busy machine. */
 export function until(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 15_000, interval: 10 });
 }

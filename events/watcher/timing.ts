@@ -1,18 +1,18 @@
-/** Times in ms; tests shorten them. */
+/** Times in ms; tests use shorter ones. */
 export interface Timing {
-  /** How long changes of one key are gathered before they are sent: five objects of a Shoot change within it. */
+  /** How long changes of one key are gathered: the five objects of a Shoot change within this time. */
   debounceMs: number;
-  /** First limit of the back-off. */
+  /** Initial limit of the back-off. */
   backoffMs: number;
-  /** Last limit of the back-off. */
+  /** Final limit of the back-off. */
   backoffCapMs: number;
-  /** Bookmarks come every minute: a watch without any sign for longer, chosen anew between these, is dead. */
+  /** Bookmarks arrive every minute: a watch that is silent for a random time between these is considered dead. */
   inactivityMs: [number, number];
-  /** A watch that ends sooner counts as a failure, or a server that ends each at once would be asked in a loop. */
+  /** A watch that ends sooner counts as a failure: a server that ends every watch at once must not be asked in a loop. */
   shortWatchMs: number;
-  /** Time limit of one watch in seconds, chosen anew between these, so that watches move to new API servers. */
+  /** Time limit of one watch in seconds, random between these, so that watches move to new API servers. */
   watchSeconds: [number, number];
-  /** Without any step for longer, a loop is stuck: every wait in it is shorter. */
+  /** A loop without progress for longer is stuck: every wait in it is shorter. */
   stuckMs: number;
 }
 
@@ -27,7 +27,7 @@ export const defaultTiming: Timing = {
   stuckMs: 600_000,
 };
 
-/** Any number between the two. */
+/** Returns a random number between the two. */
 export function between([from, to]: [number, number]): number {
   return from + Math.random() * (to - from);
 }

@@ -1,33 +1,33 @@
+import { hash } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-import { fingerprint } from './fingerprint.ts';
 import type { Selection, Subscriber } from './selections.ts';
 
 /**
- * Where changes go; it must not lose any, because what was handed over counts as seen.
+ * Takes a change over and must not lose it: the tracker counts it as seen.
  * @param mayWaitMs as in the subscription
  */
 export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => void;
 
-/** What is remembered of the objects of one selection: never the objects. */
+/** Remembers fingerprints of the objects of one selection, never the objects, and emits a change when one differs. */
 export interface Tracker {
-  /** An object as listed, added or modified. */
+  /** Takes an object as listed, added or modified. */
   observe(object: KubeObject): void;
-  /** An object as it was when it was deleted. */
+  /** Takes the last version of a deleted object. */
   remove(object: KubeObject): void;
-  /** Begins a list; `complete` then finds what vanished since the last one. */
+  /** Begins a list; `complete` then finds the objects that vanished since the last one. */
   beginList(): { complete(resourceVersion: string): void };
-  /** Number of remembered objects. */
+  /** Returns the number of remembered objects. */
   size(): number;
-  /** The keys that a function has to do with, with repetitions. */
+  /** Returns the keys of a function, with repetitions. */
   keys(functionName: string): Iterable<ReconcileKey>;
 }
 
-/** One of 50,000: numbers side by side, and keys shared with every object that stands for the same ones. */
+/** One of 50,000, so it is small: numbers in one array, and keys shared with every object that has the same keys. */
 interface Entry {
   uid: string;
-  /** Number of the list that had it last. */
+  /** Number of the last list that contained it. */
   list: number;
   /** By subscriber; NaN where the object does not match. */
   fingerprints: number[];
@@ -35,7 +35,7 @@ interface Entry {
   keys: readonly ReconcileKey[][];
 }
 
-/** What one subscriber makes of an object. */
+/** What a subscriber's definition returns for an object. */
 interface Mark {
   fingerprint: number;
   keys: ReconcileKey[];
@@ -43,11 +43,11 @@ interface Mark {
 
 const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 
-/** Stands for all versions that are no news; fingerprints are never negative. */
+/** The fingerprint of all versions that are no news; other fingerprints are never negative. */
 const NO_NEWS = -1;
 
 /**
- * @param onError an object that a definition cannot deal with; it is left out until it changes
+ * @param onError called when a definition fails for an object, which is then skipped until it changes
  */
 export function createTracker(
   { cluster, resource, subscribers }: Selection,
@@ -71,7 +71,7 @@ export function createTracker(
     }
   };
 
-  const causeOf = (text: string, uid: string, resourceVersion: string, deleted?: true): Cause => {
+  const causeFor = (text: string, uid: string, resourceVersion: string, deleted?: true): Cause => {
     const [namespace = '', name = ''] = text.split('/');
     const cause = { type: 'object', cluster, kind: resource.kind, name, uid, resourceVersion } as const;
     return { ...cause, ...(namespace !== '' && { namespace }), ...(deleted && { deleted }) };
@@ -79,7 +79,7 @@ export function createTracker(
 
   const forget = (text: string, entry: Entry, resourceVersion: string) => {
     entries.delete(text);
-    const cause = causeOf(text, entry.uid, resourceVersion, true);
+    const cause = causeFor(text, entry.uid, resourceVersion, true);
     subscribers.forEach((subscriber, index) => {
       for (const key of entry.keys[index] ?? []) emit(subscriber.function, key, cause);
     });
@@ -91,7 +91,7 @@ export function createTracker(
       const { uid = '', resourceVersion = '' } = object.metadata;
       const old = entries.get(text);
       const marks = subscribers.map((subscriber, index) => markOf(subscriber, object) ?? markIn(old, index));
-      // Where the API server cannot select narrowly, most objects concern nobody.
+      // Where the API server cannot select narrowly, most objects match no subscriber.
       if (marks.every((mark) => Number.isNaN(mark.fingerprint))) entries.delete(text);
       else {
         const keys = share(marks.map((mark) => mark.keys));
@@ -102,7 +102,7 @@ export function createTracker(
         const subscriber = subscribers[index];
         if (subscriber === undefined || mark.fingerprint === NO_NEWS) return;
         if (Object.is(mark.fingerprint, before.fingerprint)) return;
-        const cause = causeOf(text, uid, resourceVersion);
+        const cause = causeFor(text, uid, resourceVersion);
         for (const key of union(before.keys, mark.keys)) {
           emit(subscriber.function, key, cause, subscriber.subscription.mayWaitMs);
         }
@@ -134,6 +134,16 @@ export function createTracker(
   };
 }
 
+/**
+ * Returns 48 bits that differ when the object was recreated, its deletion began, its keys changed, or a field changed
+ * that wakes the function. A number: a text of the same length takes four times the memory.
+ */
+function fingerprint(object: KubeObject, keys: ReconcileKey[], wakes: unknown): number {
+  const { uid, deletionTimestamp } = object.metadata;
+  const text = JSON.stringify([uid, deletionTimestamp !== undefined, keys, wakes]);
+  return Number.parseInt(hash('sha1', text, 'hex').slice(0, 12), 16);
+}
+
 function textOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
@@ -143,17 +153,17 @@ function markIn(entry: Entry | undefined, index: number): Mark {
   return value === undefined ? noMark : { fingerprint: value, keys: entry?.keys[index] ?? [] };
 }
 
-/** Both the keys that an object stood for and those that it stands for now have to hear of it. */
+/** A change concerns the object's former keys and its present ones. */
 function union(old: ReconcileKey[], current: ReconcileKey[]): Iterable<ReconcileKey> {
   if (old.length === 0) return current;
   return new Map([...old, ...current].map((key) => [keyText(key), key])).values();
 }
 
-/** Equal keys become the same value: the four ManagedResources of a Shoot stand for one Extension, for each function. */
+/** Replaces equal keys by one value: the four ManagedResources of a Shoot have the key of one Extension. */
 function createSharing(entries: ReadonlyMap<string, unknown>) {
   const known = new Map<string, readonly ReconcileKey[][]>();
   return (keys: readonly ReconcileKey[][]): readonly ReconcileKey[][] => {
-    // Of keys that are gone for good nothing must stay; who starts anew only shares less for a while.
+    // Drops the keys of deleted objects. After this, live objects share fewer keys for a while.
     if (known.size > 1000 + 2 * entries.size) known.clear();
     const text = JSON.stringify(keys);
     const shared = known.get(text) ?? keys;

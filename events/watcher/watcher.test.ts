@@ -17,10 +17,10 @@ import {
 
 const { clusters, configMaps, extensions, managedResources, secrets } = resources;
 
-/** Nothing more comes: what would have come is there within a few debounce times. */
+/** Waits a few debounce times, after which every change is sent. */
 const settled = () => wait(60);
 
-test('subscriptions to the same objects share one list and one watch', async () => {
+test('shares one list and watch among subscriptions to the same objects', async () => {
   await using api = await startListWatch();
   api.put(extensions, extension('a'));
   await using watcher = watching(api, [onExtensions('one'), onExtensions('two')]);
@@ -50,7 +50,7 @@ test('lists page by page and watches from there, with bookmarks and a time limit
   ]);
 });
 
-test('the garden and several seeds are served, each with its own subscriptions', async () => {
+test('serves the garden and several seeds, each with its own subscriptions', async () => {
   await using api = await startListWatch();
   api.put(extensions, extension('a'));
   api.put(configMaps, { metadata: { namespace: 'garden-foo', name: 'flux-config' } });
@@ -75,7 +75,7 @@ test('the garden and several seeds are served, each with its own subscriptions',
   );
 });
 
-test("a Secret's content never leaves the API server", async () => {
+test('never reads the content of a Secret', async () => {
   await using api = await startListWatch();
   api.put(secrets, { metadata: { namespace: 'garden-foo', name: 'flux-source' } });
   const keys = definition('keys', [
@@ -95,7 +95,7 @@ test("a Secret's content never leaves the API server", async () => {
   expect(watcher.short()).toEqual(['keys garden-foo/flux-config because Secret flux-source']);
 });
 
-test('a change of a field wakes whoever reads it, and nobody else', async () => {
+test('a changed field wakes only the functions that read it', async () => {
   await using api = await startListWatch();
   const conditions = onExtensions('sync-mode', {
     wakes: ({ status }) => (status as { conditions?: string })?.conditions,
@@ -113,7 +113,7 @@ test('a change of a field wakes whoever reads it, and nobody else', async () => 
   expect(watcher.short()).toEqual(['sync-mode a/shoot-flux because Extension shoot-flux']);
 });
 
-test('what is no news wakes nobody, and the same news wakes again after it', async () => {
+test('a version that is no news wakes no function, and the same news after it wakes again', async () => {
   await using api = await startListWatch();
   const asked = onExtensions('one', {
     isNews: ({ metadata }) => metadata.annotations?.operation !== undefined,
@@ -134,7 +134,7 @@ test('what is no news wakes nobody, and the same news wakes again after it', asy
   await until(() => expect(watcher.sent).toHaveLength(3));
 });
 
-test('an object that is being deleted, is deleted, and comes again under its name is noticed each time', async () => {
+test('notices the start of a deletion, its end, and a new object of the same name', async () => {
   await using api = await startListWatch();
   await using watcher = watching(api, [onExtensions()]);
   await until(() => expect(api.openWatches()).toBe(1));
@@ -159,7 +159,7 @@ test('an object that is being deleted, is deleted, and comes again under its nam
   ]);
 });
 
-test('an object that no longer matches, or stands for another key, wakes what it stood for', async () => {
+test('wakes the former key of an object that no longer matches or has another key', async () => {
   await using api = await startListWatch();
   const byLabel = onExtensions('one', {
     matches: ({ metadata }) => metadata.labels?.type !== 'other',
@@ -176,7 +176,7 @@ test('an object that no longer matches, or stands for another key, wakes what it
   expect(watcher.status().selections).toMatchObject([{ objects: 0 }]);
 });
 
-test('changes of one key at the same moment become one, which no earlier change can be mistaken for', async () => {
+test('merges simultaneous changes of a key into one that differs from every earlier change', async () => {
   await using api = await startListWatch();
   const mr = (name: string) => ({ metadata: { namespace: 'a', name } });
   for (const name of ['crds', 'controllers', 'secrets', 'sync']) api.put(managedResources, mr(name));
@@ -191,7 +191,7 @@ test('changes of one key at the same moment become one, which no earlier change 
   expect(second).toMatchObject({ type: 'object', name: 'crds', also: expect.any(String) });
 });
 
-test('an object that a definition cannot deal with stops nobody', async () => {
+test('skips an object for which a definition fails, and continues', async () => {
   await using api = await startListWatch();
   api.put(extensions, extension('broken'));
   api.put(extensions, extension('whole', { status: { state: {} } }));
@@ -204,7 +204,7 @@ test('an object that a definition cannot deal with stops nobody', async () => {
   expect(watcher.lines.join()).toContain('seed/broken/shoot-flux');
 });
 
-test('a watch continues where the last bookmark or event was', async () => {
+test('continues a watch after the last bookmark or event', async () => {
   await using api = await startListWatch();
   await using watcher = watching(api, [onExtensions()]);
   await until(() => expect(api.openWatches()).toBe(1));
@@ -220,7 +220,7 @@ test('a watch continues where the last bookmark or event was', async () => {
   expect(api.listRequests()).toHaveLength(1);
 });
 
-test('a silent watch is given up, one with bookmarks is not', async () => {
+test('ends a silent watch, but not one with bookmarks', async () => {
   await using api = await startListWatch();
   const timing = { ...quick, inactivityMs: [1000, 1000] satisfies [number, number] };
   await using watcher = watching(api, [onExtensions()], { timing });
@@ -235,7 +235,7 @@ test('a silent watch is given up, one with bookmarks is not', async () => {
   expect(watcher.status().selections[0]?.problem).toBeUndefined();
 });
 
-test('a server that ends every watch at once is not asked in a loop', async () => {
+test('waits between watches that the server ends at once', async () => {
   await using api = await startListWatch();
   const timing = { ...quick, shortWatchMs: 5000, backoffMs: 1e9, backoffCapMs: 1e9 };
   await using watcher = watching(api, [onExtensions()], { timing });
@@ -246,7 +246,7 @@ test('a server that ends every watch at once is not asked in a loop', async () =
   expect(watcher.ready()).toBe(true);
 });
 
-test('a server that asks for patience is not asked before', async () => {
+test('waits for Retry-After', async () => {
   await using api = await startListWatch();
   api.answerWith(refuse(429, 'TooManyRequests', { 'retry-after': '100' }));
   await using watcher = watching(api, [onExtensions()]);
@@ -255,7 +255,7 @@ test('a server that asks for patience is not asked before', async () => {
   expect(api.requests).toHaveLength(1);
 });
 
-test('410 leads to a new list, which finds what changed and what vanished', async () => {
+test('lists again after 410, and finds changed and vanished objects', async () => {
   await using api = await startListWatch();
   const gone = api.put(extensions, extension('gone'));
   api.put(extensions, extension('same'));
@@ -266,7 +266,7 @@ test('410 leads to a new list, which finds what changed and what vanished', asyn
   await until(() => expect(api.openWatches()).toBe(1));
   watcher.sent.length = 0;
 
-  // An outage: nothing gets through, and what happens meanwhile is compacted.
+  // An outage: no request succeeds, and events are compacted meanwhile.
   api.answerWith(refuse(503, 'ServiceUnavailable'));
   api.reset();
   await until(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
@@ -289,7 +289,7 @@ test('410 leads to a new list, which finds what changed and what vanished', asyn
   ]);
 });
 
-test('410 in the middle of a list leads to a new list', async () => {
+test('starts a list over after 410', async () => {
   await using api = await startListWatch();
   for (let index = 0; index < 600; index++) api.put(extensions, extension(`shoot-${index}`));
   let expired = 0;
@@ -340,7 +340,7 @@ test.each([
   await until(() => expect(watcher.short()).toEqual(['managed-resources a/shoot-flux because Extension shoot-flux']));
 });
 
-test('what could not be sent is sent later, and other functions do not wait for it', async () => {
+test('retries failed sends without delaying other functions', async () => {
   await using api = await startListWatch();
   const sent: ChangeRequest[] = [];
   let broken = true;
@@ -361,7 +361,7 @@ test('what could not be sent is sent later, and other functions do not wait for 
   await until(() => expect(watcher.ready()).toBe(true));
 });
 
-test('a dead seed blocks neither the others nor liveness, and the status names it', async () => {
+test('a dead seed blocks neither other seeds nor liveness, and the status names it', async () => {
   await using api = await startListWatch();
   api.put(extensions, extension('a'));
   const dead = createKubeClient({ server: 'https://127.0.0.1:1', token: 'x' });
@@ -384,7 +384,7 @@ test('a dead seed blocks neither the others nor liveness, and the status names i
   expect(watcher.alive()).toBe(true);
 });
 
-test('a loop that is stuck is not alive', async () => {
+test('is not alive while a loop is stuck', async () => {
   await using api = await startListWatch();
   const watcher = watching(api, [onExtensions()], {
     kube: () => new Promise<never>(() => {}),
@@ -394,7 +394,7 @@ test('a loop that is stuck is not alive', async () => {
   await watcher.stop();
 });
 
-test('a queue that never answers is not alive', async () => {
+test('is not alive while the queue never answers', async () => {
   await using api = await startListWatch();
   let answer = () => {};
   const send = () =>
@@ -409,7 +409,7 @@ test('a queue that never answers is not alive', async () => {
   await watcher.stop();
 });
 
-test('after stop nothing is asked, and nothing is sent', async () => {
+test('sends no request and no change after stop', async () => {
   await using api = await startListWatch();
   const watcher = watching(api, [
     onExtensions(),
@@ -425,7 +425,7 @@ test('after stop nothing is asked, and nothing is sent', async () => {
   expect(watcher.sent).toEqual([]);
 });
 
-test('stop does not wait for a server that does not answer, nor for a back-off', async () => {
+test('stop waits neither for a silent server nor for a back-off', async () => {
   await using api = await startListWatch();
   api.answerWith(() => true);
   const hanging = watching(api, [onExtensions()]);
@@ -437,7 +437,7 @@ test('stop does not wait for a server that does not answer, nor for a back-off',
   await waiting.stop();
 });
 
-test('resync sends every key of the functions that want it', async () => {
+test('resync sends every key of the functions that ask for it', async () => {
   await using api = await startListWatch();
   for (let index = 0; index < 5; index++) api.put(extensions, extension(`shoot-${index}`));
   const never = { ...onExtensions('never'), resync: false };

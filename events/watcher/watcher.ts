@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { errorMessage } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
@@ -6,7 +7,6 @@ import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { keepHeapSmall } from './memory.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createReflector, type Reflector } from './reflector.ts';
 import { createResync } from './resync.ts';
@@ -16,51 +16,51 @@ import { createTracker, type Emit, type Tracker } from './tracker.ts';
 
 export type { WatchedClusters } from './selections.ts';
 
-/** What is watched for whom, and where changes go. */
+/** What is watched for which functions, and how changes are sent. */
 export interface WatcherOptions {
   definitions: FunctionDefinition[];
   clusters: WatchedClusters;
   kube(cluster: string): Promise<KubeClient>;
   /**
-   * Hands changes of one function to its queue; returns when the queue has all of them. After an error they are tried
-   * again: those in the error's `unsent`, when it has one.
+   * Sends changes of one function to its queue (`events/sqs/sender.ts`); returns when the queue has accepted all of
+   * them. After an error the changes in the error's `unsent`, or else all of them, are sent again.
    */
   send(changes: ChangeRequest[]): Promise<void>;
   log: Log;
   metrics: Metrics;
-  /** Period in which every key of functions with `resync` comes once. Default one hour. */
+  /** Period in which every key of functions with `resync` is sent once. Default one hour. */
   resyncSeconds?: number;
   /** For tests. */
   timing?: Partial<Timing>;
 }
 
-/** One list and watch, for people and for `/readyz`. */
+/** The status of one list and watch, for people and for `/readyz`. */
 export interface SelectionStatus {
   cluster: string;
   resource: string;
   selector?: string | undefined;
-  /** Whether the first list is complete and its changes are in the queues. */
+  /** True when the first list is complete and its changes are in the queues. */
   synced: boolean;
   objects: number;
-  /** Why it does not get on. */
+  /** Why it makes no progress. */
   problem?: string | undefined;
 }
 
-/** How far a watcher is. */
+/** The progress of a watcher. */
 export interface WatcherStatus {
   selections: SelectionStatus[];
-  /** Keys that wait to be sent, by function. */
+  /** Number of keys that wait to be sent, by function. */
   outboxes: { function: string; waiting: number; problem?: string | undefined }[];
 }
 
 /** All lists and watches of one process. */
 export interface Watcher {
   start(): void;
-  /** Ends all loops; the attempt to send that is under way is waited for. */
+  /** Ends all loops, after the attempts to send that are under way. */
   stop(): Promise<void>;
-  /** The first sync of every selection is done. */
+  /** Returns true when the first sync of every selection is done. */
   ready(): boolean;
-  /** No loop is stuck. A cluster or queue that does not answer is no reason: a restart would not help. */
+  /** Returns true unless a loop is stuck. A cluster or queue that does not answer does not count: a restart would not help. */
   alive(): boolean;
   status(): WatcherStatus;
 }
@@ -72,7 +72,11 @@ interface Watched {
   synced: boolean;
 }
 
-/** Turns what happens in the garden and in seeds into changes; decides nothing, and keeps no object. */
+/**
+ * Turns events of the garden and of seeds into changes; decides nothing, and keeps no object. The path of a change: a
+ * reflector lists and watches a selection of objects; its tracker compares fingerprints and emits a key with a cause;
+ * the function's outbox gathers causes by key and sends them.
+ */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { definitions, clusters, log, metrics } = options;
   const timing = { ...defaultTiming, ...options.timing };
@@ -127,7 +131,7 @@ function watched(
   const { cluster, resource, subscribers } = selection;
   const tracker = createTracker(selection, emit, (name, { metadata }, error) => {
     const object = `${cluster}/${metadata.namespace ?? ''}/${metadata.name}`;
-    log.error('an object was left out', { function: name, kind: resource.kind, object, error: errorMessage(error) });
+    log.error('object skipped', { function: name, kind: resource.kind, object, error: errorMessage(error) });
   });
   const onListed = () => {
     const labels = { cluster, resource: resource.plural };
@@ -144,6 +148,16 @@ function watched(
   return result;
 }
 
+/**
+ * Keeps the young generation of this process at its initial size. A first sync creates hundreds of megabytes of short-
+ * lived objects, for which V8 would grow it to 96 MB and never shrink it: 325 MB RSS instead of 165 MB with 50,000
+ * objects, for a fifth more CPU. `--max-semi-space-size` would do the same, but only from the command line.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** Emits each key of functions with `resync` once per period, evenly spread. */
 async function runResync(
   { definitions, resyncSeconds = 3600 }: WatcherOptions,
   all: Watched[],

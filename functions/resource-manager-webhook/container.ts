@@ -1,6 +1,6 @@
 import { asObject, asString } from '../../shared/config/values.ts';
 import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
-import type { JsonPatchOperation } from '../../shared/kube/json-patch.ts';
+import type { JsonPatchOperation } from '../../shared/kube/admission.ts';
 
 /** The flag of the resource-manager that adds a namespace of the shoot to its target namespaces; repeatable. */
 const FLAG = '--extra-target-namespace';

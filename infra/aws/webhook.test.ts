@@ -42,11 +42,11 @@ describe('a webhook on Lambda', () => {
   });
 
   it.each([
-    ['nothing', null, 'The body is no JSON: post an AdmissionReview.\n'],
+    ['nothing', null, 'The body is not JSON: post an AdmissionReview.\n'],
     [
       'something else',
       '{}',
-      'The body is no AdmissionReview of admission.k8s.io/v1: list v1 in admissionReviewVersions.\n',
+      'The body is not an AdmissionReview of admission.k8s.io/v1: list v1 in admissionReviewVersions.\n',
     ],
   ])('answers %s with what is wrong', async (_, body, sentence) => {
     const answer = await (await lambdaOf('admission'))({ body, isBase64Encoded: false });

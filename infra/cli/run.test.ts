@@ -35,7 +35,7 @@ async function run(paths: Record<'garden' | 'seed', string>, ...args: string[]) 
 }
 
 test.each([
-  ['', 'is neither YAML nor JSON of a kubeconfig'],
+  ['', 'is not a kubeconfig in YAML or JSON'],
   [{ ...kubeconfig, 'current-context': 'elsewhere' }, 'current-context elsewhere is not among its contexts'],
 ])('does not start with an unusable kubeconfig: %j', async (seed, message) => {
   await using input = await files({ garden: kubeconfig, seed });

@@ -1,5 +1,4 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { FluxOptions } from './layer.ts';
 
 /** A field as the user wrote it: the object and the path in it. */
 export type Origin = Pick<ConfigIssue, 'object' | 'path'>;
@@ -44,7 +43,10 @@ function fieldOf(path: string): string {
  * Returns the origins of the options that a layer sets.
  * @param originAt the origin of an option, or of one entry of its list
  */
-export function optionOrigins(options: FluxOptions, originAt: (option: string, index?: number) => Origin): Origins {
+export function optionOrigins(
+  options: Readonly<Record<string, unknown>>,
+  originAt: (option: string, index?: number) => Origin,
+): Origins {
   const origins: Record<string, Origin> = {};
   // A component in both lists comes from `components`, and a repeated one from its first entry: the last one set wins.
   const { componentsExtra, ...others } = options;

@@ -55,8 +55,8 @@ test('stops with the signal of the run', async () => {
   await withShoot(runOf(seed, 'external', run.signal), async (client) => {
     const call = listNamespaces(client);
     run.abort();
-    await expect(call).rejects.toThrow('before the time for this run was over');
-    await expect(listNamespaces(client)).rejects.toThrow('before the time for this run was over');
+    await expect(call).rejects.toThrow('before the time limit of this run');
+    await expect(listNamespaces(client)).rejects.toThrow('before the time limit of this run');
   });
   seed.close();
 });

@@ -1,30 +1,36 @@
-import type { JsonPatchOperation } from './json-patch.ts';
+/** One operation of a JSON patch (RFC 6902); this product only adds. */
+export interface JsonPatchOperation {
+  op: 'add';
+  /** JSON pointer, for example `/spec/template/spec/containers/0/args/-`. */
+  path: string;
+  value: unknown;
+}
 
-/** What an API server asks before it stores an object; `object` and `oldObject` are as they came. */
+/** The request that an API server sends before it stores an object; `object` and `oldObject` are not validated. */
 export interface AdmissionRequest {
   uid: string;
   operation: string;
   namespace?: string | undefined;
   name?: string | undefined;
-  /** What is to be stored; absent for a deletion. */
+  /** The new object; absent for a deletion. */
   object?: unknown;
-  /** What is stored now; absent for a creation. */
+  /** The stored object; absent for a creation. */
   oldObject?: unknown;
 }
 
-/** One thing that is wrong, in the form of a `v1` Status. */
+/** One mistake, in the form of a `v1` Status. */
 export interface Cause {
   /** Path within the object. */
   field: string;
   message: string;
 }
 
-/** What is answered. A warning reaches whoever sent the request, also where it is allowed. */
+/** The answer. Warnings reach the client even if the request is allowed. */
 export type AdmissionAnswer =
   | { allowed: true; patch?: JsonPatchOperation[]; warnings?: string[] }
   | { allowed: false; code: number; reason: string; message: string; details?: RefusalDetails };
 
-/** Lets kubectl print a line for each cause. */
+/** Makes kubectl print a line for each cause. */
 export interface RefusalDetails {
   group: string;
   kind: string;
@@ -32,7 +38,7 @@ export interface RefusalDetails {
   causes: Cause[];
 }
 
-/** A request that was read, or one sentence about what is wrong with it. */
+/** The request, or one sentence about what is wrong with it. */
 export type ReadReview = { request: AdmissionRequest } | { problem: string };
 
 const API_VERSION = 'admission.k8s.io/v1';
@@ -44,16 +50,17 @@ export function readReview(text: string): ReadReview {
   try {
     review = JSON.parse(text);
   } catch {
-    // The parser's message quotes the body, and a Shoot may hold what is nobody's business.
-    return { problem: 'The body is no JSON: post an AdmissionReview.' };
+    // The parser's message quotes the body, and a Shoot may contain secrets.
+    return { problem: 'The body is not JSON: post an AdmissionReview.' };
   }
   if (!isObject(review) || review.apiVersion !== API_VERSION || review.kind !== KIND) {
-    return { problem: `The body is no ${KIND} of ${API_VERSION}: list v1 in admissionReviewVersions.` };
+    return { problem: `The body is not an ${KIND} of ${API_VERSION}: list v1 in admissionReviewVersions.` };
   }
   const { request } = review;
   if (!isObject(request)) return { problem: `The ${KIND} has no request: post one with a request.` };
   const { uid, operation, namespace, name, object, oldObject } = request;
-  if (typeof uid !== 'string' || uid === '') return { problem: 'request.uid is no text: every request needs a uid.' };
+  if (typeof uid !== 'string' || uid === '')
+    return { problem: 'request.uid is not a string: every request needs a uid.' };
   return {
     request: {
       uid,
@@ -65,7 +72,7 @@ export function readReview(text: string): ReadReview {
   };
 }
 
-/** The AdmissionReview that carries an answer. */
+/** Returns the AdmissionReview that carries an answer. */
 export function reviewOf({ uid }: Pick<AdmissionRequest, 'uid'>, answer: AdmissionAnswer): object {
   return { apiVersion: API_VERSION, kind: KIND, response: { uid, ...responseOf(answer) } };
 }
@@ -87,7 +94,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** An API server writes null where there is nothing. */
+/** Drops absent fields; an API server writes null for them. */
 function present(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -1,24 +1,24 @@
 import type { KubeObject, ObjectName, Resource } from './resource.ts';
 
-/** One page or all of a list. */
+/** A list, or one page of it. */
 export interface ObjectList<T = KubeObject> {
   items: T[];
   resourceVersion: string;
-  /** Set when more pages follow. */
+  /** Present when more pages follow. */
   continue?: string;
 }
 
-/** Which objects are listed, and how they arrive. */
+/** Which objects are listed, and how they are returned. */
 export interface ListOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Page size; absent: everything in one answer. */
+  /** Page size; default: everything in one page. */
   limit?: number;
   continue?: string | undefined;
   /** Only metadata (PartialObjectMetadata): Secret contents never leave the API server. */
   metadataOnly?: boolean | undefined;
-  /** Gets each object as it arrives; `items` of the answer is then empty. For lists that are too big for memory. */
+  /** Called with each object as it arrives; `items` is then empty. For lists that are too large for memory. */
   onItem?: ((object: KubeObject) => void) | undefined;
 }
 
@@ -33,13 +33,13 @@ export interface WatchOptions {
   signal: AbortSignal;
 }
 
-/** What happened to an object; a BOOKMARK only tells how far the watch has come. */
+/** An event of an object; a BOOKMARK only carries the resourceVersion that the watch has reached. */
 export interface WatchEvent {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   object: KubeObject;
 }
 
-/** In whose name is written, and which part of the object. */
+/** The field manager of a write, and the part of the object that is written. */
 export interface WriteOptions {
   /** Field manager; by convention `shoot-flux-<function>`. */
   fieldManager: string;
@@ -47,19 +47,19 @@ export interface WriteOptions {
   subresource?: 'status';
 }
 
-/** What a deletion asks for. */
+/** The conditions and the propagation of a deletion. */
 export interface DeleteOptions {
-  /** Refused with a ConflictError when the live object has another uid or resourceVersion. */
+  /** The deletion fails with a ConflictError if the live object has another uid or resourceVersion. */
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
 }
 
 /**
- * The small Kubernetes client of the functions (design 8): JSON over one keep-alive connection pool, typed errors of
- * `errors.ts`, no cache. Every call fails after its own time limit and when the context's signal aborts.
+ * The small Kubernetes client of the functions (decision 1): JSON over one keep-alive connection pool, the typed errors
+ * of `errors.ts`, no cache. Every call fails after its time limit, and when the context's signal aborts.
  */
 export interface KubeClient {
-  /** Absent (404) is `undefined`; every other failure throws. */
+  /** Returns undefined for 404; every other failure throws. */
   find<T extends KubeObject = KubeObject>(
     resource: Resource,
     name: ObjectName,
@@ -68,23 +68,23 @@ export interface KubeClient {
   list<T extends KubeObject = KubeObject>(resource: Resource, options?: ListOptions): Promise<ObjectList<T>>;
   /** Ends when the server closes the watch; throws typed errors (GoneError for 410, also as ERROR event). */
   watch(resource: Resource, options: WatchOptions): AsyncIterable<WatchEvent>;
-  /** AlreadyExistsError when it exists. */
+  /** @throws AlreadyExistsError */
   create<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
-  /** PUT; with `metadata.resourceVersion` it is refused (ConflictError) when the object changed. */
+  /** PUT. @throws ConflictError if `metadata.resourceVersion` is set and the object has changed */
   replace<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
-  /** Server-side apply; `force` takes fields over from other managers (default true). */
+  /** Server-side apply; `force` (default true) takes fields from other managers. */
   apply<T extends KubeObject = KubeObject>(
     resource: Resource,
     object: KubeObject,
     options: WriteOptions & { force?: boolean },
   ): Promise<T>;
-  /** JSON merge patch; put `metadata.resourceVersion` into it to guard it. */
+  /** JSON merge patch; a `metadata.resourceVersion` in it guards against concurrent changes. */
   mergePatch<T extends KubeObject = KubeObject>(
     resource: Resource,
     name: ObjectName,
     patch: unknown,
     options: WriteOptions,
   ): Promise<T>;
-  /** False when there was nothing to delete. */
+  /** Returns false if the object did not exist. */
   delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
 }

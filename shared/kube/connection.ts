@@ -1,21 +1,21 @@
 /**
- * A bearer token, or where the current one comes from. A function may cache; `refresh` is true when the API server has
- * refused the last one (401), and then the source is asked itself.
+ * A bearer token, or a function that returns the current one. The function may cache; `refresh` is true after a 401 and
+ * bypasses the cache.
  */
 export type TokenSource = string | ((refresh: boolean) => Promise<string>);
 
-/** How an API server is reached and who we are to it. */
+/** The address of an API server, and our credentials for it. */
 export interface Connection {
-  /** `https://host[:port][/path]`; plain HTTP is refused, tokens would travel in clear text. */
+  /** `https://host[:port][/path]`; plain HTTP is rejected, because tokens would travel in clear text. */
   server: string;
-  /** PEM; default: the authorities that Node trusts. */
+  /** PEM; default: the certificate authorities that Node trusts. */
   ca?: string | undefined;
-  /** Name that the certificate must have, when it is not the host's. */
+  /** Name in the server's certificate, if it differs from the host. */
   serverName?: string | undefined;
   token?: TokenSource | undefined;
   /** Client certificate and key, PEM. */
   cert?: string | undefined;
   key?: string | undefined;
-  /** True: any server certificate will do (kubeconfig `insecure-skip-tls-verify`). */
+  /** True: accepts any server certificate (kubeconfig `insecure-skip-tls-verify`). */
   insecure?: boolean | undefined;
 }

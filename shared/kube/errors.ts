@@ -1,12 +1,12 @@
 import { ShootFluxError } from '../errors.ts';
 
-/** What the API server or the way to it answered; `status` is 0 when no answer came. */
+/** A failed call: the API server's answer, or none, with `status` 0. */
 export class KubeError extends ShootFluxError {
   override name = 'KubeError';
   readonly status: number;
   /** `reason` of the Status object, for example `Forbidden`. */
   readonly reason: string;
-  /** From the Retry-After header. */
+  /** From the Retry-After header or the Status. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -22,17 +22,17 @@ export class KubeError extends ShootFluxError {
   }
 }
 
-/** 404: there is no such object, or no such kind of objects. */
+/** 404: the object, or its kind, does not exist. */
 export class NotFoundError extends KubeError {
   override name = 'NotFoundError';
 }
 
-/** The object changed since it was read, or another field manager owns a field (409 Conflict). */
+/** 409 Conflict: the object changed since it was read, or another field manager owns a field. */
 export class ConflictError extends KubeError {
   override name = 'ConflictError';
 }
 
-/** An object of this name is there already (409 AlreadyExists). */
+/** 409 AlreadyExists: an object of this name exists. */
 export class AlreadyExistsError extends KubeError {
   override name = 'AlreadyExistsError';
 }
@@ -42,7 +42,7 @@ export class ForbiddenError extends KubeError {
   override name = 'ForbiddenError';
 }
 
-/** 422: the API server refuses the object's content. */
+/** 422: the API server rejects the object's content. */
 export class InvalidError extends KubeError {
   override name = 'InvalidError';
 }
@@ -52,12 +52,12 @@ export class GoneError extends KubeError {
   override name = 'GoneError';
 }
 
-/** True for what the API server, or a webhook or policy that it asks, does not take, however often it is tried. */
+/** Returns true if the API server, a webhook or a policy rejects the request, so that a retry does not help. */
 export function isRefused(error: KubeError): boolean {
   return [400, 403, 422].includes(error.status);
 }
 
-/** No answer: connection refused, reset, time-out, TLS. */
+/** No answer: connection refused or reset, timeout, TLS. */
 export class UnreachableError extends KubeError {
   override name = 'UnreachableError';
 }

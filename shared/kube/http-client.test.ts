@@ -23,7 +23,7 @@ const { configMaps, extensions, secrets } = resources;
 const name = { namespace: 'shoot--foo--bar', name: 'shoot-flux' };
 const write = { fieldManager: 'shoot-flux-test' };
 
-/** A client and a server that answers everything in the same way. */
+/** A client, and a server that answers every request in the same way. */
 async function serverWith(answer: (request: SeenRequest, response: ServerResponse) => void, options = {}) {
   const server = await startTlsServer(answer);
   const client = createKubeClient(server.connection, options);
@@ -48,7 +48,7 @@ async function all(events: AsyncIterable<WatchEvent>): Promise<WatchEvent[]> {
   return seen;
 }
 
-test('each call is the request that the API conventions describe', async () => {
+test('sends the requests that the API conventions describe', async () => {
   await using api = await serverWith(echo);
   const { client, server } = api;
 
@@ -118,7 +118,7 @@ test('an object without a name never addresses the collection', async () => {
   expect(api.server.requests).toEqual([]);
 });
 
-test('lists tell the kind of built-in objects, the version and the next page', async () => {
+test('lists set the kind of built-in objects, the version and the next page', async () => {
   await using api = await serverWith((_, response) =>
     sendJson(response, 200, {
       items: [{ metadata: { name: 'a' } }],
@@ -132,7 +132,7 @@ test('lists tell the kind of built-in objects, the version and the next page', a
   });
 });
 
-test('only 404 is absence', async () => {
+test('treats only 404 as absence', async () => {
   let status = 404;
   await using api = await serverWith((_, response) => sendJson(response, status, statusBody(status, 'X', 'no')));
   expect(await api.client.find(extensions, name)).toBeUndefined();
@@ -142,7 +142,7 @@ test('only 404 is absence', async () => {
   await expect(api.client.find(extensions, name)).rejects.toBeInstanceOf(KubeError);
 });
 
-test('a 404 is absence only from an API server', async () => {
+test('treats a 404 as absence only from an API server', async () => {
   let headers = {};
   await using api = await serverWith((_, response) => response.writeHead(404, headers).end('404 page not found\n'));
   await expect(api.client.find(extensions, name)).rejects.toMatchObject({ name: 'KubeError', status: 404 });
@@ -157,7 +157,7 @@ test.each([
   [422, 'Invalid', InvalidError],
   [410, 'Expired', GoneError],
   [500, 'InternalError', KubeError],
-])('%s %s is a typed error that names method, resource and object', async (code, reason, type) => {
+])('throws a typed error for %s %s that names method, resource and object', async (code, reason, type) => {
   await using api = await serverWith((_, response) => sendJson(response, code, statusBody(code, reason, 'because')));
   const error = await api.client.mergePatch(extensions, name, {}, write).catch((thrown) => thrown);
   expect(error.constructor).toBe(type);
@@ -167,14 +167,14 @@ test.each([
   );
 });
 
-test('Retry-After is told in seconds', async () => {
+test('reads Retry-After in seconds', async () => {
   await using api = await serverWith((_, response) =>
     sendJson(response, 429, statusBody(429, 'TooManyRequests', 'slow down'), { 'retry-after': '7' }),
   );
   await expect(api.client.list(extensions)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 7 });
 });
 
-test('no answer about a Secret is quoted', async () => {
+test('quotes no answer about a Secret', async () => {
   const secret = 'cGFzc3dvcmQ=';
   let broken = false;
   await using api = await serverWith((_, response) =>
@@ -192,7 +192,7 @@ test('no answer about a Secret is quoted', async () => {
   }
 });
 
-test('what a webhook says of a Secret is not quoted, whatever code it chose', async () => {
+test("quotes no webhook's message about a Secret, whatever its code", async () => {
   const answers = [
     'admission webhook "policy.example.com" denied the request: password hunter2 is too short',
     "secrets \"flux-source\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: hunter2",
@@ -207,14 +207,14 @@ test('what a webhook says of a Secret is not quoted, whatever code it chose', as
   }
 });
 
-test("a proxy's page is an error without the page", async () => {
+test("does not quote a proxy's page in an error", async () => {
   await using api = await serverWith((_, response) => response.writeHead(502).end('<html>secret</html>'));
   const error = await api.client.find(extensions, name).catch((thrown) => thrown);
   expect(error).toMatchObject({ status: 502 });
   expect(error.message).not.toContain('html');
 });
 
-test('a silent server is unreachable after the time limit', async () => {
+test('reports a silent server as unreachable after the time limit', async () => {
   await using api = await serverWith(() => {}, { timeoutMs: 50 });
   await expect(api.client.find(extensions, name)).rejects.toMatchObject({
     name: 'UnreachableError',
@@ -222,7 +222,7 @@ test('a silent server is unreachable after the time limit', async () => {
   });
 });
 
-test('an answer that stops half way is unreachable after the time limit', async () => {
+test('reports an incomplete answer as unreachable after the time limit', async () => {
   await using api = await serverWith((_, response) => response.write('{"metadata":'), { timeoutMs: 50 });
   await expect(api.client.find(extensions, name)).rejects.toMatchObject({
     name: 'UnreachableError',
@@ -236,7 +236,7 @@ test("the run's signal ends a call", async () => {
   await expect(api.client.find(extensions, name)).rejects.toMatchObject({ reason: 'Aborted' });
 });
 
-test('nobody there, and a certificate that nobody trusts, are unreachable', async () => {
+test('reports a closed port and an untrusted certificate as unreachable', async () => {
   await using server = await startTlsServer(echo);
   const distrustful = createKubeClient({ ...server.connection, ca: undefined });
   await expect(distrustful.find(extensions, name)).rejects.toMatchObject({ name: 'UnreachableError', status: 0 });
@@ -244,7 +244,7 @@ test('nobody there, and a certificate that nobody trusts, are unreachable', asyn
   await expect(lost.find(extensions, name)).rejects.toMatchObject({ reason: 'ECONNREFUSED' });
 });
 
-test('a dead connection of the pool is noticed by nobody, but a create is never sent twice', async () => {
+test('hides dead pooled connections, but never sends a create twice', async () => {
   let cut = false;
   await using api = await serverWith((request, response) => {
     if (!cut) return echo(request, response);
@@ -259,11 +259,11 @@ test('a dead connection of the pool is noticed by nobody, but a create is never 
   expect(api.server.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-test('plain HTTP is refused', () => {
+test('rejects plain HTTP', () => {
   expect(() => createKubeClient({ server: 'http://127.0.0.1:8080', token: 'x' })).toThrow('https://');
 });
 
-test('every request is counted, with the user agent of the function', async () => {
+test('counts every request, and sends the user agent of the function', async () => {
   const seen: RequestInfo[] = [];
   await using api = await serverWith(echo);
   const client = api.client.with({ userAgent: 'shoot-flux/keys', onRequest: (info) => seen.push(info) });
@@ -272,7 +272,7 @@ test('every request is counted, with the user agent of the function', async () =
   expect(api.server.requests[0]?.headers['user-agent']).toBe('shoot-flux/keys');
 });
 
-test('a token file is read again when the API server refuses the token', async () => {
+test('reads a token file again after a 401', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'token-'));
   const path = join(folder.path, 'token');
   await writeFile(path, 'old\n');
@@ -289,7 +289,7 @@ test('a token file is read again when the API server refuses the token', async (
   client.close();
 });
 
-test('a token file is read again after a minute', async () => {
+test('reads a token file again after a minute', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'token-'));
   const path = join(folder.path, 'token');
   let now = 0;
@@ -306,7 +306,7 @@ test('a token file is read again after a minute', async () => {
 
 const watchOptions = () => ({ resourceVersion: '5', timeoutSeconds: 300, signal: new AbortController().signal });
 
-test('a watch yields events however the bytes are cut', async () => {
+test('yields the events of a watch wherever the bytes are split', async () => {
   const text = ['ü€😀', 'b']
     .map((value) => `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: value } } })}\n`)
     .join('');
@@ -329,7 +329,7 @@ test('a watch yields events however the bytes are cut', async () => {
   );
 });
 
-test('a watch that is too old fails with GoneError, as answer and as event', async () => {
+test('throws GoneError for an expired watch, as answer and as event', async () => {
   let event = false;
   const gone = statusBody(410, 'Expired', 'too old resource version');
   await using api = await serverWith((_, response) =>
@@ -340,7 +340,7 @@ test('a watch that is too old fails with GoneError, as answer and as event', asy
   await expect(all(api.client.watch(secrets, watchOptions()))).rejects.toBeInstanceOf(GoneError);
 });
 
-test('a watch whose connection breaks is unreachable', async () => {
+test('reports a watch whose connection breaks as unreachable', async () => {
   await using api = await serverWith((_, response) => {
     response.write('{"type":"BOOKMARK","object":{"metadata":{}}}\n{"type":', () =>
       setImmediate(() => response.destroy()),
@@ -349,12 +349,12 @@ test('a watch whose connection breaks is unreachable', async () => {
   await expect(all(api.client.watch(secrets, watchOptions()))).rejects.toBeInstanceOf(UnreachableError);
 });
 
-test('a watch that is not answered is unreachable after the time limit', async () => {
+test('reports an unanswered watch as unreachable after the time limit', async () => {
   await using api = await serverWith(() => {}, { timeoutMs: 50 });
   await expect(all(api.client.watch(secrets, watchOptions()))).rejects.toMatchObject({ reason: 'Timeout' });
 });
 
-test('a watch ends quietly when it is aborted, and takes longer than the time limit of a call', async () => {
+test('ends an aborted watch without an error, and lets it outlast the time limit of a call', async () => {
   const stop = new AbortController();
   await using api = await serverWith(
     (_, response) => {

@@ -26,18 +26,18 @@ import { watch } from './watch.ts';
 
 export type { KubeClientOptions, RequestInfo } from './transport.ts';
 
-/** A `KubeClient` with what only its owner needs. */
+/** A `KubeClient` with the methods for its owner. */
 export interface HttpKubeClient extends KubeClient {
-  /** The same connections with other options, for one function or one run. */
+  /** Returns a client over the same connections with other options, for one function or one run. */
   with(options: KubeClientOptions): HttpKubeClient;
-  /** Closes the connections, also those of clients made by `with`. */
+  /** Closes the connections, which clients made by `with` share. */
   close(): void;
 }
 
 /**
- * A client for one API server over one pool of keep-alive connections.
- * Objects always carry `apiVersion` and `kind` of the resource, also from lists and metadata-only.
- * @throws ShootFluxError when `server` is no https URL
+ * Creates a client for one API server over one pool of keep-alive connections.
+ * Objects always carry `apiVersion` and `kind` of the resource, even from lists and metadata-only.
+ * @throws ShootFluxError when `server` is not an https URL
  */
 export function createKubeClient(connection: Connection, options: KubeClientOptions = {}): HttpKubeClient {
   return clientOver(createTransport(connection, options));
@@ -143,7 +143,7 @@ function clientOver(transport: Transport): HttpKubeClient {
   };
 }
 
-/** Whoever counts requests already goes on counting. */
+/** Keeps the old `onRequest` beside the new one. */
 function merged(old: KubeClientOptions, { onRequest, ...options }: KubeClientOptions): KubeClientOptions {
   if (onRequest === undefined || old.onRequest === undefined) {
     return { ...old, ...options, ...(onRequest && { onRequest }) };
@@ -196,7 +196,7 @@ function acceptOf(metadataOnly: boolean | undefined, kind: string): string {
   return metadataOnly === true ? `application/json;as=${kind};g=meta.k8s.io;v=v1` : jsonType;
 }
 
-/** Built-in resources come without `apiVersion` and `kind` in lists, and metadata-only under another kind. */
+/** Sets `apiVersion` and `kind`: lists of built-in resources lack them, metadata-only objects have another kind. */
 function typed<T extends KubeObject>(resource: Resource, object: T): T {
   object.apiVersion = apiVersionOf(resource);
   object.kind = resource.kind;

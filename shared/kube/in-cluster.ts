@@ -5,7 +5,7 @@ import { tokenFile } from './token-file.ts';
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The API server of the cluster that this pod runs in, as its ServiceAccount. */
+/** Returns the connection to the cluster that this pod runs in, as its ServiceAccount. */
 export async function inCluster(
   environment: NodeJS.ProcessEnv = process.env,
   directory = serviceAccount,

@@ -3,8 +3,8 @@ import { ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
 
 /**
- * Adds what a kubeconfig's `exec` or `auth-provider` yields, by client-node: 1.4 MB and 90 ms that are loaded for
- * nobody else. A client certificate from a plugin is used until the client is made anew.
+ * Adds the credentials of a kubeconfig's `exec` or `auth-provider`, by client-node: 1.4 MB and 90 ms that are loaded
+ * only here. A client certificate from a plugin is used until the client is created again.
  */
 export async function pluginConnection(text: string, source: string, connection: Connection): Promise<Connection> {
   const { KubeConfig } = await import('@kubernetes/client-node');
@@ -19,14 +19,16 @@ export async function pluginConnection(text: string, source: string, connection:
     try {
       await config.applyToHTTPSOptions(options);
     } catch {
-      // The command's output may be quoted in the error, and it is a credential.
-      throw new ShootFluxError(`${source}: its exec or auth-provider failed; run kubectl with it to see why`);
+      // The error may quote the command's output, which is a credential.
+      throw new ShootFluxError(
+        `${source}: its exec or auth-provider failed; run kubectl with this kubeconfig to see why`,
+      );
     }
     return options;
   };
   const { cert, key } = await ask();
   const token: TokenSource = async (refresh) => {
-    // client-node keeps the credential until it expires, and for ever when it does not say when.
+    // client-node caches the credential until it expires, or forever if it has no expiry.
     if (refresh) config = load();
     return bearerToken(await ask(), source);
   };
@@ -38,5 +40,5 @@ function bearerToken(options: RequestOptions, source: string): string {
   const headers = options.headers as Record<string, string> | undefined;
   const authorization = headers?.Authorization ?? '';
   if (authorization.startsWith('Bearer ')) return authorization.slice('Bearer '.length);
-  throw new ShootFluxError(`${source}: its exec or auth-provider gave neither a token nor a client certificate`);
+  throw new ShootFluxError(`${source}: its exec or auth-provider returned neither a token nor a client certificate`);
 }

@@ -15,11 +15,11 @@ function kubeconfig(user: object, cluster: object = {}): object {
     kind: 'Config',
     'current-context': 'here',
     contexts: [
-      { name: 'there', context: { cluster: 'elsewhere', user: 'nobody' } },
-      { name: 'here', context: { cluster: 'local', user: 'somebody' } },
+      { name: 'there', context: { cluster: 'elsewhere', user: 'other' } },
+      { name: 'here', context: { cluster: 'local', user: 'me' } },
     ],
     clusters: [{ name: 'local', cluster: { server: 'https://localhost:6443', ...cluster } }],
-    users: [{ name: 'somebody', user }],
+    users: [{ name: 'me', user }],
   };
 }
 
@@ -36,7 +36,7 @@ const tokenFrom = async ({ token }: { token?: unknown }, refresh = false) =>
 test.each([
   ['YAML', stringify],
   ['JSON', JSON.stringify],
-])('embedded credentials, as %s', async (_, write) => {
+])('reads embedded credentials from %s', async (_, write) => {
   const text = write(
     kubeconfig(
       { token: 't', 'client-certificate-data': base64('cert'), 'client-key-data': base64('key') },
@@ -54,7 +54,7 @@ test.each([
   });
 });
 
-test('files are found beside the kubeconfig, and a token file wins over a token', async () => {
+test('finds files beside the kubeconfig, and prefers a token file to a token', async () => {
   const config = kubeconfig(
     { token: 'old', tokenFile: 'token', 'client-certificate': 'cert.pem', 'client-key': 'key.pem' },
     { 'certificate-authority': 'ca.pem' },
@@ -75,32 +75,32 @@ test.each([
   ['a token file', { tokenFile: '/etc/passwd' }],
   ['a client key', { 'client-certificate-data': base64('c'), 'client-key': '/etc/passwd' }],
   ['a command', { exec: { command: 'touch', args: ['made'] } }],
-])('a kubeconfig out of a Secret cannot name %s', async (_, user) => {
+])('rejects %s in a kubeconfig from a Secret', async (_, user) => {
   const text = stringify(kubeconfig(user));
-  await expect(kubeconfigConnection(text, 'Secret foo/gardener')).rejects.toThrow('Secret foo/gardener names');
+  await expect(kubeconfigConnection(text, 'Secret foo/gardener')).rejects.toThrow('Secret foo/gardener refers to');
 });
 
 test.each([
   ['no current-context', { ...kubeconfig({}), 'current-context': '' }, 'no current-context'],
   ['an unknown context', { ...kubeconfig({}), 'current-context': 'x' }, 'current-context x'],
-  ['an unknown user', { ...kubeconfig({}), users: [] }, 'user somebody'],
+  ['an unknown user', { ...kubeconfig({}), users: [] }, 'user me'],
   ['an unknown cluster', { ...kubeconfig({}), clusters: null }, 'cluster local'],
   ['a proxy', kubeconfig({}, { 'proxy-url': 'http://proxy' }), 'proxy-url'],
   ['impersonation', kubeconfig({ as: 'root' }), 'as is not supported'],
-])('%s is an error that names it', async (_, config, message) => {
+])('rejects %s and names it', async (_, config, message) => {
   await expect(kubeconfigConnection(stringify(config), 'kubeconfig x', '/')).rejects.toThrow(message);
 });
 
 test.each(['{"users": s3cr3t', 'users: [s3cr3t: {', 's3cr3t'])(
-  'text that is no kubeconfig is not quoted: %s',
+  'does not quote a text that is not a kubeconfig: %s',
   async (text) => {
     const error = await kubeconfigConnection(text, 'kubeconfig x').catch((thrown) => thrown);
-    expect(error.message).toContain('kubeconfig x is neither');
+    expect(error.message).toContain('kubeconfig x is not a kubeconfig');
     expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
   },
 );
 
-test('an exec plugin gives the token, and is asked again when the token is refused', async () => {
+test('gets the token from an exec plugin, and again after a 401', async () => {
   const path = await folder({ count: '' });
   const script = join(path, 'plugin');
   const credential =
@@ -114,7 +114,7 @@ test('an exec plugin gives the token, and is asked again when the token is refus
   expect(await tokenFrom(connection, true)).toBe('t2');
 });
 
-test('what an exec plugin prints is not quoted when it fails', async () => {
+test('does not quote the output of a failed exec plugin', async () => {
   const config = kubeconfig({ exec: { command: 'echo', args: ['s3cr3t'] } });
   const path = await folder({ config: stringify(config) });
   const error = await kubeconfigFile(join(path, 'config')).catch((thrown) => thrown);
@@ -122,7 +122,7 @@ test('what an exec plugin prints is not quoted when it fails', async () => {
   expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
 });
 
-test('in a cluster, the ServiceAccount of the pod', async () => {
+test('uses the ServiceAccount of the pod inside a cluster', async () => {
   const path = await folder({ 'ca.crt': 'ca', token: 't' });
   const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   const connection = await inCluster(environment, path);

@@ -4,7 +4,7 @@ import { errorMessage, ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { tokenFile } from './token-file.ts';
 
-/** The parts of a kubeconfig that are read; field names are those of `kubectl`. */
+/** The fields of a kubeconfig that are read. */
 interface Kubeconfig {
   'current-context'?: string;
   contexts?: { name?: string; context?: { cluster?: string; user?: string } }[];
@@ -34,7 +34,7 @@ interface UserEntry {
   'auth-provider'?: unknown;
 }
 
-/** The connection of a kubeconfig file's current context; paths in it are relative to the file. */
+/** Returns the connection of a kubeconfig file's current context; its paths are relative to the file. */
 export async function kubeconfigFile(path: string): Promise<Connection> {
   let text: string;
   try {
@@ -46,10 +46,10 @@ export async function kubeconfigFile(path: string): Promise<Connection> {
 }
 
 /**
- * The connection of a kubeconfig's current context.
+ * Returns the connection of a kubeconfig's current context.
  * @param text YAML or JSON
  * @param source names it in errors, which never quote the text
- * @param directory where its paths start; absent: it comes out of a Secret, and may name neither files nor commands
+ * @param directory the base of its paths; absent for a kubeconfig from a Secret, which may name no file and no command
  */
 export async function kubeconfigConnection(text: string, source: string, directory?: string): Promise<Connection> {
   const { cluster, user } = currentContext(await parse(text, source), source);
@@ -79,13 +79,13 @@ export async function kubeconfigConnection(text: string, source: string, directo
 
 async function parse(text: string, source: string): Promise<Kubeconfig> {
   try {
-    // JSON is YAML too, but the parser for it is already there.
+    // JSON is YAML too, but needs no parser to be loaded.
     const value = text.trimStart().startsWith('{') ? JSON.parse(text) : (await import('yaml')).parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Both parsers quote the text, and the text holds credentials.
+    // The error is dropped: both parsers quote the text, which contains credentials.
   }
-  throw new ShootFluxError(`${source} is neither YAML nor JSON of a kubeconfig`);
+  throw new ShootFluxError(`${source} is not a kubeconfig in YAML or JSON`);
 }
 
 function currentContext(config: Kubeconfig, source: string): { cluster: ClusterEntry; user: UserEntry } {
@@ -135,5 +135,7 @@ function tokenOf(user: UserEntry, source: string, directory: string | undefined)
 }
 
 function outOfPlace(source: string, what: string): ShootFluxError {
-  return new ShootFluxError(`${source} names ${what}, which is not followed there; embed the credentials`);
+  return new ShootFluxError(
+    `${source} refers to ${what}, which a kubeconfig from a Secret must not; embed the credentials`,
+  );
 }

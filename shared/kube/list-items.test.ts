@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scanItems } from './list-items.ts';
 
-/** Scans a text whose bytes arrive cut at these places. */
+/** Scans a text whose bytes are split at these places. */
 function scan(text: string, cuts: number[]): { items: unknown[]; list: unknown } {
   const bytes = Buffer.from(text);
   const items: unknown[] = [];
@@ -14,7 +14,7 @@ function scan(text: string, cuts: number[]): { items: unknown[]; list: unknown }
   return { items, list: JSON.parse(scanner.end()) };
 }
 
-test('items come one by one, whatever they hold and however the bytes are cut', () => {
+test('yields items one by one, whatever they contain and wherever the bytes are split', () => {
   const object = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' }));
   const lists = fc.record({ before: fc.jsonValue(), items: fc.array(object), after: fc.jsonValue() });
   fc.assert(
@@ -26,12 +26,12 @@ test('items come one by one, whatever they hold and however the bytes are cut', 
   );
 });
 
-test('only the items of the list itself count', () => {
+test('yields only the items of the list itself', () => {
   const list = { kind: 'items', metadata: { items: [{ no: 1 }] }, items: [{ items: [{ no: 2 }], text: '"items":[{' }] };
   expect(scan(JSON.stringify(list), []).items).toEqual(list.items);
 });
 
-test('a list without items, or with null, is empty', () => {
+test('yields nothing for a list without items, or with null', () => {
   expect(scan('{"kind":"List","metadata":{"continue":"x"}}', []).list).toMatchObject({ metadata: { continue: 'x' } });
   expect(scan('{"items":null,"metadata":{}}', [])).toEqual({ items: [], list: { items: null, metadata: {} } });
 });

@@ -5,17 +5,17 @@ const openBracket = 0x5b;
 const closeBrace = 0x7d;
 const closeBracket = 0x5d;
 
-/** Cuts the bytes of a list answer into its items as they arrive. */
+/** Splits the bytes of a list into its items as they arrive. */
 export interface ItemScanner {
   write(chunk: Buffer): void;
-  /** The JSON of the list, without its items. */
+  /** Returns the JSON of the list, without its items. */
   end(): string;
 }
 
 /**
- * A page of 500 objects as one text and one value costs 20 MB at a time, and the heap keeps the size it once had;
- * item by item it costs one object. Looks only at strings and brackets: what they hold is the JSON parser's business.
- * @param onItem gets the JSON of one item
+ * Creates a scanner of one list. Parsed as a whole, a page of 500 objects takes 20 MB, and the heap never shrinks; item
+ * by item it takes one object. Only strings and brackets are scanned; the JSON parser does the rest.
+ * @param onItem called with the JSON of each item
  */
 export function scanItems(onItem: (json: string) => void): ItemScanner {
   const list: Buffer[] = [];
@@ -25,7 +25,7 @@ export function scanItems(onItem: (json: string) => void): ItemScanner {
   let inItems = false;
   let inString = false;
   let escaped = false;
-  /** The last string that stands in the list itself: before a value, that value's key. */
+  /** The last string at the top level of the list: before a value, that value's key. */
   let key = '';
 
   const keep = (piece: Buffer) => {

@@ -20,7 +20,7 @@ const { tree } = fc.letrec<{ tree: Record<string, unknown> }>((tie) => ({
 }));
 
 describe('mergeDiff', () => {
-  it('leads from any object to any other', () => {
+  it('turns any object into any other', () => {
     fc.assert(
       fc.property(tree, tree, (live, wanted) => {
         const patch = mergeDiff(live, wanted);
@@ -29,11 +29,11 @@ describe('mergeDiff', () => {
     );
   });
 
-  it('is undefined for equal objects', () => {
+  it('returns undefined for equal objects', () => {
     fc.assert(fc.property(tree, (object) => mergeDiff(object, structuredClone(object)) === undefined));
   });
 
-  it('names only what differs', () => {
+  it('contains only the differences', () => {
     expect(mergeDiff({ a: 1, b: { c: 2, d: 3 }, e: [1] }, { a: 1, b: { c: 4 }, e: [1, 2] })).toEqual({
       b: { c: 4, d: null },
       e: [1, 2],

@@ -1,8 +1,8 @@
 type Json = Record<string, unknown>;
 
 /**
- * The JSON merge patch (RFC 7386) that turns `live` into `wanted`: keys that are gone become `null`, lists are
- * replaced as a whole. Undefined when there is nothing to change.
+ * Returns the JSON merge patch (RFC 7386) that turns `live` into `wanted`: removed keys become `null`, lists are
+ * replaced as a whole. Returns undefined when nothing differs.
  */
 export function mergeDiff(live: unknown, wanted: unknown): unknown {
   if (!isObject(live) || !isObject(wanted)) return equal(live, wanted) ? undefined : withoutUndefined(wanted);

@@ -1,4 +1,4 @@
-/** Why an API server refuses an object; `by` is who or what refuses: a webhook, a quota, a field, a namespace. */
+/** Why an API server rejects an object; `by` names the webhook, quota, field or namespace that is the reason. */
 export interface Refusal {
   kind: RefusalKind;
   by?: string | undefined;
@@ -23,8 +23,8 @@ export type RefusalKind =
   | 'invalid';
 
 /**
- * The words of API servers, of which the first that fits counts; `by` is the first group. Webhooks say what they like,
- * so theirs come first.
+ * Messages of API servers. The first match counts; `by` is the first group. A webhook's message may contain any other
+ * pattern, so webhooks are first.
  */
 const refusals: [RefusalKind, RegExp][] = [
   ['webhookDenies', /admission webhook "([^"]+)" denied the request/],
@@ -65,7 +65,7 @@ const refusals: [RefusalKind, RegExp][] = [
   ],
 ];
 
-/** What an API server's message says, where it is one of the known ones. */
+/** Returns the reason in an API server's message; undefined if the message is unknown. */
 export function refusalIn(message: string): Refusal | undefined {
   for (const [kind, pattern] of refusals) {
     const found = pattern.exec(message);

@@ -9,7 +9,7 @@ export interface Resource {
   namespaced: boolean;
 }
 
-/** Metadata as far as this product reads or writes it. */
+/** The metadata that this product reads or writes. */
 export interface ObjectMeta {
   name: string;
   namespace?: string;
@@ -17,7 +17,7 @@ export interface ObjectMeta {
   resourceVersion?: string;
   generation?: number;
   creationTimestamp?: string;
-  /** When it has to have ended, at the latest; asked for so many seconds before. */
+  /** When a graceful deletion must have ended; requested `deletionGracePeriodSeconds` before. */
   deletionTimestamp?: string;
   deletionGracePeriodSeconds?: number;
   labels?: Record<string, string>;
@@ -27,7 +27,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFields[];
 }
 
-/** Which fields somebody has set, as a tree with `f:<name>` for each field. */
+/** The fields that a manager has set, as a tree with `f:<name>` for each field. */
 export interface ManagedFields {
   manager?: string;
   operation?: string;
@@ -49,7 +49,7 @@ export interface ObjectName {
   name: string;
 }
 
-/** `v1` or `group/version`. */
+/** Returns `v1` or `group/version`. */
 export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }

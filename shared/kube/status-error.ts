@@ -10,7 +10,7 @@ import {
 } from './errors.ts';
 import type { ObjectName, Resource } from './resource.ts';
 
-/** What was asked, for messages. */
+/** A call, for messages. */
 export interface Call {
   /** HTTP method. */
   method: string;
@@ -28,20 +28,20 @@ interface Status {
   details?: { retryAfterSeconds?: unknown; causes?: { field?: unknown }[] };
 }
 
-/** `PATCH secrets shoot--foo--bar/flux-source`. */
+/** Returns for example `PATCH secrets shoot--foo--bar/flux-source`. */
 export function callText({ method, resource, name }: Call): string {
   const object = [name?.namespace, name?.name].filter((part) => part !== undefined).join('/');
   return object === '' ? `${method} ${resourceText(resource)}` : `${method} ${resourceText(resource)} ${object}`;
 }
 
-/** `extensions.extensions.gardener.cloud`; core resources without the group. */
+/** Returns for example `extensions.extensions.gardener.cloud`; core resources without the group. */
 export function resourceText({ group, plural }: Resource): string {
   return group === '' ? plural : `${plural}.${group}`;
 }
 
 /**
- * The typed error for an answer that is no success.
- * @param body the parsed answer, or undefined when it was no JSON (a proxy's page, which is never quoted)
+ * Returns the typed error for a failed call.
+ * @param body the parsed answer; undefined if it is not JSON (a proxy's page, which is never quoted)
  */
 export function statusError(
   call: Call,
@@ -55,8 +55,8 @@ export function statusError(
   const message = `${callText(call)}: ${[code, reason].filter(Boolean).join(' ')}: ${explanation(call, code, status)}`;
   const retryAfterSeconds = retryAfterOf(headers['retry-after'], status);
   const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  // An API server says of a path it does not serve "404 page not found", but with an audit id. The same from anything
-  // in between is no absence: whoever took it for one would remove what is configured.
+  // For an unknown path an API server answers "404 page not found" with an audit id. A 404 from a proxy does not prove
+  // absence; if it did, configured objects would be removed.
   const answered = status !== undefined || headers['audit-id'] !== undefined;
   return new (answered ? errorClass(code, reason) : KubeError)(message, code, reason, options);
 }
@@ -70,17 +70,17 @@ function errorClass(code: number, reason: string): typeof KubeError {
   return KubeError;
 }
 
-/** Codes whose message names objects and fields, never values. */
+/** Codes whose messages name objects and fields, never values. */
 const harmless = new Set([401, 403, 404, 409, 410, 429]);
 
-/** A webhook or policy chooses the code and the words itself. */
+/** A webhook or policy chooses code and message freely. */
 const denied = /\bdenied (the )?request\b/;
 
 function explanation({ resource }: Call, code: number, status: Status | undefined): string {
   const message = typeof status?.message === 'string' ? status.message : 'no message';
   if (status === undefined)
-    return 'the answer is no Kubernetes Status; something between us and the API server gave it';
-  // "expected string, got &value.valueUnstructured{Value:…}" quotes what was sent.
+    return 'the answer is not a Kubernetes Status; a proxy in front of the API server may have sent it';
+  // "expected string, got &value.valueUnstructured{Value:…}" quotes the request.
   if (resource.kind === 'Secret' && (!harmless.has(code) || denied.test(message))) {
     const fields = (status.details?.causes ?? [])
       .map((cause) => cause.field)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import forge from 'node-forge';
 import type { Connection } from './connection.ts';
 
-/** What a test's server saw of a request. */
+/** A request that the test server received. */
 export interface SeenRequest {
   method: string;
   url: URL;
@@ -19,7 +19,7 @@ export interface TestServer extends AsyncDisposable {
   reset(): void;
 }
 
-/** A TLS server for one test file, which answers as the test says: for what no API server does on demand. */
+/** Starts a TLS server whose answers the test decides, for behaviour that no API server shows on demand. */
 export async function startTlsServer(
   answer: (request: SeenRequest, response: ServerResponse) => void,
 ): Promise<TestServer> {
@@ -52,7 +52,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body));
 }
 
-/** The `v1` Status of a refusal. */
+/** The `v1` Status of a failure. */
 export function statusBody(code: number, reason: string, message: string, details = {}): object {
   return { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message, details };
 }

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { errorMessage, RetryableError } from '../errors.ts';
 import type { TokenSource } from './connection.ts';
 
-/** Projected tokens are replaced at 80 % of their life, at least two minutes before they expire. */
+/** Projected tokens are replaced at 80 % of their lifetime, at least two minutes before they expire. */
 const rereadAfterMs = 60_000;
 
-/** The token in a file that somebody rotates (a projected service account token): read again once a minute and on 401. */
+/** Returns the token of a file that kubelet rotates (a projected token): reads it again once a minute and after a 401. */
 export function tokenFile(path: string, now: () => number = Date.now): TokenSource {
   let token = '';
   let readAt = Number.NEGATIVE_INFINITY;

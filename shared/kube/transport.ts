@@ -6,31 +6,31 @@ import type { Connection } from './connection.ts';
 import { UnreachableError } from './errors.ts';
 import { type Call, callText, resourceText, statusError } from './status-error.ts';
 
-/** One request that has ended, for metrics and benchmarks; a watch counts when its answer begins. */
+/** A finished request, for metrics and benchmarks; a watch counts when its answer begins. */
 export interface RequestInfo {
   /** HTTP method. */
   method: string;
   /** `extensions.extensions.gardener.cloud`; core resources without the group. */
   resource: string;
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 without an answer. */
   status: number;
   ms: number;
 }
 
-/** How a client of one API server behaves. */
+/** The options of a client of one API server. */
 export interface KubeClientOptions {
-  /** What people call the cluster, for messages: `the garden`. Default: the server's host alone. */
+  /** The cluster's name in messages, for example `the garden`. Default: the server's host. */
   name?: string;
   /** Shown in the API server's audit log; by convention `shoot-flux/<function>`. Default `shoot-flux`. */
   userAgent?: string;
-  /** Time limit of one call, of a watch until its answer begins. Default 8 s: below the functions' 10 s. */
+  /** Time limit of a call, and of a watch until its answer begins. Default 8 s: below the functions' 10 s. */
   timeoutMs?: number;
-  /** Aborts every call, for example shortly before the function's time is over. */
+  /** Aborts every call, for example shortly before the function's time limit. */
   signal?: AbortSignal;
   onRequest?: (info: RequestInfo) => void;
 }
 
-/** One API server with its pool of connections, and how this client uses it. */
+/** An API server with its pool of connections, and the options of this client. */
 export interface Transport {
   connection: Connection;
   server: URL;
@@ -44,14 +44,14 @@ export interface Request extends Call {
   accept?: string;
   contentType?: string;
   body?: unknown;
-  /** Reads the body of a success; default: as JSON. May throw a SyntaxError. */
+  /** Reads the body of a successful answer; default: as JSON. May throw a SyntaxError. */
   read?: (body: AsyncIterable<Buffer>) => Promise<unknown>;
 }
 
-/** A pooled connection that nobody used for so long is closed; load balancers drop idle ones silently after minutes. */
+/** Idle connections are closed after this time; load balancers drop them silently after minutes. */
 const idleMs = 30_000;
 
-/** @throws ShootFluxError when the server is no https URL */
+/** @throws ShootFluxError when the server is not an https URL */
 export function createTransport(connection: Connection, options: KubeClientOptions): Transport {
   const server = serverUrl(connection.server);
   const agent = new Agent({
@@ -82,7 +82,7 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** Sends the request, with a fresh token after a 401, and once more when a pooled connection turned out to be dead. */
+/** Sends the request; again with a fresh token after a 401, and again over a new connection if a pooled one is dead. */
 export async function exchange(transport: Transport, request: Request, signal: AbortSignal): Promise<IncomingMessage> {
   const { token } = transport.connection;
   const current = typeof token === 'function' ? await token(false) : token;
@@ -94,7 +94,7 @@ export async function exchange(transport: Transport, request: Request, signal: A
   return sendAgain(transport, request, fresh, signal);
 }
 
-/** The answer's JSON. @throws the typed error of an answer that is no success */
+/** Returns the answer's JSON. @throws the typed error of a failed call */
 export async function answer<T>(
   transport: Transport,
   request: Request,
@@ -107,14 +107,14 @@ export async function answer<T>(
   const body = await whileReading(response, signal, () => read(response)).catch((error: unknown) => {
     if (!(error instanceof SyntaxError)) throw unreachable(transport, request, error, signal);
     // The parser's own message quotes the text, which may be a Secret.
-    if (good) throw new UnreachableError(`${callText(request)}: the answer is no JSON`, 0, 'InvalidAnswer');
+    if (good) throw new UnreachableError(`${callText(request)}: the answer is not JSON`, 0, 'InvalidAnswer');
     return undefined;
   });
   if (!good) throw statusError(request, status, body, response.headers);
   return body as T;
 }
 
-/** Breaks the reading of an answer off when the signal aborts: a request's own signal ends with its headers. */
+/** Stops reading an answer when the signal aborts: a request's own signal covers only the time until the headers. */
 async function whileReading<T>(response: IncomingMessage, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
   const abort = () => response.destroy();
   signal.addEventListener('abort', abort);
@@ -126,7 +126,7 @@ async function whileReading<T>(response: IncomingMessage, signal: AbortSignal, r
   }
 }
 
-/** The error for no answer, or one that broke off. */
+/** Returns the error for a missing or incomplete answer. */
 export function unreachable(
   { server, options }: Transport,
   request: Request,
@@ -140,7 +140,7 @@ export function unreachable(
     return `${callText(request)}: no answer from ${options.name ?? server.host}${suffix}`;
   };
   if (options.signal?.aborted === true) {
-    return new UnreachableError(`${noAnswer()} before the time for this run was over`, 0, 'Aborted');
+    return new UnreachableError(`${noAnswer()} before the time limit of this run`, 0, 'Aborted');
   }
   if (signal.aborted) {
     return new UnreachableError(`${noAnswer()} within ${(options.timeoutMs ?? 8000) / 1000} s`, 0, 'Timeout');
@@ -151,7 +151,7 @@ export function unreachable(
   return new UnreachableError(`${noAnswer(reason)}: ${remedy}`, 0, reason);
 }
 
-/** The connection came from the pool and was dead. */
+/** A pooled connection was dead. */
 class StaleConnection extends Error {}
 
 async function sendAgain(
@@ -160,8 +160,8 @@ async function sendAgain(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  // A server closes idle connections whenever it likes, and a frozen Lambda wakes up with several dead ones. Only a
-  // create must not happen twice: every other call says what should be in the end, or carries the version it expects.
+  // A server may close idle connections at any time, and a thawed Lambda has several dead ones. Only a create must not
+  // be repeated: every other call is idempotent, or carries the version that it expects.
   const attempts = request.method === 'POST' ? 1 : 3;
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import type { WatchEvent } from './client.ts';
 import { UnreachableError } from './errors.ts';
-import { lines } from './lines.ts';
 import { callText, statusError } from './status-error.ts';
 import { answer, exchange, type Request, type Transport, unreachable, withTimeLimit } from './transport.ts';
 
 /**
- * The events of one watch request. Ends when the server ends it or `signal` aborts.
- * @throws typed errors, also for an ERROR event and for a connection that breaks
+ * Yields the events of one watch request. Ends when the server ends it or `signal` aborts.
+ * @throws typed errors, including ERROR events and broken connections
  */
 export async function* watch(
   transport: Transport,
@@ -42,17 +42,36 @@ async function begin(transport: Transport, request: Request, limit: AbortSignal)
 function watchEvent(request: Request, line: string): WatchEvent {
   const event = parse(line);
   if (event === undefined) {
-    throw new UnreachableError(`${callText(request)}: the watch broke off within an event`, 0, 'InvalidAnswer');
+    throw new UnreachableError(`${callText(request)}: the watch ended in the middle of an event`, 0, 'InvalidAnswer');
   }
   if (event.type === 'ERROR') throw statusError(request, 200, event.object);
   return event;
 }
 
-/** Without the parser's message, which quotes the text. */
+/** Returns undefined on failure: the parser's message quotes the text. */
 function parse(line: string): WatchEvent | undefined {
   try {
     return JSON.parse(line);
   } catch {
     return undefined;
   }
+}
+
+/** Yields the lines of a byte stream, which may split characters and lines anywhere. Skips empty lines. */
+async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new StringDecoder('utf8');
+  // Pieces of a long line are joined once: adding each to a growing string would flatten it again and again.
+  let pieces: string[] = [];
+  for await (const chunk of chunks) {
+    const parts = decoder.write(chunk).split('\n');
+    const last = parts.pop() ?? '';
+    for (const part of parts) {
+      const line = pieces.length === 0 ? part : pieces.join('') + part;
+      pieces = [];
+      if (line.trim() !== '') yield line;
+    }
+    if (last !== '') pieces.push(last);
+  }
+  const rest = pieces.join('') + decoder.end();
+  if (rest.trim() !== '') yield rest;
 }

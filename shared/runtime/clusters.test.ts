@@ -36,7 +36,7 @@ test('reads a replaced kubeconfig after the first 401', async () => {
   await writeFile(join(path, 'config'), write('new'));
   await expect(find()).resolves.toBeDefined();
   expect(await clusters('garden')).toBe(await clusters('garden'));
-  await expect(clusters('seed')).rejects.toThrow('Cluster seed has no kubeconfig here; known are: garden');
+  await expect(clusters('seed')).rejects.toThrow('Cluster seed has no kubeconfig; known clusters: garden');
   (await clusters('garden')).close();
 });
 

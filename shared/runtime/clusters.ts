@@ -5,30 +5,30 @@ import { inCluster } from '../kube/in-cluster.ts';
 import { kubeconfigFile } from '../kube/kubeconfig.ts';
 import { GARDEN } from './key.ts';
 
-/** How the clusters that this deployment serves are reached: `garden` or a seed's name to a connection. */
+/** Returns the connection to a cluster that this deployment serves: `garden` or a seed's name. */
 export type ClusterCredentials = (cluster: string) => Promise<Connection>;
 
-/** Stands for the cluster that this process runs in, where a kubeconfig file is asked for. */
+/** In place of a kubeconfig file: the cluster that this process runs in. */
 export const IN_CLUSTER = 'in-cluster';
 
-/** The connection that a kubeconfig file describes, or that every pod has. */
+/** Returns the connection of a kubeconfig file, or of the pod's ServiceAccount. */
 export function connectionOf(path: string): Promise<Connection> {
   return path === IN_CLUSTER ? inCluster() : kubeconfigFile(path);
 }
 
-/** Kubeconfig files, or `in-cluster`, by cluster name. */
+/** Returns credentials from kubeconfig files, or `in-cluster`, by cluster name. */
 export function kubeconfigFiles(files: Readonly<Record<string, string>>): ClusterCredentials {
   return async (cluster) => {
     const path = files[cluster];
     if (path !== undefined) return connectionOf(path);
     const known = Object.keys(files).join(', ') || 'none';
-    throw new ShootFluxError(`Cluster ${cluster} has no kubeconfig here; known are: ${known}`);
+    throw new ShootFluxError(`Cluster ${cluster} has no kubeconfig; known clusters: ${known}`);
   };
 }
 
 /**
- * Clients by cluster name: one per cluster, made on first use. When an API server refuses the credentials (401), the
- * next call reads them anew, so that a replaced kubeconfig needs no restart.
+ * Returns clients by cluster name, one per cluster, created on first use. After a 401 the next call reads the
+ * credentials again, so that a replaced kubeconfig needs no restart.
  */
 export function createClusters(
   credentials: ClusterCredentials,

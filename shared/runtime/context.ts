@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What an operator decides once for a deployment. */
+/** The operator's settings for a deployment. */
 export interface Settings {
   /** Name of the landscape, shown in comments of deploy keys. Default `gardener`. */
   landscape: string;
@@ -15,41 +15,41 @@ export interface Settings {
   seeds: string[];
   /** The distribution folder: one folder per Flux release. */
   fluxDistribution: string;
-  /** True: a broken Flux marks the user's Shoot unhealthy too. Default false (design: skip-health-check). */
+  /** True: a broken Flux marks the user's Shoot unhealthy as well. Default false. */
   shootHealth: boolean;
   /**
-   * Who brings the objects into the shoots: Gardener's resource-manager, or we by their APIs, or we only where the
-   * resource-manager may not write into Flux's namespace (Gardener before v1.147).
+   * How objects are delivered into the shoots: by ManagedResource, directly by the functions, or directly only where
+   * the resource-manager may not write into Flux's namespace (Gardener before v1.147).
    */
   delivery: 'ManagedResource' | 'Direct' | 'Auto';
-  /** Which kubeconfig Secret of a control plane is tried first: inside the seed the internal one is reachable. */
+  /** Which kubeconfig Secret of a control plane is tried first; the internal one works only inside the seed. */
   shootAccess: 'internal' | 'external';
 }
 
 /** Everything that a function may use besides its key. */
 export interface Context {
-  /** Client for `garden` or a seed, by the name in the reconcile key. */
+  /** Returns the client for `garden` or a seed, by the name in the reconcile key. */
   kube(cluster: string): Promise<KubeClient>;
   settings: Settings;
   /** Sends changes to the queues of other functions; returns when the queue has accepted all of them. */
   send(changes: ChangeRequest[]): Promise<void>;
   /**
-   * Why this run happens, for people who read logs: several changes of one key collapse into one run, and after a
-   * failure only the oldest of them comes again. What to do follows from the live objects.
+   * Why this run happens, for the log only: several changes of one key collapse into one run, and after a failure only
+   * the oldest of them is redelivered. Decisions follow from the live objects.
    */
   causes: Cause[];
   now(): Date;
   log: Log;
   metrics: Metrics;
-  /** Aborts shortly before the function's time is over. */
+  /** Aborts shortly before the function's time limit. */
   signal: AbortSignal;
 }
 
-/** A function: stateless, idempotent, may be killed anywhere. */
+/** A function: stateless and idempotent; may be killed anywhere. */
 export type Handler = (key: ReconcileKey, context: Context) => Promise<Outcome>;
 
 /**
- * The handler of a function whose queue is `standard`: it is handed the changes as they are, whichever function they
- * are for. `requeue` hands over the same change again later.
+ * The handler of a function whose queue is `standard`: it gets each change itself, for whichever function. With
+ * `requeue` it gets the same change again later.
  */
 export type ChangeHandler = (change: ChangeRequest, context: Context) => Promise<Outcome>;

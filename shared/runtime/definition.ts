@@ -9,7 +9,7 @@ export interface PolicyRule {
   resourceNames?: string[];
 }
 
-/** What a function wants to hear about. */
+/** Which objects wake a function. */
 export interface Subscription {
   /** The garden, or every seed that is served. */
   in: 'garden' | 'seed';
@@ -19,30 +19,30 @@ export interface Subscription {
   labelSelector?: string;
   /** True: only metadata leaves the API server; for Secrets always. */
   metadataOnly?: boolean;
-  /** Which of the listed objects count; default all. */
+  /** Selects among the listed objects; default all. */
   matches?(object: KubeObject): boolean;
   /**
-   * The fields that wake the function, as plain data: the watcher remembers a fingerprint of it, and a change of any
-   * other field wakes nobody. Presence and deletion are always part of the fingerprint.
+   * Returns the fields that wake the function, as plain data. The watcher remembers a fingerprint of them; a change of
+   * any other field wakes no function. Presence and deletion are always part of the fingerprint.
    */
   wakes(object: KubeObject): unknown;
   /**
-   * Which versions of an object are news at all; default all. The others wake nobody, whatever changed, and the next
-   * one that is news wakes whatever it says: an annotation that asks for work is news, its removal is none.
+   * Returns which versions of an object are news; default all. Other versions never wake the function, and the next
+   * version that is news always does: an annotation that asks for work is news, its removal is not.
    */
   isNews?(object: KubeObject): boolean;
   /**
-   * How long a change may wait for others of its key, where one run will do for all of them; default: not longer than
-   * the watcher gathers any changes, some milliseconds. A deletion never waits.
+   * How long a change may wait for others of its key, so that one run handles all of them. Default: the watcher's
+   * debounce time, some milliseconds. A deletion never waits.
    */
   mayWaitMs?: number;
-  /** The reconcile keys that an object stands for; `cluster` is where it was seen. */
+  /** Returns the reconcile keys of an object; `cluster` is where it was seen. */
   keys(object: KubeObject, cluster: string): ReconcileKey[];
 }
 
 /**
- * What every function has, whatever wakes it. The single source of what a function is: watcher, queues, Lambdas,
- * webhook configurations, Triggers and RBAC follow from it. Lives in `functions/<name>/function.ts` as `definition`;
+ * The basics of every function. Its definition is the single source for watcher, queues, Lambdas, webhook
+ * configurations, Triggers and RBAC. Lives in `functions/<name>/function.ts` as `definition`;
  * the code is `handler` in `functions/<name>/handler.ts`.
  */
 export interface FunctionBasics {
@@ -53,12 +53,12 @@ export interface FunctionBasics {
   rights: { garden: PolicyRule[]; seed: PolicyRule[] };
 }
 
-/** A function that takes changes from its queue; one that answers requests is a `WebhookDefinition`. */
+/** A function that takes changes from its queue. Functions that answer requests have a `WebhookDefinition`. */
 export interface FunctionDefinition extends FunctionBasics {
   subscriptions: Subscription[];
-  /** Whether the watcher's resync trickles this function's keys too. */
+  /** True if the hourly resync sends this function's keys. */
   resync: boolean;
-  /** Whether the function sends changes to other functions (then its bundle contains the SQS client). */
+  /** True if the function sends changes to other functions; its bundle then contains the SQS client. */
   sends: boolean;
   /** `standard` for the delay queue; everything else is FIFO. Default `fifo`. */
   queue?: 'fifo' | 'standard';

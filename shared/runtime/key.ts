@@ -1,6 +1,6 @@
 /**
- * What a function works on. `cluster` is `garden` or a seed's name; an Extension is `seed/namespace/shoot-flux`,
- * a project's configuration is `garden/<project namespace>/flux-config`.
+ * The object that a function works on. `cluster` is `garden` or a seed's name: an Extension is
+ * `<seed>/<namespace>/shoot-flux`, a project's configuration is `garden/<project namespace>/flux-config`.
  */
 export interface ReconcileKey {
   cluster: string;
@@ -8,10 +8,10 @@ export interface ReconcileKey {
   name: string;
 }
 
-/** The name under which the garden is known to functions, watcher and credentials. */
+/** The garden's cluster name in keys and credentials. */
 export const GARDEN = 'garden';
 
-/** One line for logs, group ids and maps. Kubernetes names have no `/`, so the text is unambiguous. */
+/** Returns the key on one line, for logs and maps. Kubernetes names have no `/`, so the text is unambiguous. */
 export function keyText(key: ReconcileKey): string {
   return `${key.cluster}/${key.namespace}/${key.name}`;
 }

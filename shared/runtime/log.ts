@@ -1,4 +1,4 @@
-/** What a log line may carry: names, numbers and flags. Objects never fit, so none can be logged by accident. */
+/** The fields of a log line: names, numbers and flags. The type excludes objects, so none is logged by accident. */
 export type LogFields = Record<string, string | number | boolean | undefined>;
 
 /** Writes one JSON line for each call, to standard error or where the process's log goes. */
@@ -7,7 +7,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A log that adds these fields to every line. */
+  /** Returns a log that adds these fields to every line. */
   with(fields: LogFields): Log;
 }
 
@@ -16,7 +16,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /**
- * A log of JSON lines.
+ * Creates a log of JSON lines.
  * @param level lines below it are dropped
  * @param write takes one line without the newline; default: standard error
  */

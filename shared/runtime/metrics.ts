@@ -1,6 +1,6 @@
 export type Labels = Record<string, string>;
 
-/** Counts and observes; where the numbers go (Prometheus text, CloudWatch EMF) is the process's choice. */
+/** Counts and observes. The process decides where the numbers go: Prometheus text or CloudWatch EMF. */
 export interface Metrics {
   /** Adds to a counter; names end in `_total`. */
   count(name: string, labels?: Labels, by?: number): void;
@@ -10,5 +10,5 @@ export interface Metrics {
   observe(name: string, seconds: number, labels?: Labels): void;
 }
 
-/** Metrics that go nowhere. */
+/** Discards all metrics. */
 export const noMetrics: Metrics = { count() {}, gauge() {}, observe() {} };

@@ -20,7 +20,7 @@ describe('safeText', () => {
     ['https://b.example.com/?X-Goog-Signature=s3cr3t&x=1', 'X-Goog-Signature=***&x=1'],
     ['token glpat-s3cr3ts3cr3ts3cr3t refused', 'token glpat-*** refused'],
     ['got eyJhbGciOiJ.s3cr3t.s3cr3t', 'got ***'],
-  ])('keeps the secret of %j', (text, expected) => {
+  ])('removes the secret of %j', (text, expected) => {
     expect(safeText(text)).toContain(expected);
     expect(safeText(text)).not.toMatch(/s3cr3t|pa@ss/i);
   });
@@ -32,15 +32,15 @@ describe('safeText', () => {
     'Support for basic authentication was removed',
     'failed to pull ghcr.io/org/fleet@sha256:18db1c40',
     'cannot get sops decryption Secret \'flux-system/sops-age\': Secret "sops-age" not found',
-  ])('leaves %j as it is', (text) => {
+  ])('keeps %j unchanged', (text) => {
     expect(safeText(text)).toBe(text);
   });
 
-  it.each(['http://a"', 'https://u:s3cr3t@h/"'])('reads only the begin of a text of megabytes: %s …', (part) => {
+  it.each(['http://a"', 'https://u:s3cr3t@h/"'])('reads only the start of a text of megabytes: %s …', (part) => {
     expect(safeText(part.repeat(100_000))).not.toContain('s3cr3t');
   });
 
-  it('is one line, and not endless', () => {
+  it('returns one line of limited length', () => {
     expect(safeText('Group 0: FAILED\n  age1: FAILED\n')).toBe('Group 0: FAILED age1: FAILED');
     expect(safeText('a'.repeat(9000))).toHaveLength(LONGEST_QUOTE + 1);
   });

@@ -1,17 +1,17 @@
 import { withoutSecrets } from './secret-forms.ts';
 
-/** As much of somebody else's message as a condition or an error shows. */
+/** Conditions and errors quote this much of a foreign message. */
 export const LONGEST_QUOTE = 500;
 
-/** As much of it as is read at all: whoever owns a shoot may write there whatever they like. */
+/** Only this much of a foreign message is read: a shoot's owner may write texts of any length. */
 const LONGEST_READ = 5000;
 
-/** The begin of a foreign message, in which its meaning is looked for. */
+/** Returns the start of a foreign message, which is searched for its meaning. */
 export function beginOf(text: string): string {
   return text.slice(0, LONGEST_READ);
 }
 
-/** A foreign message on one line, without secrets, cut when it is long. */
+/** Returns a foreign message on one line, without secrets, cut to a length. */
 export function safeText(text: string, longest = LONGEST_QUOTE): string {
   const line = withoutSecrets(beginOf(text)).replace(/\s+/g, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest).trimEnd()}…` : line;

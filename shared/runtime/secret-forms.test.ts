@@ -8,11 +8,11 @@ const upper = 'ABCDEFGHJKMNPQRSTUVWXYZ';
 const chars = (alphabet: string, length: number) =>
   fc.string({ unit: fc.constantFrom(...alphabet), minLength: length, maxLength: length });
 const alphanumeric = `${upper}${upper.toLowerCase()}0123456789`;
-/** Long enough not to be in a message by accident, with what every generator of tokens puts in. */
+/** Long enough not to occur in a message by accident, with the characters that token generators use. */
 const token = (length: number) => chars(alphanumeric, length).map((text) => `X${text.slice(2)}7`);
 const word = chars(upper.toLowerCase(), 8);
 
-/** Where a secret stands, and how it is written. */
+/** Places of a secret in a text. */
 const places: Record<string, (secret: string) => string> = {
   JSON: (secret) => `got {"username":"me","password":"${secret}"} left`,
   'JSON with spaces': (secret) => `got { "clientSecret" : "${secret}" } left`,
@@ -46,7 +46,7 @@ const places: Record<string, (secret: string) => string> = {
 };
 
 describe('withoutSecrets', () => {
-  it.each(Object.entries(places))('%s: the secret goes, the rest stays', (name, place) => {
+  it.each(Object.entries(places))('%s: removes the secret and keeps the rest', (name, place) => {
     fc.assert(
       fc.property(token(24), (secret) => {
         const safe = withoutSecrets(place(secret));
@@ -58,17 +58,17 @@ describe('withoutSecrets', () => {
     );
   });
 
-  it.each(['a', 'b2', 's3cr3t', 'x\\"y'])('a short password %s goes too', (secret) => {
+  it.each(['a', 'b2', 's3cr3t', 'x\\"y'])('removes a short password %s', (secret) => {
     expect(withoutSecrets(`got {"password":"${secret}"} left`)).toBe('got {"password":"***"} left');
     const basic = Buffer.from(`me:${secret}`).toString('base64');
     expect(withoutSecrets(`with Basic ${basic} left`)).toBe('with Basic *** left');
   });
 
-  it('a number may be a password', () => {
+  it('removes a password that is a number', () => {
     expect(withoutSecrets('{"pin":1,"password":123456}')).toBe('{"pin":1,"password":"***"}');
   });
 
-  it('AWS: the key and its id', () => {
+  it('removes an AWS key and its id', () => {
     fc.assert(
       fc.property(chars(`${upper}234567`, 16), chars(`${alphanumeric}/+`, 40), (id, key) => {
         const safe = withoutSecrets(`{"accesskey":"AKIA${id}","secretkey":"${key}"} and AKIA${id} left`);
@@ -82,7 +82,7 @@ describe('withoutSecrets', () => {
     ['sec1', generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export({ type: 'sec1', format: 'pem' })],
     ['OpenSSH', `-----BEGIN OPENSSH PRIVATE KEY-----\n${'b3BlbnNza\n'.repeat(9)}-----END OPENSSH PRIVATE KEY-----\n`],
     ['PGP', `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n${'lQOYBGX\n'.repeat(9)}-----END PGP PRIVATE KEY BLOCK-----\n`],
-  ])('a private key (%s), in lines, in one line, escaped, in base64, cut', (_, pem) => {
+  ])('removes a private key (%s), in lines, in one line, escaped, in base64, cut', (_, pem) => {
     const text = String(pem).trim();
     const body = text.split('\n')[2] ?? '';
     const forms = [text, text.replaceAll('\n', '\\n'), text.replaceAll('\n', '\\\\n'), text.replaceAll('\n', ' ')];
@@ -94,7 +94,7 @@ describe('withoutSecrets', () => {
     expect(body.length).toBeGreaterThan(0);
   });
 
-  it('tells a secret no better when it is told twice', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(places)), token(24), (place, secret) => {
         const safe = withoutSecrets(place(secret));
@@ -104,7 +104,7 @@ describe('withoutSecrets', () => {
   });
 });
 
-describe('what is no secret stays as it is', () => {
+describe('texts without secrets', () => {
   const hex = (length: number) => chars('0123456789abcdef', length);
   const name = fc.array(chars('abcdefghijklmnopqrstuvwxyz0123456789', 5), { minLength: 1, maxLength: 4 });
   const harmless = fc.oneof(
@@ -134,7 +134,7 @@ describe('what is no secret stays as it is', () => {
     ),
   );
 
-  it('alone and beside each other', () => {
+  it('are unchanged, alone and beside each other', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(harmless, word), { minLength: 1, maxLength: 6 }), (parts) => {
         const text = parts.join(' ');
@@ -157,7 +157,7 @@ describe('what is no secret stays as it is', () => {
     'ghp_-',
     'eyJ',
     '-----BEGIN ',
-  ])('a long text of %j takes no longer than its length: what grows with its square does not end in time', (part) => {
+  ])('take time in proportion to their length: %j', (part) => {
     const text = part.repeat(400_000 / part.length);
     expect(withoutSecrets(text).length).toBeLessThanOrEqual(text.length);
   });

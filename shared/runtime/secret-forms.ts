@@ -1,16 +1,16 @@
 import { withoutUrlCredentials } from './url-credentials.ts';
 
-/** Names of what is secret: the end of a key in JSON, in a header, in a query or in an argument. */
+/** Names of secrets: the end of a key in JSON, in a header, in a query or in an argument. */
 const secretKeys =
   'pass(?:word|wd|phrase)|pwd|token|secret|secret[_-]?(?:access[_-]?)?key|access[_-]?key(?:[_-]?id)?|(?:api|private|account|sas)[_-]?key|credentials?|signature|dockerconfigjson';
-/** Those of them that are nothing else where no quote says that they are keys. */
+/** Those of them that name a secret even without quotes. */
 const plainKeys =
   'pass(?:word|wd|phrase)|pwd|(?:client|bearer)[_-]?(?:secret|token)|secret[_-]?(?:access[_-]?)?key|access[_-]?key|(?:api|private|account|sas)[_-]?key';
-/** Not within a word, and not within a path. */
+/** Excludes matches within a word or a path. */
 const begin = '(?<![\\w./-])';
 
 /**
- * Secrets by their form, and what is left of them. Words of the language beside them stay: `basic authentication`,
+ * Forms of secrets, and their replacements. Ordinary words beside them stay: `basic authentication`,
  * `Secret "a" not found`, revisions, fingerprints and paths.
  */
 const forms: [RegExp, string | ((...found: string[]) => string)][] = [
@@ -53,17 +53,17 @@ const forms: [RegExp, string | ((...found: string[]) => string)][] = [
   ],
 ];
 
-/** The same text without what must not be seen by whoever reads a status. */
+/** Returns the text without secrets, fit for a status that others may read. */
 export function withoutSecrets(text: string): string {
   return forms.reduce((rest, [form, left]) => rest.replace(form, left as string), withoutUrlCredentials(text));
 }
 
-/** No word of the language, as in `Bearer authentication`, `bearer oauth2`, and no parameter: `Bearer realm="…"`. */
+/** Returns false for words, as in `Bearer authentication` or `bearer oauth2`, and parameters: `Bearer realm="…"`. */
 function isRandom(value: string): boolean {
   return !/^(?:oauth2?|[A-Z]?[a-z-]+)[.,:]?$|^[a-z_]+=?$/.test(value);
 }
 
-/** `user:password` in base64. */
+/** Returns true for `user:password` in base64. */
 function isBasic(value: string): boolean {
   return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(value, 'base64').toString('latin1'));
 }

@@ -22,7 +22,7 @@ describe('withoutUrlCredentials', () => {
     ],
     ['https://u:p@ghcr.io/org/fleet@sha256:18db1c40', 'https://***@ghcr.io/org/fleet@sha256:18db1c40'],
     ['HTTPS://user:pass@git.example.com', 'HTTPS://***@git.example.com'],
-  ])('%s', (text, safe) => {
+  ])('removes the credentials of %s', (text, safe) => {
     expect(withoutUrlCredentials(text)).toBe(safe);
   });
 
@@ -36,7 +36,7 @@ describe('withoutUrlCredentials', () => {
     'git@github.com:org/fleet',
     'see https://fluxcd.io/flux/ or mail to me@example.com',
     "Get 'https://git.example.com/fleet': mail to me@example.com",
-  ])('leaves %s', (text) => {
+  ])('keeps %s unchanged', (text) => {
     expect(withoutUrlCredentials(text)).toBe(text);
   });
 
@@ -44,10 +44,10 @@ describe('withoutUrlCredentials', () => {
   const host = fc
     .tuple(label, label, fc.constantFrom('', ':443', ':8080'))
     .map(([one, two, port]) => `${one}.${two}.com${port}`);
-  /** Whatever somebody types who does not escape. */
+  /** A password that is not escaped. */
   const password = fc.stringMatching(/^[\w/@?#.!$&*+,;=%~^|(){}[\]-]{8,24}$/).filter((text) => /[A-Z]/.test(text));
 
-  it('tells no password, whatever it is made of', () => {
+  it('removes every password, whatever its characters', () => {
     fc.assert(
       fc.property(label, password, host, label, (user, secret, at, path) => {
         const text = `unable to clone 'https://${user}:${secret}@${at}/${path}': EOF`;
@@ -57,7 +57,7 @@ describe('withoutUrlCredentials', () => {
     );
   });
 
-  it('leaves every URL without credentials', () => {
+  it('keeps every URL without credentials unchanged', () => {
     const path = fc.array(fc.stringMatching(/^[\w.~-]{1,10}$/), { maxLength: 4 }).map((parts) => parts.join('/'));
     const end = fc.constantFrom('', '@sha256:18db1c40', '@v1.2', '?ref=main', '#L1');
     fc.assert(

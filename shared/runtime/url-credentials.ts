@@ -1,19 +1,19 @@
-/** What follows `scheme://`, up to a space or a quote; a password may hold a quote that nobody has escaped. */
+/** The rest of a URL after `scheme://`, up to a space or a quote; a password may contain an unescaped quote. */
 const urls = /\b([a-z][\w+.-]{0,30}:\/\/)([^\s'"`<>]*)(['"`<>]\S*)?/gi;
 
-/** `git.example.com`, perhaps with a port, at the begin of a path or at the end; a version like v1.2 is none. */
+/** `git.example.com`, optionally with a port, before a path or at the end; a version like v1.2 is not a host. */
 const fullHost = /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?=[/?#:]|$)/i;
 
 /**
- * URLs without their credentials. Over HTTP the user may be a token already; the user of ssh is no secret. Passwords
- * are found also where their `/` or `@` is not escaped, so that the URL is none.
+ * Removes credentials from URLs. Over HTTP even the user may be a token; the user of ssh is no secret. Finds passwords
+ * whose `/` or `@` is not escaped, which makes the URL invalid.
  */
 export function withoutUrlCredentials(text: string): string {
   return text.replace(urls, (whole, scheme: string, rest: string, quoted = '') => {
     const end = endOfCredentials(rest);
     if (end !== undefined)
       return `${masked(scheme, rest.slice(0, end))}${rest.slice(end)}${withoutUrlCredentials(quoted)}`;
-    // The quote may be a part of the password.
+    // The quote may be part of the password.
     const longer = `${rest}${quoted}`;
     const later = hasNoPort(authorityOf(rest)) ? endOfCredentials(longer) : undefined;
     if (later !== undefined) return `${masked(scheme, longer.slice(0, later))}${longer.slice(later)}`;
@@ -21,13 +21,13 @@ export function withoutUrlCredentials(text: string): string {
   });
 }
 
-/** With the `@`. */
+/** Replaces credentials, including the `@`. */
 function masked(scheme: string, credentials: string): string {
   const [user = ''] = credentials.split(/[:@]/);
   return scheme.toLowerCase() === 'ssh://' ? `${scheme}${user}@` : `${scheme}***@`;
 }
 
-/** Index of what follows the `@` after user and password; undefined: there are none. */
+/** Returns the index after the `@` that ends user and password; undefined if there are none. */
 function endOfCredentials(rest: string): number | undefined {
   const authority = authorityOf(rest);
   const proper = authority.lastIndexOf('@') + 1;
@@ -39,7 +39,7 @@ function endOfCredentials(rest: string): number | undefined {
     if (last > proper) return last;
     return hasNoPort(authority.slice(proper)) ? rest.lastIndexOf('@') + 1 : proper;
   }
-  // Without an @ before the path it is a host, or the begin of credentials with a "/" in them.
+  // Without an @ before the path it is a host, or the start of credentials that contain a "/".
   if (hasNoPort(authority)) return rest.lastIndexOf('@') + 1 || undefined;
   return /[.[]/.test(authority) ? undefined : last || undefined;
 }
@@ -48,7 +48,7 @@ function authorityOf(rest: string): string {
   return rest.split(/[/?#]/, 1)[0] ?? '';
 }
 
-/** What follows the colon is no port, so it is a password. */
+/** Returns true when the text after the colon is not a port, and so is a password. */
 function hasNoPort(authority: string): boolean {
   return !authority.startsWith('[') && /:(?!\d*$)/.test(authority);
 }

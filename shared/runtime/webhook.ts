@@ -8,30 +8,30 @@ export interface LabelSelector {
   matchLabels: Record<string, string>;
 }
 
-/** What an API server asks, as the webhook configuration says it. */
+/** A webhook, as in a webhook configuration. */
 export interface Webhook {
-  /** Whose API server asks: the garden's, or that of every seed. */
+  /** Which API server calls: the garden's, or that of every seed. */
   in: 'garden' | 'seed';
-  /** Whether the answer may change the object. */
+  /** Mutating: the answer may change the object. */
   type: 'Validating' | 'Mutating';
   /** Where it is served, for example `/admission`. */
   path: string;
   resource: Resource;
   operations: ('CREATE' | 'UPDATE')[];
-  /** What counts where no answer comes, and where the function itself fails. */
+  /** Applies when no answer arrives, and when the function fails. */
   failurePolicy: 'Fail' | 'Ignore';
   objectSelector?: LabelSelector;
   namespaceSelector?: LabelSelector;
-  /** CEL; by their names. */
+  /** CEL expressions by name. */
   matchConditions?: Record<string, string>;
 }
 
-/** A function that answers an API server's requests instead of taking changes from a queue; else like any other. */
+/** A function that answers an API server's requests instead of taking changes from a queue. */
 export interface WebhookDefinition extends FunctionBasics {
   webhook: Webhook;
 }
 
-/** What such a function may use besides the request. */
+/** Everything that such a function may use besides the request. */
 export type WebhookContext = Pick<Context, 'kube' | 'log' | 'signal'> & {
   settings: Pick<Context['settings'], 'seeds'>;
 };
