@@ -152,7 +152,7 @@ function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
   if (object.kind === 'OCIRepository') return `put .dockerconfigjson with pull access into ${secret}`;
   if (object.kind === 'Bucket') return `put accesskey and secretkey with read access into ${secret}`;
   return isSsh
-    ? `put identity, the private key of a deploy key of the repository, into ${secret}`
+    ? `put the private key of a deploy key of the repository (identity) into ${secret}`
     : `put username and password (a token), or bearerToken, with read access into ${secret}`;
 }
 

@@ -49,7 +49,7 @@ export const connectionFailures: Failure[] = [
     reason: 'RateLimited',
     matches: /TOOMANYREQUESTS|\b429\b|rate limit exceeded/i,
     says: (_, { host, credentials, places }) => [
-      `${host} rejects requests for now because there were too many`,
+      `${host} rejects requests for now, because it has received too many`,
       `raise ${places.interval}, or ${credentials}`,
     ],
   },

@@ -156,7 +156,7 @@ export const credentialExamples: Example[] = [
     released,
     `${checkout} clone '${ssh}': ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey], no supported methods remain`,
     'AuthenticationFailed',
-    'put identity, the private key of a deploy key of the repository, into Secret flux-system/mine in the shoot',
+    'put the private key of a deploy key of the repository (identity) into Secret flux-system/mine in the shoot',
   ],
   [
     oci,
