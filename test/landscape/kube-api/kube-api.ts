@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { stringify } from 'yaml';
@@ -66,6 +67,8 @@ export interface KubeApi extends AsyncDisposable {
   revision(): number;
   /** Breaks every connection now. */
   breakConnections(): void;
+  /** Answers a request without the server: for clients in this process that do not open connections. */
+  listener: RequestListener;
   stop(): Promise<void>;
 }
 
@@ -94,7 +97,8 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     onRequest: options.onRequest,
   });
   const { cert, key } = loopbackCertificate();
-  const server = createServer({ cert, key }, (request, response) => void handler.handle(request, response));
+  const listener: RequestListener = (request, response) => void handler.handle(request, response);
+  const server = createServer({ cert, key }, listener);
   // A harness may hold a request for as long as it likes.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 60_000;
@@ -127,6 +131,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     checkpoint: () => registry.checkpoint(),
     revision: () => registry.clock.revision,
     breakConnections: () => server.closeAllConnections(),
+    listener,
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -8,6 +8,7 @@ import type { Settings } from '../../../shared/runtime/context.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Flux, installFlux } from './flux.ts';
 import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
+import { answerInProcess } from './in-process-https.ts';
 import { type ClusterName, type FunctionRequest, type Kill, type KillKind, runContinues } from './kills.ts';
 import {
   type ProductDependencies,
@@ -110,6 +111,7 @@ export async function startWorld({
 
   const apis = await startApis(onRequest);
   const { garden, seed, shoot } = apis;
+  const useSockets = answerInProcess(new Map([garden, seed, shoot].map(({ url, listener }) => [url, listener])));
   const clientOf = ({ url, ca }: KubeApi) => createKubeClient({ server: url, ca, token: FUNCTIONS });
   const clients = { garden: clientOf(garden), seed: clientOf(seed) };
   const now = () => new Date(moment.time);
@@ -220,6 +222,7 @@ export async function startWorld({
     async [Symbol.asyncDispose]() {
       product?.kill();
       useOwnClock();
+      useSockets();
       for (const part of [resourceManager, clients.garden, clients.seed]) part.close();
       await Promise.all([garden, seed, shoot].map((api) => api.stop()));
     },
