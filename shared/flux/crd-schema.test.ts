@@ -56,13 +56,13 @@ test.each<[object, ...string[]]>([
     { constructor: 1 },
     'spec.constructor: is not a known key in Flux v2.9.4; known keys are url, mode, wait, count, labels, include, secretRef, anything, free, maybe, short',
   ],
-])('%j', (fields, ...sentences) => {
+])('checks %j', (fields, ...sentences) => {
   const value = Object.fromEntries([['url', 'https://a'], ...Object.entries(fields)]);
   expect(schemaProblems(schema, value, ['spec'], 'v2.9.4').map(({ path, message }) => `${path}: ${message}`)).toEqual(
     sentences,
   );
 });
 
-test('a field that has to be there', () => {
+test('reports a missing required field', () => {
   expect(schemaProblems(schema, {}, ['spec'], 'v2.9.4')).toEqual([{ path: 'spec.url', message: 'is missing; set it' }]);
 });

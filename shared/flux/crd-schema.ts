@@ -1,7 +1,7 @@
 import { pathText, unknownKey, wrongType, wrongValue } from '../config/issues.ts';
 import { quote } from '../config/quote.ts';
 
-/** The schema of a CRD's version, as far as Flux's CRDs use it for what a user writes. */
+/** The schema of one version of a CRD: the keywords that Flux's CRDs use for the fields that users set. */
 export interface CrdSchema {
   type?: string;
   properties?: Record<string, CrdSchema>;
@@ -16,7 +16,7 @@ export interface CrdSchema {
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
-/** Something that the API server would refuse, or drop without a word. */
+/** A value that the API server would reject or silently drop. */
 export interface SchemaProblem {
   path: string;
   message: string;
@@ -25,10 +25,11 @@ export interface SchemaProblem {
 type Path = readonly (string | number)[];
 
 /**
- * What the API server will find wrong with a value: said before it is delivered, because later it is only an error of
- * the resource-manager, or, for a field that the CRD does not know, nothing at all. CEL rules are left to the server.
- * @param path where the value is
- * @param release whose CRD it is, for example `v2.9.4`
+ * Returns the problems that the API server would have with a value. Checked before delivery, because afterwards they are
+ * only an error of the resource-manager or, for a field that the CRD does not know, no error at all. CEL rules are left
+ * to the API server.
+ * @param path the path of the value
+ * @param release the Flux release of the CRD, for example `v2.9.4`
  */
 export function schemaProblems(schema: CrdSchema, value: unknown, path: Path, release: string): SchemaProblem[] {
   const problem = (message: string, at: Path = path): SchemaProblem[] => [{ path: pathText(at), message }];

@@ -38,19 +38,19 @@ const withComponents = (...components: string[]) =>
 test.each([
   ['GitRepository', 'source.toolkit.fluxcd.io/v1'],
   ['OCIRepository', 'source.toolkit.fluxcd.io/v1beta2'],
-])('a %s is %s', (kind, apiVersion) => {
+])('returns the stored version of a %s: %s', (kind, apiVersion) => {
   expect(customResourceIn(release, withComponents('kustomize-controller', 'source-controller'), kind)).toMatchObject({
     apiVersion,
   });
 });
 
-test('a kind whose component is not installed names it', () => {
+test('names the component that a kind needs', () => {
   expect(() => customResourceIn(release, withComponents('kustomize-controller'), 'GitRepository')).toThrow(
     'ConfigMap garden-foo/flux-config: components: the configuration has a GitRepository, which needs the component source-controller; add it',
   );
 });
 
-test('a kind that the release does not know', () => {
+test('rejects a kind that the release does not support', () => {
   expect(() => customResourceIn(release, withComponents('source-controller'), 'Bucket')).toThrow(
     'configuration: flux.version: the configuration has a Bucket, which Flux v2.5.1 does not support; use another release',
   );

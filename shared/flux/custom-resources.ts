@@ -12,19 +12,19 @@ interface CrdSpec {
   versions: { name: string; storage: boolean; schema?: { openAPIV3Schema?: CrdSchema } }[];
 }
 
-/** A kind as the CRDs of the installed components have it. */
+/** A Flux kind as defined by the CRDs of the installed components. */
 export interface CustomResource {
-  /** The release whose CRD it is. */
+  /** The Flux release of the CRD. */
   release: string;
   apiVersion: string;
-  /** What a `spec` of it may hold; absent: anything. */
+  /** The schema of `spec`; absent: anything is valid. */
   spec: CrdSchema | undefined;
 }
 
 /**
- * A Flux kind as the CRDs of the installed components have it, in the version that they store, because that one is
- * served by every release that knows the kind and never deprecated in it.
- * @throws ConfigError when no installed component brings the kind
+ * Returns a Flux kind in the version that the CRD stores, because every release that has the kind serves its storage
+ * version and does not deprecate it.
+ * @throws ConfigError when no installed component has a CRD of the kind
  */
 export function customResourceIn(release: Release, { flux, origins }: EffectiveConfig, kind: string): CustomResource {
   for (const component of flux.components) {
@@ -38,18 +38,18 @@ export function customResourceIn(release: Release, { flux, origins }: EffectiveC
       };
     }
   }
-  const bringing = componentsOf(release).find((component) =>
+  const provider = componentsOf(release).find((component) =>
     crdSpecs(release, component).some(({ names }) => names.kind === kind),
   );
-  const message = bringing
-    ? `the configuration has a ${kind}, which needs the component ${bringing}; add it`
+  const message = provider
+    ? `the configuration has a ${kind}, which needs the component ${provider}; add it`
     : `the configuration has a ${kind}, which Flux ${release.version} does not support; use another release`;
-  throw new ConfigError([{ ...originOf(origins, bringing ? 'flux.components' : 'flux.version'), message }]);
+  throw new ConfigError([{ ...originOf(origins, provider ? 'flux.components' : 'flux.version'), message }]);
 }
 
 /**
- * What this release's CRD will refuse or drop in a template's `spec`.
- * @param part of the configuration, for example `source`
+ * Returns the issues that this release's CRD has with the `spec` of an object.
+ * @param part the part of the configuration, for example `source`
  */
 export function specIssues(
   part: string,
@@ -66,7 +66,7 @@ function crdSpecs(release: Release, component: string): CrdSpec[] {
   return (release.files.get(component) ?? []).filter(isCrd).map(({ spec }) => spec as CrdSpec);
 }
 
-/** True for a CustomResourceDefinition. */
+/** Returns true for a CustomResourceDefinition. */
 export function isCrd({ kind }: KubeObject): boolean {
   return kind === 'CustomResourceDefinition';
 }

@@ -1,14 +1,13 @@
 import type { FluxInstall } from '../config/effective.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { type ControllerFlags, withFlags } from './controller-flags.ts';
 
 const NOTIFICATION_CONTROLLER = 'notification-controller';
 const SOURCE_WATCHER = 'source-watcher';
 
-/** Components that serve artifacts, at an address that they announce. */
-const storages = ['source-controller', SOURCE_WATCHER];
+/** Components that serve artifacts and announce the address. */
+const artifactServers = ['source-controller', SOURCE_WATCHER];
 
-/** Components that can take what source-watcher makes. */
+/** Components that can use the artifacts of source-watcher. */
 const artifactConsumers = ['kustomize-controller', 'helm-controller'];
 
 interface Container {
@@ -22,7 +21,7 @@ interface PodTemplate {
   spec: { containers: Container[]; nodeSelector?: Record<string, string>; [field: string]: unknown };
 }
 
-/** A component's Deployment as `flux install` writes it: pod labels, node selector, pull secret, tolerations, flags. */
+/** Returns a component's Deployment as `flux install` does: pod labels, node selector, pull secret, tolerations, flags. */
 export function installedDeployment(
   deployment: KubeObject,
   install: FluxInstall,
@@ -46,7 +45,7 @@ export function installedDeployment(
   return { ...deployment, spec: { ...spec, template } };
 }
 
-/** A release names its images `fluxcd/<component>:<tag>`. */
+/** Adds the registry: a release calls its images `fluxcd/<component>:<tag>`. */
 function imageOf({ image }: Container, install: FluxInstall): string {
   const component = install.components.find((name) => image.startsWith(`fluxcd/${name}:`));
   return component === undefined ? image : `${install.registry}/${image.slice('fluxcd/'.length)}`;
@@ -54,20 +53,42 @@ function imageOf({ image }: Container, install: FluxInstall): string {
 
 function argsOf(name: string, args: readonly string[], install: FluxInstall): string[] {
   const { components, clusterDomain } = install;
-  // Without a receiver events go nowhere: the address that the release has by itself would lead to one.
+  // Without a receiver the address must be empty: the default of the release is that of notification-controller.
   const receives = components.includes(NOTIFICATION_CONTROLLER);
   const eventsAddress = receives ? `http://${serviceHost(NOTIFICATION_CONTROLLER, clusterDomain)}/` : '';
   const flags: ControllerFlags = {
     'events-addr': name === NOTIFICATION_CONTROLLER ? undefined : eventsAddress,
     'watch-all-namespaces': String(install.watchAllNamespaces),
     'log-level': install.logLevel,
-    'storage-adv-addr': storages.includes(name) ? serviceHost(name, clusterDomain) : undefined,
+    'storage-adv-addr': artifactServers.includes(name) ? serviceHost(name, clusterDomain) : undefined,
   };
   const gated = components.includes(SOURCE_WATCHER) && artifactConsumers.includes(name);
   return [...withFlags(args, flags), ...(gated ? ['--feature-gates=ExternalArtifact=true'] : [])];
 }
 
-/** The kubelet fills in the namespace. The final dot keeps search domains and proxies out of it. */
+/** Returns the host of a Service. The kubelet fills in the namespace; the final dot avoids search domains and proxies. */
 function serviceHost(service: string, clusterDomain: string): string {
   return `${service}.$(RUNTIME_NAMESPACE).svc.${clusterDomain}.`;
+}
+
+/** Flags that `flux install` sets on a controller; `undefined` keeps the release's value. */
+interface ControllerFlags {
+  'events-addr'?: string | undefined;
+  'watch-all-namespaces': string;
+  'log-level': string;
+  'storage-adv-addr'?: string | undefined;
+}
+
+/**
+ * Sets flags by name, because their positions differ between releases. Existing flags keep their position, so that the
+ * order is the release's own; missing ones are appended.
+ */
+export function withFlags(args: readonly string[], flags: ControllerFlags): string[] {
+  const result = [...args];
+  for (const [name, value] of Object.entries(flags)) {
+    if (value === undefined) continue;
+    const at = result.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+    result.splice(at === -1 ? result.length : at, 1, `--${name}=${value}`);
+  }
+  return result;
 }

@@ -6,7 +6,7 @@ import { distributionAt, openDistribution } from './distribution.ts';
 import { CHECKSUMS, checksumText, RELEASE_JSON, readReleaseFiles, releaseJson } from './release-files.ts';
 import { standIn } from './testing.ts';
 
-/** A distribution of releases with these files each, removed afterwards. */
+/** Creates a distribution of releases with these files, which is removed afterwards. */
 async function folder(releases: Record<string, Record<string, string>>) {
   const dir = await mkdtemp(join(tmpdir(), 'distribution-'));
   for (const [version, files] of Object.entries(releases)) {
@@ -18,13 +18,13 @@ async function folder(releases: Record<string, Record<string, string>>) {
 
 const rbac = 'apiVersion: v1\nkind: ClusterRole\nmetadata:\n  name: a\n';
 
-test('versions are folders, newest first; other things do not count', async () => {
+test('lists version folders, newest first, and ignores everything else', async () => {
   await using distribution = await folder({ 'v2.9.4': {}, 'v2.10.0': {}, 'v2.9.10': {}, drafts: {} });
   await writeFile(join(distribution.dir, 'v2.9.4-image-digests.yaml'), '');
   expect(await openDistribution(distribution.dir).versions()).toEqual(['v2.10.0', 'v2.9.10', 'v2.9.4']);
 });
 
-test('a release has its files by name, is read once, and tells its content by a digest', async () => {
+test('reads a release once, with its files by name and a digest', async () => {
   const distribution = openDistribution(standIn.folder);
   const release = await distribution.release(standIn.version);
   expect([...release.files.keys()]).toEqual([
@@ -36,20 +36,20 @@ test('a release has its files by name, is read once, and tells its content by a 
   expect(distributionAt(standIn.folder)).toBe(distributionAt(standIn.folder));
 });
 
-test('a version that is not there names those that are', async () => {
+test('lists the available versions if a version is missing', async () => {
   await using distribution = await folder({ 'v2.9.4': {}, 'v2.8.8': {} });
   await expect(openDistribution(distribution.dir).release('v2.9.5')).rejects.toThrow(
     'configuration: flux.version: Flux v2.9.5 is not in the distribution; available releases are v2.9.4, v2.8.8',
   );
 });
 
-test('a folder that is not there says what to give', async () => {
+test('explains the required layout if the folder is missing', async () => {
   await expect(openDistribution('/nowhere').versions()).rejects.toThrow(
     /^Flux distribution \/nowhere: cannot be read \(ENOENT.*\): use a folder with one subfolder per release\.$/,
   );
 });
 
-test('whatever YAML is fine, however it is written', async () => {
+test('accepts any style of YAML', async () => {
   const flow = '{apiVersion: v1, kind: ClusterRole, metadata: {name: a}}\n';
   await using distribution = await folder({ 'v1.0.0': { 'rbac.yaml': rbac }, 'v2.0.0': { 'rbac.yaml': flow } });
   const { release } = openDistribution(distribution.dir);
@@ -62,12 +62,12 @@ test.each([
   ['kind: ClusterRole\n', 'a document is not a Kubernetes object'],
   ['- a\n', 'a document is not a Kubernetes object'],
   ['a: b: c\n', 'Nested mappings are not allowed in compact mappings at line 1, column 4:'],
-])('%j is no file of a release', async (text, why) => {
+])('rejects %j as a file of a release', async (text, why) => {
   await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': text } });
   await expect(openDistribution(distribution.dir).release('v2.9.4')).rejects.toThrow(`rbac.yaml: ${why}`);
 });
 
-test('files that differ from their checksums are named, and mended files are read', async () => {
+test('names files that differ from their checksums, and reads them once they are repaired', async () => {
   await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac, 'policies.yaml': rbac } });
   const release = join(distribution.dir, 'v2.9.4');
   await writeFile(join(release, CHECKSUMS), checksumText(await readReleaseFiles(release)));
@@ -114,7 +114,7 @@ test('refuses a release.json that is not JSON, and one that its checksums do not
   await expect(opened.release('v2.9.4')).rejects.toThrow('v2.9.4: release.json differs from SHA256SUMS: ');
 });
 
-test('nothing is written: the folder may be read-only', async () => {
+test('writes nothing, so the folder may be read-only', async () => {
   await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac } });
   const release = join(distribution.dir, 'v2.9.4');
   await chmod(release, 0o555);
@@ -123,7 +123,7 @@ test('nothing is written: the folder may be read-only', async () => {
   await chmod(release, 0o755);
 });
 
-test('checksums are those of sha256sum', async () => {
+test('writes checksums like sha256sum', async () => {
   const text = await readFile(join(standIn.folder, standIn.version, 'policies.yaml'), 'utf8');
   expect(checksumText([{ name: 'policies.yaml', text }])).toMatch(/^[0-9a-f]{64} {2}policies\.yaml\n$/);
 });

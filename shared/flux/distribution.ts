@@ -8,7 +8,7 @@ import { compareVersions, parseVersion } from './versions.ts';
 
 const opened = new Map<string, Distribution>();
 
-/** The distribution of a folder, opened once in a process. */
+/** Returns the distribution of a folder, which is opened once per process. */
 export function distributionAt(dir: string): Distribution {
   const distribution = opened.get(dir) ?? openDistribution(dir);
   opened.set(dir, distribution);
@@ -17,7 +17,7 @@ export function distributionAt(dir: string): Distribution {
 
 /**
  * Opens a distribution folder: `<dir>/v2.9.4/source-controller.yaml`, … as in a release's manifests.tar.gz. It may be
- * read-only. Nothing is read before it is asked for, and a release is read once.
+ * read-only. A release is read on first use, and only once.
  */
 export function openDistribution(dir: string): Distribution {
   const releases = new Map<string, Promise<Release>>();
@@ -32,7 +32,7 @@ export function openDistribution(dir: string): Distribution {
     release(version) {
       const known = releases.get(version) ?? load(version);
       releases.set(version, known);
-      // The folder may be repaired: failures are not cached.
+      // Failures are not cached, because the folder may be repaired.
       known.catch(() => releases.delete(version));
       return known;
     },

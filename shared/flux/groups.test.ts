@@ -25,7 +25,7 @@ function names(objects: KubeObject[]): string[] {
   return objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join(' '));
 }
 
-test('CRDs with the Namespace, controllers, Secrets and ConfigMaps, source and Kustomization', async () => {
+test('groups CRDs with the Namespace, controllers, copies, and source with Kustomization', async () => {
   const config = fluxOnly({ source: source(), kustomization });
   const groups = objectGroups(await renderInputs({ config, secrets: [material()] }));
   expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
@@ -53,7 +53,7 @@ test('CRDs with the Namespace, controllers, Secrets and ConfigMaps, source and K
   ]);
 });
 
-test('a flux namespace that was there before us is in no group', async () => {
+test('leaves out a flux namespace that existed before', async () => {
   const namespaces = async (ownsNamespace: boolean) => {
     const groups = objectGroups(await renderInputs({ ownsNamespace }));
     return Object.values(groups)
@@ -66,7 +66,7 @@ test('a flux namespace that was there before us is in no group', async () => {
   expect(await namespaces(false)).toEqual([]);
 });
 
-test('a namespace elsewhere is created and kept, those of every cluster are not ours', async () => {
+test('creates other namespaces with keep-object, but not those that every cluster has', async () => {
   const config = fluxOnly({ source: source('sources') });
   const secrets = [
     material({ namespace: 'sources' }),
@@ -81,7 +81,7 @@ test('a namespace elsewhere is created and kept, those of every cluster are not 
   expect(names(groups.secrets).filter((name) => name.startsWith('Namespace'))).toHaveLength(2);
 });
 
-test('only Namespaces and CRDs outlive their ManagedResource by annotation: the user has objects in and of them', async () => {
+test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
   const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
   const kept = Object.values(groups)
     .flat()
@@ -89,7 +89,7 @@ test('only Namespaces and CRDs outlive their ManagedResource by annotation: the 
   expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
 });
 
-test('the Shoot is judged by our objects only when the operator wants it', async () => {
+test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });
     const groups = objectGroups(await renderInputs({ config, secrets: [material()], shootHealth }));
@@ -103,19 +103,19 @@ test('the Shoot is judged by our objects only when the operator wants it', async
   expect(await annotated(true)).toEqual(new Set([undefined]));
 });
 
-test('no object refuses to be cleaned when the Shoot is deleted', async () => {
+test('lets Gardener delete every object with the Shoot', async () => {
   const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
   expect(JSON.stringify(groups)).not.toContain('no-cleanup');
 });
 
-test('pods do not change with the annotations of their Deployment', async () => {
+test('does not change pods when the annotations of their Deployment change', async () => {
   const { controllers } = objectGroups(await renderInputs());
   const deployments = controllers.filter(({ kind }) => kind === 'Deployment');
   expect(deployments).toHaveLength(4);
   for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
 });
 
-test('copied Secrets keep their type and are labelled as those of the Go extension', async () => {
+test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
   const data = { '.dockerconfigjson': 'e30=' };
   const secrets = [material({ type: 'kubernetes.io/dockerconfigjson', data })];
   const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
@@ -123,7 +123,7 @@ test('copied Secrets keep their type and are labelled as those of the Go extensi
   expect(secret?.metadata.labels).toEqual({ 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
 });
 
-test('suspend holds source and Kustomization, and a template may do so itself', async () => {
+test('suspends source and Kustomization, and keeps suspend of a template', async () => {
   const suspended = async (suspend: boolean, changes = {}) => {
     const spec = { ...(kustomization.spec as object), ...changes };
     const config = fluxOnly({ suspend, source: source(), kustomization: { ...kustomization, spec } });
@@ -136,13 +136,13 @@ test('suspend holds source and Kustomization, and a template may do so itself', 
   expect(await suspended(false, { suspend: true })).toEqual([undefined, true]);
 });
 
-test('a source needs its component', async () => {
+test('names the component that a source needs', async () => {
   const flux = fluxInstall({ components: ['kustomize-controller'] });
   const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
   expect(() => objectGroups(inputs)).toThrow('needs the component source-controller');
 });
 
-test('facts of the Shoot become ConfigMaps in the flux namespace', async () => {
+test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () => {
   const { shoot } = await renderInputs();
   const facts = { SHOOT_REGION: 'eu-1' };
   const config = fluxOnly({ flux: fluxInstall({ namespace: 'gitops' }) });
@@ -152,7 +152,7 @@ test('facts of the Shoot become ConfigMaps in the flux namespace', async () => {
   ]);
 });
 
-test('Flux itself is one and the same list for all Shoots with the same options', async () => {
+test('returns the same lists for all Shoots with the same options', async () => {
   const { crds, controllers } = objectGroups(await renderInputs());
   const other = objectGroups(await renderInputs({ config: fluxOnly({ source: source() }), secrets: [material()] }));
   expect(other.crds).toBe(crds);
@@ -165,7 +165,7 @@ test('Flux itself is one and the same list for all Shoots with the same options'
   for (const inputs of changed) expect(objectGroups(inputs)).not.toMatchObject({ crds, controllers });
 });
 
-test('what the CRDs of the release would refuse is an error before it is delivered', async () => {
+test('rejects templates that the CRDs of the release would reject', async () => {
   const spec = { ...(kustomization.spec as object), prune: 'yes', sourceRef: { kind: 'HelmRepository', name: 'a' } };
   const config = fluxOnly({ source: object('Bucket', 'a', { spec: {} }), kustomization: { ...kustomization, spec } });
   const inputs = await renderInputs({ config });
@@ -180,7 +180,7 @@ test('what the CRDs of the release would refuse is an error before it is deliver
   );
 });
 
-test('a copied ConfigMap keeps data and binaryData, and carries the label of what is copied', async () => {
+test('keeps data and binaryData of a copied ConfigMap, and labels it', async () => {
   const configMaps = [
     { name: 'vars', namespace: 'apps', data: { a: 'b' }, binaryData: { c: '/w==' } },
     { name: 'empty', namespace: 'flux-system' },

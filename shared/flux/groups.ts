@@ -7,15 +7,15 @@ import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
 import type { ConfigMapMaterial, ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';
 
-/** On copied Secrets and ConfigMaps, as the Go extension of the same name puts it: its users select by it. */
+/** Label of copied Secrets and ConfigMaps. The Go extension of the same name sets it, and its users select by it. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
 
 const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
 
 /**
- * Pure: everything that goes into the shoot, in the groups of the four ManagedResources. No object carries
- * `no-cleanup`: on a Shoot's deletion Gardener may clean all of them.
- * @throws ConfigError when the release lacks a component or a kind, or would refuse a template
+ * Returns all objects for the shoot, in one group for each of the four ManagedResources. Pure. No object has the label
+ * `no-cleanup`: when the Shoot is deleted, Gardener may delete all of them.
+ * @throws ConfigError when the release lacks a component or a kind, or its CRDs reject a template
  */
 export function objectGroups(inputs: RenderInputs): ObjectGroups {
   const sync = syncObjects(inputs);
@@ -34,31 +34,31 @@ export function objectGroups(inputs: RenderInputs): ObjectGroups {
 
 type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
 
-/** Of each release; a configuration that nobody has any more must not stay for ever. */
+/** By release and options. Limited, so that options that are no longer in use do not stay in memory. */
 const rendered = new WeakMap<Release, Map<string, InstallGroups>>();
-const MOST_RENDERED = 50;
+const MAX_RENDERED = 50;
 
 /**
- * Flux itself is the same for all Shoots with the same options: the same arrays, so that whoever makes something of
- * them (text, hash, compressed content) can remember it by them.
+ * Returns the same arrays for all Shoots with the same options, so that callers can cache by them what they derive (JSON,
+ * hash, compressed content).
  */
 function installGroups({ config, release, ownsNamespace, shootHealth }: RenderInputs): InstallGroups {
-  const known = rendered.get(release) ?? new Map<string, InstallGroups>();
-  rendered.set(release, known);
+  const cache = rendered.get(release) ?? new Map<string, InstallGroups>();
+  rendered.set(release, cache);
   const key = JSON.stringify([config.flux, ownsNamespace, shootHealth]);
   const groups =
-    known.get(key) ?? renderInstall(installObjects(release, config.flux, config.origins), ownsNamespace, shootHealth);
-  if (known.size >= MOST_RENDERED) known.clear();
-  known.set(key, groups);
+    cache.get(key) ?? renderInstall(installObjects(release, config.flux, config.origins), ownsNamespace, shootHealth);
+  if (cache.size >= MAX_RENDERED) cache.clear();
+  cache.set(key, groups);
   return groups;
 }
 
 function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {
-  const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(kept);
+  const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(withKeepObject);
   const health = healthFilter(shootHealth);
   return {
-    // A component that leaves must not take its CRDs along, and with them what the user made of those.
-    crds: health([...namespace, ...install.filter(isCrd).map(kept)]),
+    // Removing a component must not delete its CRDs, and with them the custom resources of the user.
+    crds: health([...namespace, ...install.filter(isCrd).map(withKeepObject)]),
     controllers: health(install.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
   };
 }
@@ -67,7 +67,7 @@ function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObje
   return (objects) => (shootHealth ? objects : objects.map(withoutHealthCheck));
 }
 
-/** Source and root Kustomization in the API versions of the release, suspended where the configuration says so. */
+/** Returns source and root Kustomization in the API versions of the release, suspended if the configuration says so. */
 function syncObjects({ config, release }: RenderInputs): KubeObject[] {
   const parts = Object.entries({ source: config.source, kustomization: config.kustomization }).flatMap(
     ([part, object]) => {
@@ -86,17 +86,17 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
 }
 
 /**
- * A Secret's type cannot be changed: one that comes back with another type is made anew. In mode Once the source stays
- * as it was whatever the configuration says later, and its credentials with it.
+ * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
+ * With sync mode Once the source is released after the first success, so its credentials must stay, too.
  */
 function copiedSecret({ name, namespace, type, data }: SecretMaterial, { syncMode, sourceSecret }: EffectiveConfig) {
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
   const isOfSource = sourceSecret?.targetName === name && sourceSecret.namespace === namespace;
-  return isOfSource && syncMode === 'Once' ? kept(secret) : secret;
+  return isOfSource && syncMode === 'Once' ? withKeepObject(secret) : secret;
 }
 
-/** An original that is `immutable` can be replaced by another one, so its copy is not. */
+/** Returns the copy of a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */
 function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapMaterial): KubeObject {
   return {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
@@ -114,20 +114,21 @@ function configMaps({ config, shoot }: RenderInputs): KubeObject[] {
   return [configMap('shoot-info', { ...shoot.info }), configMap('shoot-facts', shoot.facts)];
 }
 
-/** Namespaces besides the flux namespace that our objects live in: created when missing, never deleted by us. */
+/** Returns the other namespaces of our objects: they are created if missing and never deleted. */
 function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObject[] {
   const names = new Set(objects.map(({ metadata }) => metadata.namespace ?? fluxNamespace));
   return [...names]
     .filter((name) => name !== fluxNamespace && !SYSTEM_NAMESPACES.includes(name))
     .sort()
-    .map((name) => kept({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+    .map((name) => withKeepObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
 }
 
 /**
- * Not together with `resources.gardener.cloud/ignore`: the resource-manager reads this annotation from the live
- * object, and would then never write it to a Namespace that exists.
+ * Keeps an object in the shoot when it leaves its ManagedResource. Must not be combined with
+ * `resources.gardener.cloud/ignore`: the resource-manager reads `keep-object` from the live object and would then never
+ * write it to an existing Namespace.
  */
-function kept(object: KubeObject): KubeObject {
+function withKeepObject(object: KubeObject): KubeObject {
   return annotated(object, KEEP_OBJECT);
 }
 

@@ -20,7 +20,7 @@ function args(name: string, changes: Partial<FluxInstall>, of: Release = release
   return deployment(name, install(changes, of))?.template.spec.containers[0]?.args;
 }
 
-test('Namespace, policies, RBAC, then the components in their order', () => {
+test('returns Namespace, policies, RBAC, then the components in their order', () => {
   const components = ['kustomize-controller', 'source-controller'];
   expect(install({ components }).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
     'Namespace flux-system',
@@ -41,7 +41,7 @@ test('Namespace, policies, RBAC, then the components in their order', () => {
   ]);
 });
 
-test('everything namespaced is in the namespace, everything is labelled', () => {
+test('puts namespaced objects into the namespace and labels all objects', () => {
   for (const { kind, metadata } of install({ namespace: 'gitops' })) {
     const clusterScoped = ['Namespace', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding'];
     expect(metadata.namespace).toBe(clusterScoped.includes(kind) ? undefined : 'gitops');
@@ -53,13 +53,13 @@ test('everything namespaced is in the namespace, everything is labelled', () => 
   }
 });
 
-test('network policies can be left out', () => {
+test('omits network policies on request', () => {
   const kinds = (networkPolicy: boolean) => new Set(install({ networkPolicy }).map(({ kind }) => kind));
   expect(kinds(true)).toContain('NetworkPolicy');
   expect(kinds(false)).not.toContain('NetworkPolicy');
 });
 
-test('pods get labels, node selector, pull secret, tolerations and images of the registry', () => {
+test('sets labels, node selector, pull secret, tolerations and image registry of pods', () => {
   const changes = { registry: 'registry.example/flux', imagePullSecret: 'pull', tolerationKeys: ['a', 'b'] };
   const { template } = deployment('helm-controller', install(changes));
   expect(template).toMatchObject({
@@ -79,7 +79,7 @@ test('pods get labels, node selector, pull secret, tolerations and images of the
   expect(Object.keys(plain)).not.toContain('tolerations');
 });
 
-test('controllers get their flags', () => {
+test('sets the flags of controllers', () => {
   const changes = { watchAllNamespaces: false, logLevel: 'debug', clusterDomain: 'c.example' } as const;
   expect(args('source-controller', changes)).toEqual([
     '--events-addr=http://notification-controller.$(RUNTIME_NAMESPACE).svc.c.example./',
@@ -95,11 +95,11 @@ test('controllers get their flags', () => {
   ]);
 });
 
-test('without notification-controller events go nowhere', () => {
+test('sends no events without notification-controller', () => {
   expect(args('kustomize-controller', { components: ['kustomize-controller'] })?.[0]).toBe('--events-addr=');
 });
 
-test('source-watcher opens the gate for its artifacts', () => {
+test('enables the feature gate for the artifacts of source-watcher', () => {
   const watcher = release.files
     .get('source-controller')
     ?.map((source) => ({ ...source, metadata: { name: 'source-watcher' } }));
@@ -114,7 +114,7 @@ test('source-watcher opens the gate for its artifacts', () => {
   expect(last('source-watcher')).toBe('--storage-adv-addr=source-watcher.$(RUNTIME_NAMESPACE).svc.cluster.local.');
 });
 
-test('a component that the release lacks is an error with those that it has', () => {
+test('lists the components of the release if one is missing', () => {
   expect(() => install({ components: ['source-controller', 'source-watcher'] })).toThrow(
     'configuration: flux.components: Flux v2.9.99 has no component source-watcher (it has ' +
       'helm-controller, kustomize-controller, notification-controller, source-controller); ' +
@@ -123,20 +123,20 @@ test('a component that the release lacks is an error with those that it has', ()
   expect(() => install({ components: ['rbac'] })).toThrow('has no component rbac');
 });
 
-test('a component that the release lacks is an error where the user names it', () => {
+test('names the field in which the user lists a missing component', () => {
   const origins = { 'flux.components[source-watcher]': { object: 'providerConfig', path: 'flux.componentsExtra[2]' } };
   expect(() => installObjects(release, fluxInstall({ components: ['source-watcher'] }), origins)).toThrow(
     'providerConfig: flux.componentsExtra[2]: Flux v2.9.99 has no component source-watcher',
   );
 });
 
-test('the release stays as it is', () => {
+test('does not modify the release', () => {
   const before = JSON.stringify([...release.files]);
   install({ namespace: 'gitops', imagePullSecret: 'pull', tolerationKeys: ['a'] });
   expect(JSON.stringify([...release.files])).toBe(before);
 });
 
-test('a Deployment without containers passes through', () => {
+test('accepts a Deployment without containers', () => {
   const odd = object('Deployment', 'odd', { spec: { template: { spec: { containers: [] } } } });
   const objects = install({ components: ['odd'] }, { ...release, files: new Map([['odd', [odd]]]) });
   expect(deployment('odd', objects)).toMatchObject({ template: { spec: { nodeSelector: {} } } });

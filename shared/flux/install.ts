@@ -6,15 +6,16 @@ import { installedDeployment } from './deployment.ts';
 import type { Release } from './release.ts';
 import { rolesFor } from './roles.ts';
 
-/** Files of a release that are no component. */
+/** Files of a release that are not components. */
 const sharedFiles = ['policies', 'rbac'];
 
-/** Cluster-scoped kinds in a release; everything else gets the namespace. */
+/** Cluster-scoped kinds in a release; all other objects get the namespace. */
 const clusterScoped = new Set(['Namespace', 'CustomResourceDefinition', 'ClusterRole', 'ClusterRoleBinding']);
 
 /**
- * Exactly what `flux install` of that release produces for the same options, in the same order: Namespace, policies,
- * RBAC, then the components' objects. Built beside the release's objects, which are never changed.
+ * Returns exactly the objects that `flux install` of that release produces for the same options, in the same order:
+ * Namespace, policies, RBAC, then the components. The release's own objects are not modified.
+ * @param origins where the user sets the components
  * @throws ConfigError when the release lacks a component
  */
 export function installObjects(release: Release, install: FluxInstall, origins: Origins = {}): KubeObject[] {
@@ -37,7 +38,7 @@ export function installObjects(release: Release, install: FluxInstall, origins: 
   });
 }
 
-/** The components that a release has, by name. */
+/** Returns the names of a release's components, sorted. */
 export function componentsOf(release: Release): string[] {
   return [...release.files.keys()].filter((name) => !sharedFiles.includes(name)).sort();
 }

@@ -3,9 +3,9 @@ import type { KubeObject } from '../kube/resource.ts';
 
 /** A distribution folder: `<dir>/<version>/<file>.yaml` as in a Flux release's manifests.tar.gz. */
 export interface Distribution {
-  /** All versions that a folder exists for, newest first. */
+  /** All versions that have a folder, newest first. */
   versions(): Promise<string[]>;
-  /** Parsed and cached; ConfigError naming the available versions when there is no such folder. */
+  /** Parsed and cached. @throws ConfigError with the available versions when there is no such folder */
   release(version: string): Promise<Release>;
 }
 
@@ -15,11 +15,11 @@ export interface Release {
   version: string;
   /** sha256 hex over the release's files. */
   digest: string;
-  /** File name without `.yaml` -> its objects in file order, never to be changed. */
+  /** File name without `.yaml` -> its objects in file order. Do not modify them. */
   files: ReadonlyMap<string, readonly KubeObject[]>;
 }
 
-/** The objects for the shoot in the four groups of design 5, each in a stable order, never to be changed. */
+/** The objects of the four ManagedResources, each group in a stable order. Do not modify them. */
 export interface ObjectGroups {
   crds: KubeObject[];
   controllers: KubeObject[];
@@ -35,11 +35,11 @@ export interface ShootFacts {
     SHOOT_INFO_CLUSTER_IDENTITY: string;
     SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: string;
   };
-  /** `SHOOT_…` keys, only those that are known. */
+  /** `SHOOT_…` keys; unknown facts are missing. */
   facts: Record<string, string>;
 }
 
-/** The content of one Secret that goes into the shoot. */
+/** The content of one Secret that is copied into the shoot. */
 export interface SecretMaterial {
   name: string;
   namespace: string;
@@ -48,7 +48,7 @@ export interface SecretMaterial {
   data: Record<string, string>;
 }
 
-/** The content of one ConfigMap that goes into the shoot. */
+/** The content of one ConfigMap that is copied into the shoot. */
 export interface ConfigMapMaterial {
   name: string;
   namespace: string;
@@ -57,15 +57,15 @@ export interface ConfigMapMaterial {
   binaryData?: Record<string, string> | undefined;
 }
 
-/** Everything that the objects of a Shoot are made from. */
+/** Everything that the objects of a Shoot depend on. */
 export interface RenderInputs {
   config: EffectiveConfig;
   release: Release;
   shoot: ShootFacts;
   secrets: SecretMaterial[];
   configMaps: ConfigMapMaterial[];
-  /** False: the flux namespace existed before us and is in no ManagedResource. */
+  /** False: the flux namespace existed before and is in no ManagedResource. */
   ownsNamespace: boolean;
-  /** True: no skip-health-check annotation (operator's opt-in). */
+  /** True: the objects count for the Shoot's health, because the operator has opted in. */
   shootHealth: boolean;
 }

@@ -9,7 +9,7 @@ const binding = (name: string) =>
     subjects: [{ kind: 'ServiceAccount', name: 'source-controller', namespace: 'flux-system' }],
   });
 
-test('names end with the namespace, and bindings follow roles of the same release only', () => {
+test('appends the namespace to names, and renames only roles of the release in bindings', () => {
   expect(rolesFor([role, binding('crd-controller'), binding('cluster-admin')], 'gitops')).toMatchObject([
     { metadata: { name: 'crd-controller-gitops' } },
     { metadata: { name: 'bind-crd-controller-gitops' }, roleRef: { name: 'crd-controller-gitops' } },
@@ -17,7 +17,7 @@ test('names end with the namespace, and bindings follow roles of the same releas
   ]);
 });
 
-test('subjects live in the namespace', () => {
+test('puts subjects into the namespace', () => {
   const subjects = (namespace: string) => rolesFor([binding('x')], namespace)[0]?.subjects;
   expect(subjects('gitops')).toMatchObject([{ name: 'source-controller', namespace: 'gitops' }]);
   expect(subjects('flux-system')).toMatchObject([{ namespace: 'flux-system' }]);

@@ -1,11 +1,11 @@
 import type { KubeObject } from '../kube/resource.ts';
 
-/** The namespace that the files of a release are written for. */
+/** The namespace in the files of a release. */
 const RELEASE_NAMESPACE = 'flux-system';
 
 /**
- * The objects of `rbac.yaml` for a namespace: their names end with it, so that two installations do not share them,
- * and bindings follow where they name one of the renamed roles.
+ * Returns the objects of `rbac.yaml` for a namespace. Their names end with it, so that two installations do not share
+ * them, and bindings refer to the renamed roles.
  */
 export function rolesFor(objects: readonly KubeObject[], namespace: string): KubeObject[] {
   const renamed = new Set(objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
@@ -23,7 +23,7 @@ interface RoleRef {
   name: string;
 }
 
-/** Flux replaces the text of the namespace in the whole file: that is how the subjects of its bindings follow. */
+/** Replaces the namespace everywhere, like `flux install`, which thereby changes the subjects of the bindings. */
 function withNamespace<T>(value: T, namespace: string): T {
   if (namespace === RELEASE_NAMESPACE) return value;
   return JSON.parse(JSON.stringify(value).replaceAll(RELEASE_NAMESPACE, namespace));

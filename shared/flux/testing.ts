@@ -4,20 +4,20 @@ import type { KubeObject } from '../kube/resource.ts';
 import { distributionAt } from './distribution.ts';
 import type { Release, RenderInputs, ShootFacts } from './release.ts';
 
-/** The folder of the small stand-in distribution, and its one release. */
+/** The folder of the small stand-in distribution, and its only release. */
 export const standIn = { folder: 'test/landscape/distribution', version: 'v2.9.99' };
 
-/** The stand-in release; test data, like everything here. */
+/** Returns the stand-in release. */
 export function standInRelease(): Promise<Release> {
   return distributionAt(standIn.folder).release(standIn.version);
 }
 
-/** The options of `flux install` with their defaults. */
+/** Returns the default options of `flux install` with changes. */
 export function fluxInstall(changes: Partial<FluxInstall> = {}): FluxInstall {
   return { ...installDefaults, ...changes };
 }
 
-/** A config that installs Flux and nothing else. */
+/** Returns a config that installs only Flux, with changes. */
 export function fluxOnly(changes: Partial<EffectiveConfig> = {}): EffectiveConfig {
   return {
     flux: fluxInstall(),
@@ -33,7 +33,7 @@ export function fluxOnly(changes: Partial<EffectiveConfig> = {}): EffectiveConfi
   };
 }
 
-/** An object with nothing but a name and what is given. */
+/** Returns an object with a name and the given fields. */
 export function object(kind: string, name: string, rest: Partial<KubeObject> = {}): KubeObject {
   return { apiVersion: '', kind, ...rest, metadata: { name, ...rest.metadata } };
 }
@@ -48,7 +48,7 @@ const noFacts: ShootFacts = {
   facts: {},
 };
 
-/** What a Shoot's objects are made from: the stand-in release, Flux only. */
+/** Returns the inputs for a Shoot with only Flux, of the stand-in release, with changes. */
 export async function renderInputs(changes: Partial<RenderInputs> = {}): Promise<RenderInputs> {
   const base = {
     config: fluxOnly(),

@@ -18,14 +18,14 @@ function sentence(changes: Partial<VersionInputs>): string {
   }
 }
 
-test('versions are ordered by number, releases after their pre-releases', () => {
+test('orders versions by number, releases after their pre-releases', () => {
   const names = ['v2.10.0', 'nothing', 'v2.9.10', '2.9.9', 'v2.10.0-rc.10', 'v2.10.0-rc.9', 'v3.0.0'];
   expect(names.sort(compareVersions)).toEqual([
     ...['nothing', '2.9.9', 'v2.9.10', 'v2.10.0-rc.9', 'v2.10.0-rc.10', 'v2.10.0', 'v3.0.0'],
   ]);
 });
 
-test('only a whole version is a version', () => {
+test('parses only complete versions', () => {
   expect(parseVersion('v2.9.4')).toEqual({ major: 2, minor: 9, patch: 4, pre: '' });
   expect(parseVersion('2.9.4-rc.1')).toEqual({ major: 2, minor: 9, patch: 4, pre: 'rc.1' });
   for (const text of ['2.9', 'latest', '', 'v2.9.4+x', 'v2.9.4.yaml', '2.9.x'])
@@ -39,7 +39,7 @@ test.each([
   ['v2.6', '1.31'],
   ['v2.5', '1.30'],
   ['v2.3', '1.28'],
-])('%s supports Kubernetes from %s on', (minor, kubernetes) => {
+])('knows that %s supports Kubernetes from %s on', (minor, kubernetes) => {
   expect(oldestKubernetes(`${minor}.0`)).toBe(kubernetes);
 });
 
@@ -50,7 +50,7 @@ test.each([
   ['v2.8.x', 'v2.8.8'],
   ['2.x', 'v2.9.10'],
   ['v2.10.0-rc.2', 'v2.10.0-rc.2'],
-])('%s means %s', (wanted, version) => {
+])('resolves %s to %s', (wanted, version) => {
   expect(resolve({ wanted })).toBe(version);
 });
 
@@ -61,27 +61,35 @@ test.each([
   ['1.33.9', 'v2.8.8'],
   ['v1.32.0', 'v2.7.5'],
   ['1.29.4', 'v2.3.0'],
-])('without a version Kubernetes %s gets %s', (kubernetesVersion, version) => {
+])('without a wanted version, Kubernetes %s gets %s', (kubernetesVersion, version) => {
   expect(resolve({ kubernetesVersion })).toBe(version);
 });
 
-test('a range prefers what supports the Kubernetes, and is followed anyway', () => {
+test('prefers releases in a range that support the Kubernetes, but uses others if there are none', () => {
   expect(resolve({ wanted: '2.x', kubernetesVersion: '1.33.0' })).toBe('v2.8.8');
   expect(resolve({ wanted: '2.9.x', kubernetesVersion: '1.33.0' })).toBe('v2.9.10');
   expect(resolve({ wanted: 'v2.9.4', kubernetesVersion: '1.20.0' })).toBe('v2.9.4');
 });
 
 test.each([
-  ['stays while nothing asks for more', { pinned: 'v2.8.8', mayUpgrade: false }, 'v2.8.8'],
+  ['stays without a reason to upgrade', { pinned: 'v2.8.8', mayUpgrade: false }, 'v2.8.8'],
   ['stays within its range', { pinned: 'v2.9.4', wanted: '2.9.x', mayUpgrade: false }, 'v2.9.4'],
   ['is found with another spelling', { pinned: '2.9.4', mayUpgrade: false }, 'v2.9.4'],
-  ['moves in an operation', { pinned: 'v2.9.4', mayUpgrade: true }, 'v2.9.10'],
-  ['moves at once when it no longer satisfies', { pinned: 'v2.8.8', wanted: '2.9.x', mayUpgrade: false }, 'v2.9.10'],
-  ['moves on when it has left the distribution', { pinned: 'v2.8.9', mayUpgrade: false }, 'v2.9.10'],
-  ['is older than its Kubernetes likes', { pinned: 'v2.9.4', kubernetesVersion: '1.32.0', mayUpgrade: true }, 'v2.9.4'],
-  ['survives a Kubernetes that nothing supports', { pinned: 'v2.3.0', kubernetesVersion: '1.20.0' }, 'v2.3.0'],
-  ['is a pre-release that was asked for', { pinned: 'v2.10.0-rc.2', wanted: 'v2.10.0-rc.2' }, 'v2.10.0-rc.2'],
-])('a pin %s', (_, changes: Partial<VersionInputs>, version) => {
+  ['is upgraded in an operation', { pinned: 'v2.9.4', mayUpgrade: true }, 'v2.9.10'],
+  [
+    'is upgraded at once when it no longer matches',
+    { pinned: 'v2.8.8', wanted: '2.9.x', mayUpgrade: false },
+    'v2.9.10',
+  ],
+  ['is replaced when it has left the distribution', { pinned: 'v2.8.9', mayUpgrade: false }, 'v2.9.10'],
+  [
+    'stays although it does not support the Kubernetes',
+    { pinned: 'v2.9.4', kubernetesVersion: '1.32.0', mayUpgrade: true },
+    'v2.9.4',
+  ],
+  ['stays on a Kubernetes that no release supports', { pinned: 'v2.3.0', kubernetesVersion: '1.20.0' }, 'v2.3.0'],
+  ['may be a pre-release that the user wants', { pinned: 'v2.10.0-rc.2', wanted: 'v2.10.0-rc.2' }, 'v2.10.0-rc.2'],
+])('a pinned release %s', (_, changes: Partial<VersionInputs>, version) => {
   expect(resolve(changes)).toBe(version);
 });
 
@@ -100,6 +108,6 @@ test.each([
     `no available Flux release supports Kubernetes 1.20.0; set flux.version to use one anyway; ${list}`,
   ],
   [{ available: [] }, 'no stable Flux release is available; the distribution is empty'],
-])('%j is an error', (changes: Partial<VersionInputs>, message) => {
+])('rejects %j', (changes: Partial<VersionInputs>, message) => {
   expect(sentence(changes)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion: ${message}`);
 });

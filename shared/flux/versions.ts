@@ -1,7 +1,7 @@
 import type { Origin } from '../config/origins.ts';
 import { ConfigError } from '../errors.ts';
 
-/** A Flux release number; `pre` is what follows the dash of a pre-release, else empty. */
+/** The version of a Flux release; `pre` is the part after the dash of a pre-release, else empty. */
 export interface FluxVersion {
   major: number;
   minor: number;
@@ -12,14 +12,14 @@ export interface FluxVersion {
 const EXACT = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/;
 const RANGE = /^v?(\d+)(?:\.(\d+))?\.x$/;
 
-/** @returns undefined for anything but `2.9.4`, `v2.9.4` and pre-releases of it */
+/** Parses `2.9.4`, `v2.9.4` and pre-releases; returns undefined for anything else. */
 export function parseVersion(text: string): FluxVersion | undefined {
   const match = EXACT.exec(text);
   if (match === null) return undefined;
   return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]), pre: match[4] ?? '' };
 }
 
-/** Below zero when `one` is older; a name that is no version is older than every version. */
+/** Returns a negative number when `one` is older. A name that is not a version is older than every version. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parseVersion(one), parseVersion(other)];
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
@@ -33,22 +33,22 @@ function comparePre(one: string, other: string): number {
 }
 
 /**
- * The oldest Kubernetes that a release supports, for example `1.34`. Every release from 2.3 to 2.9 named three
- * Kubernetes minors of which the oldest is its own minor plus 25 (2.9: 1.34 to 1.36).
+ * Returns the oldest Kubernetes that a release supports, for example `1.34`. Every release from 2.3 to 2.9 supports three
+ * Kubernetes minors, of which the oldest is its own minor plus 25 (2.9: 1.34 to 1.36).
  */
 export function oldestKubernetes(version: string): string | undefined {
   const flux = parseVersion(version);
   return flux?.major === 2 ? `1.${flux.minor + 25}` : undefined;
 }
 
-/** No upper bound: on a Kubernetes that is newer than all releases at hand the newest one is still the best. */
+/** There is no upper bound: for a Kubernetes newer than all releases, the newest release is still the best choice. */
 function supports(version: string, kubernetesVersion: string | undefined): boolean {
   const minor = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '')?.[1];
   const oldest = oldestKubernetes(version)?.slice(2);
   return minor === undefined || oldest === undefined || Number(minor) >= Number(oldest);
 }
 
-/** What the choice of a release depends on. */
+/** The facts that decide which release is used. */
 export interface VersionInputs {
   /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `2.x`), or absent: the newest for the Shoot's Kubernetes. */
   wanted?: string | undefined;
@@ -56,19 +56,19 @@ export interface VersionInputs {
   origin: Origin;
   /** The versions of the distribution, in any order. */
   available: readonly string[];
-  /** The Shoot's `spec.kubernetes.version`; absent: not known, then everything is supported. */
+  /** The Shoot's `spec.kubernetes.version`; absent: unknown, so every release counts as supported. */
   kubernetesVersion?: string | undefined;
   /** The release that is installed or recorded. */
   pinned?: string | undefined;
-  /** False: a merely newer distribution changes nothing. */
+  /** False: a newer release in the distribution is not a reason to upgrade. */
   mayUpgrade: boolean;
 }
 
 /**
- * The release to use, as the distribution names it. A pin stays unless it no longer satisfies what is wanted or has
- * left the distribution; with `mayUpgrade` a newer release that satisfies it wins. Never a downgrade. What the user
- * wrote down is followed even where Flux claims no support for the Shoot's Kubernetes.
- * @throws ConfigError naming the available versions
+ * Returns the release to use, as the distribution names it. The pinned release stays unless it no longer matches the
+ * wanted version or has left the distribution; with `mayUpgrade` the newest match wins. Never downgrades. A version that
+ * the user has set is used even if Flux does not support the Shoot's Kubernetes.
+ * @throws ConfigError with the available versions
  */
 export function resolveVersion(inputs: VersionInputs): string {
   const { wanted, kubernetesVersion, pinned, mayUpgrade } = inputs;
@@ -80,12 +80,12 @@ export function resolveVersion(inputs: VersionInputs): string {
   const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));
   if (matching.length === 0)
     fail(wanted === undefined ? 'no stable Flux release is available' : `no Flux release matches "${wanted}"`);
-  const kept = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
-  if (kept && !mayUpgrade) return kept;
+  const current = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
+  if (current && !mayUpgrade) return current;
 
   const supported = matching.filter((version) => supports(version, kubernetesVersion));
   const candidates = supported.length > 0 || wanted === undefined ? supported : matching;
-  const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? kept;
+  const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? current;
   if (best) return best;
   if (candidates.length === 0) {
     return fail(
@@ -95,7 +95,7 @@ export function resolveVersion(inputs: VersionInputs): string {
   return fail(`Flux ${pinned} is installed and is never downgraded; use this release or a newer one`);
 }
 
-/** Ranges never match pre-releases; those have to be named exactly. */
+/** Returns the filter for the wanted version. Ranges never match pre-releases, which must be named exactly. */
 function filterOf(wanted: string | undefined): ((version: string) => boolean) | undefined {
   if (wanted === undefined) return (version) => parseVersion(version)?.pre === '';
   if (EXACT.test(wanted)) return (version) => compareVersions(version, wanted) === 0;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { withFlags } from './controller-flags.ts';
+import { withFlags } from './deployment.ts';
 
-test('flags change where they stand, whatever their place is', () => {
+test('changes flags in their position', () => {
   const args = ['--log-encoding=json', '--watch-all-namespaces', '--log-level=info', '--events-addr=http://there./'];
   const flags = { 'events-addr': '', 'watch-all-namespaces': 'false', 'log-level': 'debug' };
   expect(withFlags(args, flags)).toEqual([
@@ -10,7 +10,7 @@ test('flags change where they stand, whatever their place is', () => {
   expect(args[1]).toBe('--watch-all-namespaces');
 });
 
-test('a flag that is missing comes last, one without a value is left alone', () => {
+test('appends missing flags and keeps flags without a new value', () => {
   const flags = { 'events-addr': undefined, 'watch-all-namespaces': 'true', 'log-level': 'info' };
   expect(withFlags(['--events-addr=x', '--log-level-more=1'], flags)).toEqual([
     ...['--events-addr=x', '--log-level-more=1', '--watch-all-namespaces=true', '--log-level=info'],
