@@ -1,18 +1,18 @@
 import { type Connection, createKubeClient, type KubeClient, type KubeObject } from './client/client.ts';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from './kube-api/kube-api.ts';
 
-/** An embedded API server with what reaches it. */
+/** An embedded API server with a client and a kubeconfig. */
 export interface Cluster {
   api: KubeApi;
   connection: Connection;
-  /** As the administrator. */
+  /** Acts as the administrator. */
   client: KubeClient;
   /** For kubectl, as YAML. */
   kubeconfig: string;
   stop(): Promise<void>;
 }
 
-/** @param objects what is there from the start, for example CRDs */
+/** @param objects exist from the start, for example CRDs */
 export async function startCluster(
   objects: readonly KubeObject[] = [],
   options: Omit<KubeApiOptions, 'objects'> = {},

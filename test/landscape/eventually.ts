@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks until there is an answer.
+ * Calls `find` until it returns something.
  * @param find undefined or false: not yet
- * @throws Error that names `what` when there is none in time
+ * @throws Error that names `what` after the time limit
  */
 export async function eventually<T>(
   what: string,

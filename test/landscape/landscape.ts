@@ -9,7 +9,7 @@ import { createGardenlet, type Gardenlet, type GardenletOptions } from './garden
 import { gardenCrds, seedCrds } from './seed/crds.ts';
 import { createControlPlanes, createShoots } from './shoot/control-planes.ts';
 
-/** What happens in the landscape without the product's doing, for people who watch. */
+/** Something that happened in the landscape, for programs that show its progress. */
 export type LandscapeEvent =
   | { type: 'step'; shoot: string; step: string }
   | { type: 'available'; shoot: string; deployment: string }
@@ -27,9 +27,9 @@ export type LandscapeEvent =
 export interface LandscapeOptions {
   /** Names of the seeds. Default one: `local`. */
   seeds?: readonly string[];
-  /** Of the gardenlets; polls are quicker than real ones by default. */
+  /** Options of the gardenlets. By default they poll more often than the real one. */
   gardenlet?: Pick<GardenletOptions, 'times' | 'cleanUp' | 'referenceLagMs' | 'extraTargetNamespaces'>;
-  /** The real kustomize-controller, where it is built. Default: the stand-in. */
+  /** Starts the real kustomize-controller in place of the stand-in. */
   kustomizeController?: (connection: Connection, kubeconfig: string) => Promise<Controller>;
   /** The resource-manager's pause while objects are terminating. Default 5 s, as in the real one. */
   pendingMs?: number;
@@ -46,16 +46,16 @@ export interface Landscape {
   seeds: ReadonlyMap<string, Seed>;
   /** The only seed. @throws when there are several */
   seed: Seed;
-  /** The API of a shoot, by its technical id; undefined before gardenlet has made it. */
+  /** Returns the API of a shoot by its technical id; undefined before gardenlet has created it. */
   shoot(technicalId: string): Cluster | undefined;
-  /** Creates Project and namespace; returns the namespace. */
+  /** Creates a Project and its namespace, and returns the namespace. */
   createProject(name: string): Promise<string>;
-  /** Puts a Shoot into the garden, with the extension unless `spec` says otherwise; gardenlet does not start by itself. */
+  /** Creates a Shoot, with the extension unless `spec` has other ones. Then call `seed.gardenlet.reconcile`. */
   createShoot(namespace: string, name: string, spec?: Shoot['spec']): Promise<GardenShoot>;
   stop(): Promise<void>;
 }
 
-/** Starts garden and seeds on loopback; gardenlets are driven by `seed.gardenlet`. */
+/** Starts garden and seeds on loopback. The caller drives the gardenlets: `seed.gardenlet`. */
 export async function startLandscape(options: LandscapeOptions = {}): Promise<Landscape> {
   const { seeds: names = ['local'], onEvent = () => {} } = options;
   const garden = await startCluster(gardenCrds());

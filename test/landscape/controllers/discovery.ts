@@ -1,11 +1,11 @@
 import { type Connection, isNotFound, type Resource } from '../client/client.ts';
 import { createTransport } from '../client/transport.ts';
 
-/** Finds where a kind is served, as a REST mapper does: remembers what it found and asks again for what it did not. */
+/** Finds where a kind is served, as a REST mapper does. It caches hits and asks again after misses. */
 export interface Discovery {
   /** undefined: no such kind is served. */
   find(apiVersion: string, kind: string): Promise<Resource | undefined>;
-  /** The resource in the group's preferred version; undefined while it is not served. */
+  /** Returns the resource in the group's preferred version; undefined while it is not served. */
   preferred(group: string, kind: string): Promise<Resource | undefined>;
   close(): void;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isGone, type KubeClient, type KubeObject, type Resource } from '../client/client.ts';
 import { objectText } from './names.ts';
 
-/** What a controller hears; `old` is undefined for an object that was not known before. */
+/** Callbacks of an informer; `old` is undefined for a new object. */
 export interface Handlers<T extends KubeObject> {
   onChange?(object: T, old: T | undefined): void;
   onDelete?(object: T): void;
@@ -11,7 +11,7 @@ export interface Handlers<T extends KubeObject> {
 export interface Informer<T extends KubeObject> {
   /** Resolves after the first complete list. */
   synced: Promise<void>;
-  /** By `namespace/name`, or `name` for what is cluster-scoped. */
+  /** By `namespace/name`, or `name` for cluster-scoped objects. */
   objects: ReadonlyMap<string, T>;
   /** Resolves when the watch has ended after `signal`. */
   stopped: Promise<void>;
@@ -26,7 +26,7 @@ export interface InformerOptions {
   retryMs?: number;
 }
 
-/** Lists and watches one resource for as long as the signal lasts, as the controllers of Kubernetes do. */
+/** Lists and watches one resource until the signal aborts, as the controllers of Kubernetes do. */
 export function startInformer<T extends KubeObject = KubeObject>(
   client: KubeClient,
   resource: Resource,

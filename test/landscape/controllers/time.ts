@@ -1,6 +1,6 @@
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds of a Go duration such as `1m30s`. */
+/** Returns the milliseconds of a Go duration such as `1m30s`. */
 export function milliseconds(duration: string): number {
   return [...duration.matchAll(/([\d.]+)(ms|[smh])/g)].reduce(
     (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { createWorkQueue } from './work-queue.ts';
 
-it('never runs a key twice at a time, and runs what was added meanwhile once more', async () => {
+it('never runs a key twice at a time, and runs it once more when it was added meanwhile', async () => {
   const events: string[] = [];
   let release = () => {};
   const queue = createWorkQueue({
@@ -25,7 +25,7 @@ it('never runs a key twice at a time, and runs what was added meanwhile once mor
   await queue.stop();
 });
 
-it('tries again after failures, and takes nothing more once it is stopped', async () => {
+it('retries after failures, and takes no more keys once it is stopped', async () => {
   let runs = 0;
   const errors: unknown[] = [];
   const queue = createWorkQueue({

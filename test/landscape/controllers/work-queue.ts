@@ -1,15 +1,15 @@
-/** A queue of keys like client-go's: never two runs of one key, and what is added during a run is run again. */
+/** A queue of keys like client-go's: never two runs of one key at a time; a key added during its run runs again. */
 export interface WorkQueue {
   add(key: string): void;
   addAfter(key: string, ms: number): void;
-  /** Takes nothing more and waits for what is running. */
+  /** Takes no more keys and waits for current runs. */
   stop(): Promise<void>;
 }
 
 export interface WorkQueueOptions {
   /**
-   * @returns after how many milliseconds to run again; undefined: when something changes
-   * @throws to be run again with exponential back-off
+   * @returns after how many milliseconds to run again; undefined: only when the key is added again
+   * @throws for a retry with exponential back-off
    */
   reconcile(key: string): Promise<number | undefined>;
   /** As the default rate limiter of controller-runtime: 5 ms, doubling, at most 1000 s. */

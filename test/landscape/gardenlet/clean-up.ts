@@ -9,7 +9,7 @@ const namespaced = (group: string, plural: string, kind: string, version = 'v1')
   namespaced: true,
 });
 
-/** What gardenlet deletes before the workers go. */
+/** The kinds that gardenlet deletes before the workers. */
 const workloads: Resource[] = [
   namespaced('apps', 'daemonsets', 'DaemonSet'),
   resources.deployments,
@@ -22,14 +22,14 @@ const workloads: Resource[] = [
 ];
 
 export interface CleanUpTimes {
-  /** After this, finalizers of what is left are stripped. gardenlet: 1 h for CRDs, 5 min for workloads. */
+  /** After this time it strips finalizers. gardenlet: 1 h for CRDs, 5 min for workloads. */
   finalizeMs: number;
   limitMs: number;
 }
 
 /**
- * What gardenlet does in the shoot before it deletes the workers: CRDs go, then workloads; what carries
- * `shoot.gardener.cloud/no-cleanup=true` stays (facts/gardener.md 8).
+ * Cleans the shoot as gardenlet does before it deletes the workers: CRDs, then workloads, except objects with the label
+ * `shoot.gardener.cloud/no-cleanup=true` (rule 8).
  */
 export async function cleanShoot(shoot: KubeClient, waits: Waits, times: CleanUpTimes): Promise<void> {
   await cleanAll(shoot, waits, [resources.customResourceDefinitions], times);

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../client/client.ts';
 import { type Cluster, EXTENSION_TYPE, type Shoot } from '../gardener/types.ts';
 
-/** A Shoot as the garden holds it. */
+/** A Shoot in the garden. */
 export type GardenShoot = Shoot & KubeObject;
 
-/** How to reach a shoot's API, as kubeconfigs. */
+/** Kubeconfigs for a shoot's API. */
 export interface ShootAccess {
   /** From within the seed; Secret `gardener-internal`. */
   internal: string;
@@ -12,13 +12,13 @@ export interface ShootAccess {
   external: string;
 }
 
-/** `shoot--<project>--<shoot>` */
+/** Returns `shoot--<project>--<shoot>`. */
 export function technicalIdOf({ metadata }: Shoot): string {
   const project = (metadata.namespace ?? '').replace(/^garden-/, '');
   return `shoot--${project}--${metadata.name}`;
 }
 
-/** Whether the Shoot has the extension: its spec lists the type, not disabled. */
+/** Returns whether the Shoot has the extension: its spec lists the type, not disabled. */
 export function wantsExtension({ spec }: Shoot): boolean {
   return extensionOf({ spec } as Shoot)?.disabled === false;
 }
@@ -28,7 +28,7 @@ export function extensionOf({ spec }: Shoot): { providerConfig?: unknown; disabl
   return entry && { ...entry, disabled: entry.disabled === true };
 }
 
-/** The control-plane namespace with the labels that webhooks select by. */
+/** Returns the control-plane namespace with the labels that webhooks select by. */
 export function namespaceOf(shoot: GardenShoot): KubeObject {
   const type = shoot.spec?.provider?.type ?? 'local';
   const labels: Record<string, string> = {
@@ -46,7 +46,7 @@ export function namespaceOf(shoot: GardenShoot): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: technicalIdOf(shoot), labels, annotations } };
 }
 
-/** The Cluster: complete objects, without managedFields. */
+/** Returns the Cluster: complete objects, without managedFields. */
 export function clusterOf(shoot: GardenShoot, seedName: string): Cluster {
   const { managedFields: _, ...metadata } = shoot.metadata as Shoot['metadata'] & { managedFields?: unknown };
   const core = { apiVersion: 'core.gardener.cloud/v1beta1' };
@@ -65,7 +65,7 @@ export function clusterOf(shoot: GardenShoot, seedName: string): Cluster {
   };
 }
 
-/** The Secrets with kubeconfigs for the shoot's API. */
+/** Returns the Secrets with kubeconfigs for the shoot's API. */
 export function accessSecrets(namespace: string, { internal, external }: ShootAccess): KubeObject[] {
   const secret = (name: string, kubeconfig: string) => ({
     apiVersion: 'v1',
@@ -77,7 +77,7 @@ export function accessSecrets(namespace: string, { internal, external }: ShootAc
   return [secret('gardener-internal', internal), secret('gardener', external)];
 }
 
-/** The copy of a referenced object: `ref-` and the object's name; labels and annotations do not come along (trap 32). */
+/** Returns the copy of a referenced object, named `ref-` and its name, without its labels and annotations (trap 32). */
 export function referenceCopy(namespace: string, original: KubeObject): KubeObject {
   const { apiVersion, kind, metadata, data, binaryData, type, immutable } = original;
   return {
@@ -95,7 +95,7 @@ export function referenceCopy(namespace: string, original: KubeObject): KubeObje
   };
 }
 
-/** The Deployment of the shoot's resource-manager; its arguments say in which namespaces of the shoot it may write. */
+/** Returns the Deployment of the shoot's resource-manager; its arguments list the namespaces that it may write into. */
 export function resourceManagerDeployment(namespace: string, extraTargetNamespaces: readonly string[]): KubeObject {
   const name = 'gardener-resource-manager';
   const args = extraTargetNamespaces.map((target) => `--extra-target-namespace=${target}`);

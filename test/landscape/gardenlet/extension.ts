@@ -2,7 +2,7 @@ import { type KubeClient, type KubeObject, resources } from '../client/client.ts
 import { EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../gardener/types.ts';
 import { mergePatchBetween } from './merge-patch.ts';
 
-/** What of an Extension survives a control-plane migration (facts/gardener.md 1.7). */
+/** The part of an Extension that survives a control-plane migration (rule 1.7). */
 export interface ExtensionState {
   state?: NonNullable<Extension['status']>['state'];
   resources?: NonNullable<Extension['status']>['resources'];
@@ -10,13 +10,13 @@ export interface ExtensionState {
   objects: KubeObject[];
 }
 
-/** What gardenlet does with an Extension; each returns the timestamp it wrote. */
+/** gardenlet's operations on an Extension; each returns the timestamp that it wrote. */
 export interface ExtensionOperations {
   deploy(namespace: string, providerConfig: unknown): Promise<string>;
-  /** Confirms and deletes; nothing to do when there is none. */
+  /** Confirms the deletion and deletes; does nothing when there is no Extension. */
   destroy(namespace: string): Promise<void>;
   migrate(namespace: string): Promise<void>;
-  /** What has to be kept for a restore. */
+  /** Returns the state that a restore needs. */
   state(namespace: string): Promise<ExtensionState>;
   restore(namespace: string, providerConfig: unknown, state: ExtensionState): Promise<string>;
 }
@@ -36,7 +36,7 @@ export function createExtensionOperations(seed: KubeClient): ExtensionOperations
     const annotations = { [OPERATION_ANNOTATION]: operation, [TIMESTAMP_ANNOTATION]: timestamp };
     const live = await find(namespace);
     if (live !== undefined) {
-      // As gardenlet does it: the patch is the difference, so a key that left the Shoot leaves the Extension.
+      // gardenlet patches the difference, so a key removed from the Shoot is removed from the Extension.
       const difference = mergePatchBetween(live.spec.providerConfig, providerConfig);
       const spec = { type: EXTENSION_TYPE, ...(difference === undefined ? {} : { providerConfig: difference }) };
       await seed.mergePatch(resource, nameIn(namespace), { metadata: { annotations }, spec }, { fieldManager });
@@ -97,5 +97,5 @@ export function createExtensionOperations(seed: KubeClient): ExtensionOperations
   };
 }
 
-/** RFC 3339 with as many digits as this clock has. */
+/** Returns the time with fractions of a second, as gardenlet writes it. */
 const now = () => new Date().toISOString();

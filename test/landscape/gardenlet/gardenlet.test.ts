@@ -38,7 +38,7 @@ const shoot = () => landscape.garden.client.find<GardenShoot>(resources.shoots, 
 const cluster = () => seed('one').client.find<ClusterObject>(resources.clusters, { name: technicalId });
 const extension = (seedName = 'one') => seed(seedName).client.find<Extension>(resources.extensions, extensionName);
 
-/** The least that an extension must do: by default everything succeeds at once. */
+/** A minimal extension: by default every operation succeeds at once. */
 function startExtensions(
   { client }: Cluster,
   answer: (extension: Extension) => Partial<Extension['status']> | undefined = () => ({}),
@@ -50,7 +50,7 @@ function startExtensions(
     const operation = object.metadata.annotations?.['gardener.cloud/operation'];
     const deleting = object.metadata.deletionTimestamp !== undefined;
     if (operation === 'wait-for-state' || (operation === undefined && !deleting)) return;
-    // Its own writes show the same operation once more.
+    // Its own writes trigger it again for the same operation.
     const run = `${object.metadata.annotations?.['gardener.cloud/timestamp']} ${operation}`;
     if (begun.has(run)) return;
     begun.add(run);
@@ -95,7 +95,7 @@ const put = ({ client }: { client: KubeClient }, object: KubeObject) => {
 };
 
 describe('a new Shoot', () => {
-  it('gets a namespace with labels, a Cluster, Secrets that work, and its Extension', async () => {
+  it('gets a namespace with labels, a Cluster, working Secrets, and its Extension', async () => {
     extensions = startExtensions(seed('one'));
     await createShoot({ extensions: [{ type: 'shoot-flux', providerConfig: { a: 1 } }] });
     await gardenlet().reconcile(name);
@@ -117,7 +117,7 @@ describe('a new Shoot', () => {
     expect(extensions.seen).toEqual(['reconcile {"a":1}']);
   });
 
-  it('has the providerConfig of its Shoot afterwards too, without the keys that left it', async () => {
+  it('follows the providerConfig of its Shoot, also where keys are removed', async () => {
     extensions = startExtensions(seed('one'));
     for (const providerConfig of [{ a: { b: 1, c: 2 } }, { a: { b: 1 } }, undefined]) {
       const extension = { type: 'shoot-flux', ...(providerConfig && { providerConfig }) };
@@ -128,7 +128,7 @@ describe('a new Shoot', () => {
     expect(extensions.seen).toEqual(['reconcile {"a":{"b":1,"c":2}}', 'reconcile {"a":{"b":1}}', 'reconcile null']);
   });
 
-  it('gets copies of what it refers to', async () => {
+  it('gets copies of the objects it refers to', async () => {
     extensions = startExtensions(seed('one'));
     const metadata = { name: 'git', namespace: name.namespace, labels: { own: 'label' } };
     await put(landscape.garden, {
@@ -146,7 +146,7 @@ describe('a new Shoot', () => {
     expect(copy?.metadata.labels).not.toHaveProperty('own');
   });
 
-  it('fails when the Extension says nothing in time, and succeeds when tried again', async () => {
+  it('fails when the Extension does not report in time, and succeeds on retry', async () => {
     extensions = startExtensions(seed('one'), () => undefined);
     await createShoot();
     await expect(gardenlet().reconcile(name)).rejects.toThrow(/not ready after 1.5 s: .*/);
@@ -169,7 +169,7 @@ describe('a new Shoot', () => {
   });
 });
 
-describe('a Shoot that is there', () => {
+describe('an existing Shoot', () => {
   beforeEach(async () => {
     extensions = startExtensions(seed('one'));
     await createShoot();
@@ -188,14 +188,14 @@ describe('a Shoot that is there', () => {
     expect(extensions.seen).toHaveLength(3);
   });
 
-  it('loses the Extension when its spec does not name it any more', async () => {
+  it('loses the Extension when its spec no longer names it', async () => {
     await changeShoot({ extensions: [{ type: 'shoot-flux', disabled: true }] });
     await gardenlet().reconcile(name);
     expect(await extension()).toBeUndefined();
     expect(extensions.seen.at(-1)).toMatch(/^delete/);
   });
 
-  it('is deleted: CRDs first, then the Extension, and nil-class ManagedResources must be gone', async () => {
+  it('is deleted in order: CRDs, the Extension, and only without ManagedResources of the nil class', async () => {
     const metadata = { name: 'left', namespace: technicalId };
     const spec = { secretRefs: [{ name: 'none' }] };
     await put(seed('one'), {
@@ -227,7 +227,7 @@ describe('a Shoot that is there', () => {
     expect(items).toEqual([]);
   });
 
-  it('moves to another seed with its state and what that refers to', async () => {
+  it('moves to another seed with its state and the objects its state refers to', async () => {
     const { client } = seed('one');
     const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'mine' };
     await put(seed('one'), {

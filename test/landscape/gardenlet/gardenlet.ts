@@ -18,16 +18,16 @@ import {
 import { createExtensionOperations, type ExtensionState } from './extension.ts';
 import { createWaits, defaultWaitTimes, FlowError, type WaitTimes } from './wait.ts';
 
-/** What gardenlet lets others do: API server, resource-manager and nodes of a shoot. Everything may be repeated. */
+/** Starts and stops API server, resource-manager and nodes of a shoot for gardenlet. All methods are idempotent. */
 export interface ControlPlanes {
-  /** API server and resource-manager run from now on. */
+  /** Starts API server and resource-manager. */
   wake(technicalId: string): Promise<{ access: ShootAccess; client: KubeClient }>;
-  /** Neither runs from now on; what the API server holds stays. */
+  /** Stops both; the API server's objects stay. */
   sleep(technicalId: string): Promise<void>;
-  /** Nodes are there: Deployments become available, Flux runs. */
+  /** Starts the nodes: Deployments become available, Flux runs. */
   joinNodes(technicalId: string): Promise<void>;
   removeNodes(technicalId: string): Promise<void>;
-  /** For good. */
+  /** Removes everything, also the API server's objects. */
   remove(technicalId: string): Promise<void>;
 }
 
@@ -38,23 +38,23 @@ export interface GardenletOptions {
   controlPlanes: ControlPlanes;
   /** Default `landscape`. */
   gardenIdentity?: string;
-  /** Arguments of the resource-manager that the webhook would add. Default: none. */
+  /** Target namespaces that the webhook would add to the resource-manager's arguments. Default: none. */
   extraTargetNamespaces?: readonly string[];
   times?: Partial<WaitTimes>;
   cleanUp?: Partial<CleanUpTimes>;
-  /** How long the copies of referenced objects lag behind. Default 0. */
+  /** The lag of copies of referenced objects. Default 0. */
   referenceLagMs?: number;
-  /** Heard before each step of a flow, for people who watch. */
+  /** Called before each step of a flow. */
   onStep?(shoot: string, step: string): void;
 }
 
-/** gardenlet of one seed, driven Shoot by Shoot; every flow may be repeated after it failed. */
+/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried. */
 export interface Gardenlet {
-  /** Creates or reconciles; hibernates, wakes up, adds and removes the extension as the Shoot's spec says. */
+  /** Creates or reconciles the Shoot: hibernates it, wakes it up, adds and removes the extension, as its spec says. */
   reconcile(shoot: ObjectName): Promise<void>;
-  /** Deletes the Shoot and its control plane; `force` as with the annotation for force deletion. */
+  /** Deletes the Shoot and its control plane. `force` stands for the annotation for force deletion. */
   delete(shoot: ObjectName, options?: { force?: boolean }): Promise<void>;
-  /** Empties this seed of the Shoot; the answer is what another gardenlet restores from. */
+  /** Removes the Shoot from this seed, and returns the state from which another gardenlet restores it. */
   migrate(shoot: ObjectName): Promise<ExtensionState>;
   restore(shoot: ObjectName, state: ExtensionState): Promise<void>;
 }
@@ -62,7 +62,7 @@ export interface Gardenlet {
 const fieldManager = 'gardenlet';
 const FINALIZER = 'gardener';
 
-/** Codes that put a Shoot into Failed at once (facts/gardener.md 1.6). */
+/** Codes that put a Shoot into Failed at once (rule 1.6). */
 const nonRetryable = new Set([
   'ERR_INFRA_UNAUTHENTICATED',
   'ERR_INFRA_UNAUTHORIZED',
@@ -109,7 +109,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
     return { shoot: begun, namespace: technicalID };
   };
 
-  /** Runs a flow and leaves its end in the Shoot's status and in the Cluster. */
+  /** Runs a flow and writes the result into the Shoot's status and the Cluster. */
   const run = async <T>(name: ObjectName, type: LastOperation['type'], flow: Flow<T>): Promise<T> => {
     try {
       const begun = await begin(name, type);
@@ -151,7 +151,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
     return items.filter(({ spec }) => !spec.class).map(({ metadata }) => metadata.name);
   };
 
-  /** What is in the namespace goes with it; a namespace controller need not run. */
+  /** Deletes the namespace with everything in it; no namespace controller is needed. */
   const removeNamespace = async (namespace: string) => {
     const kinds = [resources.secrets, resources.configMaps, resources.deployments];
     for (const kind of kinds) {
@@ -191,7 +191,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
       await controlPlanes.removeNodes(namespace);
       await controlPlanes.sleep(namespace);
     } else if (isNew && !hibernate) {
-      // At a Shoot's creation the workers come after the extensions (trap 15).
+      // When a Shoot is created, workers come after the extensions (trap 15).
       step('nodes join');
       await controlPlanes.joinNodes(namespace);
     }
@@ -281,7 +281,7 @@ function operation(type: LastOperation['type'], state: LastOperation['state'], p
   return { type, state, progress, description: `${type} of the Shoot: ${state}`, lastUpdateTime: now() };
 }
 
-/** Force deletion: what is managed may go or stay, nobody waits for it. */
+/** Force deletion does not wait for managed objects. */
 async function stripManagedResources(seed: KubeClient, namespace: string): Promise<void> {
   const { items } = await seed.list(resources.managedResources, { namespace });
   for (const { metadata } of items) {

@@ -26,7 +26,7 @@ const extension = (status: ExtensionStatus = {}, annotations: Record<string, str
   status: { observedGeneration: 2, lastOperation: lastOperationFactory(), ...status },
 });
 
-describe('an Extension counts as done', () => {
+describe('an Extension is ready', () => {
   it('when all seven rules hold; the time counts in seconds', () => {
     expect(notReady(extension(), timestamp)).toBeUndefined();
   });
@@ -50,7 +50,7 @@ describe('an Extension counts as done', () => {
     expect(notReady(object, timestamp)?.reason).toMatch(reason);
   });
 
-  it('and the first rule that fails is told', () => {
+  it('and otherwise the first rule that fails is reported', () => {
     const object = extension({ observedGeneration: 1, lastError: { description: 'no', codes: ['ERR_X'] } });
     expect(notReady(object, timestamp)?.error).toEqual({ description: 'no', codes: ['ERR_X'] });
   });

@@ -1,16 +1,15 @@
 import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../gardener/types.ts';
 
-/** Why an Extension does not count as done. */
+/** The reason why an Extension is not ready. */
 export interface NotReady {
   reason: string;
-  /** What the Extension itself reports: tolerated for a while, then it ends the wait. */
+  /** The error that the Extension reports; gardenlet tolerates it for a while before it stops waiting. */
   error?: { description: string; codes: string[] };
 }
 
 /**
- * The seven rules by which gardenlet takes an Extension for done, in its order; the first that fails counts
- * (facts/gardener.md 1.5).
- * @param timestamp the annotation's value that this run wrote
+ * Returns the first of gardenlet's seven readiness rules that the Extension breaks (rule 1.5).
+ * @param timestamp the value of the annotation that this run of gardenlet wrote
  */
 export function notReady({ metadata, status = {} }: Extension, timestamp: string): NotReady | undefined {
   const { lastOperation, lastError } = status;

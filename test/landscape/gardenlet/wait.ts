@@ -7,20 +7,20 @@ import { type NotReady, notReady } from './readiness.ts';
 export interface WaitTimes {
   /** Default 5 s. */
   pollMs: number;
-  /** How long a last error is tolerated. Default 30 s: six polls. */
+  /** How long it tolerates a last error. Default 30 s: six polls. */
   severeMs: number;
   /** `reconcileTimeout` of the registration. Default 3 min. */
   reconcileMs: number;
-  /** Of deletion and migration: fixed at 3 min in gardenlet. */
+  /** Limit of deletion and migration: fixed at 3 min in gardenlet. */
   fixedMs: number;
 }
 
 export const defaultWaitTimes: WaitTimes = { pollMs: 5000, severeMs: 30_000, reconcileMs: 180_000, fixedMs: 180_000 };
 
-/** A step of a Shoot flow that failed, with what the Shoot's status gets. */
+/** A failed step of a Shoot flow, with the error codes for the Shoot's status. */
 export class FlowError extends Error {
   override name = 'FlowError';
-  /** Codes of facts/gardener.md 1.6. */
+  /** See rule 1.6. */
   readonly codes: string[];
 
   constructor(message: string, codes: string[] = []) {
@@ -33,14 +33,14 @@ export interface Waits {
   untilReady(namespace: string, timestamp: string): Promise<void>;
   untilGone(namespace: string): Promise<void>;
   untilMigrated(namespace: string): Promise<void>;
-  /** Nothing of the given names is left; the names of what is. */
+  /** Waits until `left` returns no names. */
   untilNone(what: string, left: () => Promise<string[]>, limitMs?: number): Promise<void>;
 }
 
 export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
   const find = (namespace: string) => seed.find<Extension>(resources.extensions, { namespace, name: EXTENSION_TYPE });
 
-  /** @param check undefined: done; it may throw to end the wait at once */
+  /** @param check returns undefined when done; throws to end the wait at once */
   const poll = async (what: string, limitMs: number, check: () => Promise<NotReady | undefined>) => {
     const deadline = Date.now() + limitMs;
     for (;;) {

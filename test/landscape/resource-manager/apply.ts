@@ -12,7 +12,7 @@ import { namedOf, objectKey, objectText } from './references.ts';
 import { NoMatchError, type Target } from './target.ts';
 import { annotations, isTrue } from './types.ts';
 
-/** An object of the set and what the status knows of it from the last time. */
+/** A desired object, and how the status describes it since the last pass. */
 export interface Desired {
   object: KubeObject;
   old: MergeOptions['old'];
@@ -28,8 +28,8 @@ export interface ApplyOptions {
 const fieldManager = 'gardener-resource-manager';
 
 /**
- * Applies the objects in install order by create or full update; the first error ends the pass. What a pass creates,
- * the same pass does not see yet: the cache and the list of served kinds lag behind.
+ * Applies the objects in install order by create or full update; the first error ends the pass. A pass does not see
+ * objects that it created itself: the cache and the list of served kinds lag behind.
  * @throws Error with the message of the condition
  */
 export async function applyAll(target: Target, desired: readonly Desired[], options: ApplyOptions): Promise<void> {
@@ -100,7 +100,7 @@ interface Autoscaler extends KubeObject {
   spec?: { scaleTargetRef?: { apiVersion?: string; kind?: string; name?: string } };
 }
 
-/** Keys of what a HorizontalPodAutoscaler scales. */
+/** Returns the keys of all objects that a HorizontalPodAutoscaler scales. */
 async function scaledObjects(target: Target): Promise<Set<string>> {
   const resource = await target.served('autoscaling/v2', 'HorizontalPodAutoscaler');
   if (resource === undefined) return new Set();

@@ -6,9 +6,9 @@ import type { Target } from './target.ts';
 import { annotations, type FullManagedResource, isTrue, type ObjectReference } from './types.ts';
 
 /**
- * Writes ResourcesHealthy, then ResourcesProgressing, of a ManagedResource that is applied (facts/gardener.md 3.6).
- * The real one does it in two controllers, so that either may be first.
- * @returns whether it was due
+ * Writes ResourcesHealthy, then ResourcesProgressing, of a ManagedResource that is applied (rule 3). The real one does
+ * this in two controllers, so either may come first.
+ * @returns whether the check was due
  * @throws when an object cannot be read; the conditions then stay as they are
  */
 export async function checkHealth(source: KubeClient, target: Target, name: ObjectName): Promise<boolean> {

@@ -6,9 +6,9 @@ import { needsForeground, type Target } from './target.ts';
 import { annotations, isTrue, type ObjectReference } from './types.ts';
 
 /**
- * Deletes objects: all are read first, and CRDs are deleted after what they define, as happens when all is done at
- * once. Reads live and in every namespace.
- * @returns what is still pending as one message, or undefined when all is gone or may stay
+ * Deletes objects. It reads all of them first, live and in every namespace, and deletes CRDs after their custom
+ * resources.
+ * @returns one message about the pending deletions, or undefined when all objects are gone or may stay
  */
 export async function clean(target: Target, references: readonly ObjectReference[]): Promise<string | undefined> {
   const removals = await Promise.all(references.map((reference) => find(target, reference)));
@@ -27,7 +27,7 @@ interface Removal {
   reference: ObjectReference;
   /** Absent when there is nothing to delete. */
   found?: { resource: Resource; live: KubeObject };
-  /** What is not done yet. */
+  /** The pending part of the message. */
   pending?: string;
 }
 
@@ -59,7 +59,7 @@ async function removeFound(target: Target, removal: Removal): Promise<void> {
   }
 }
 
-/** Read from the live object: what the set says does not count any more (trap 30). */
+/** Reads the annotation of the live object; the one of the desired object no longer counts (trap 30). */
 function mayStay({ kind, metadata }: KubeObject): boolean {
   if (isTrue(metadata.annotations, annotations.keepObject)) return true;
   const collectable = isTrue(metadata.labels, 'resources.gardener.cloud/garbage-collectable-reference');

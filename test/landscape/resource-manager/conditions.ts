@@ -27,9 +27,9 @@ const progressing = (status: Condition['status'], reason: string, message: strin
 const DELETING = 'The resources are currently being deleted.';
 const IGNORED = 'ManagedResource is marked to be ignored.';
 
-/** The set of objects is another one than the last that was applied. */
+/** Returns the conditions for a set of objects that differs from the last one applied. */
 export function changed(old: Condition | undefined): Wanted[] {
-  // What went wrong last stays visible until this pass tells otherwise.
+  // The last failure stays visible until this pass has a result.
   const keeps = old !== undefined && ['ApplyFailed', 'DeletionFailed', 'DeletionPending'].includes(old.reason);
   return [
     healthy(
@@ -70,7 +70,7 @@ export const applySucceeded = applied('True', 'ApplySucceeded', 'All resources a
 export const decodingFailed = (errors: readonly string[]) =>
   applied('False', 'DecodingFailed', `Could not decode all new resources: [${errors.join(' ')}]`);
 
-/** The conditions with the wanted ones set; equal ones keep their times, new ones are appended. */
+/** Returns the conditions with the given ones set; equal ones keep their times, new ones are appended. */
 export function merged(conditions: readonly Condition[], all: readonly Wanted[], now: string): Condition[] {
   const result = [...conditions];
   for (const next of all) {

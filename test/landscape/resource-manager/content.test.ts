@@ -12,7 +12,7 @@ const secret = (data: Record<string, string>): ContentSecret => ({
 const yaml = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
 const names = (...secrets: ContentSecret[]) => decodeContent(secrets).objects.map(({ metadata }) => metadata.name);
 
-it('reads keys in order, and what ends in .br as Brotli', () => {
+it('reads keys in order, and decompresses keys that end in .br with Brotli', () => {
   const packed = base64(brotliCompressSync(Buffer.from(`---\n${yaml('b1')}---\n${yaml('b2')}`)));
   expect(
     names(
@@ -21,17 +21,17 @@ it('reads keys in order, and what ends in .br as Brotli', () => {
   ).toEqual(['a', 'b1', 'b2', 'c']);
 });
 
-it('empty documents are nothing', () => {
+it('skips empty documents', () => {
   expect(names(secret({ a: base64(`---\n# nothing\n---\n${yaml('a')}---\n`) }))).toEqual(['a']);
 });
 
-it('what cannot be decoded is told by its place, and the rest counts', () => {
+it('reports where content cannot be decoded, and uses the rest', () => {
   const { objects, errors } = decodeContent([secret({ a: base64(`---\n${yaml('a')}---\nkind: {`) })]);
   expect(objects).toHaveLength(1);
   expect(errors).toEqual([expect.stringMatching(/^Could not decode resource at index \d in 'a' in secret 'n\/s': /)]);
 });
 
-it('a text that begins with a brace is JSON alone', () => {
+it('reads text that begins with a brace as JSON only', () => {
   const { objects, errors } = decodeContent([
     secret({ a: base64(`{"kind":"X","metadata":{"name":"a"}}\n---\n${yaml('b')}`) }),
   ]);

@@ -8,15 +8,15 @@ export interface ContentSecret extends KubeObject {
   data?: Record<string, string>;
 }
 
-/** The objects of the set, and what could not be decoded, one sentence each. */
+/** The objects of the set, and one sentence for each document that cannot be decoded. */
 export interface Content {
   objects: KubeObject[];
   errors: string[];
-  /** Of the data of every key that has an object. */
+  /** Checksum of the data of every key that has an object. */
   checksum: string;
 }
 
-/** Reads every key of every Secret in sorted order; a key that ends in `.br` is Brotli (facts/gardener.md 3.3). */
+/** Reads every key of every Secret in sorted order; a key that ends in `.br` is Brotli (rule 3.3). */
 export function decodeContent(secrets: readonly ContentSecret[]): Content {
   const hash = createHash('sha256');
   const objects: KubeObject[] = [];
@@ -45,7 +45,7 @@ function documents(text: string): string[] {
   return text.split(/^---(?:[ \t].*)?$/m).filter((document, index) => index > 0 || document.trim() !== '');
 }
 
-/** @param afterJson a text that begins with a brace is taken for a stream of JSON alone, without separators */
+/** @param afterJson whether the text follows JSON: text that begins with a brace is one stream of JSON, without separators */
 function decode(document: string, afterJson: boolean): { object: KubeObject } | { error: string } | undefined {
   if (afterJson) return { error: "invalid character '-' in numeric literal" };
   try {

@@ -21,19 +21,19 @@ interface Status {
 
 type Check = (object: KubeObject, status: Status) => string | undefined;
 
-/** Why the object is unhealthy; undefined: it is healthy, or of a kind of which existence is enough. */
+/** Returns why the object is unhealthy; undefined: it is healthy, or of a kind that only has to exist. */
 export function unhealthy(object: KubeObject): string | undefined {
   if (skipsChecks(object)) return undefined;
   return healthChecks[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object, statusOf(object));
 }
 
-/** Why the object is still rolling out. */
+/** Returns why the object is still rolling out. */
 export function rollingOut(object: KubeObject): string | undefined {
   if (skipsChecks(object)) return undefined;
   return progressChecks[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object, statusOf(object));
 }
 
-/** The kinds of which a rollout is followed. */
+/** The kinds that have a rollout. */
 export const rollsOut = (apiVersion: string, kind: string) => `${groupOf(apiVersion)}/${kind}` in progressChecks;
 
 function skipsChecks({ metadata }: KubeObject): boolean {
@@ -46,7 +46,7 @@ const specOf = (object: KubeObject) => (object.spec ?? {}) as { replicas?: numbe
 const outdated: Check = ({ metadata: { generation = 0 } }, { observedGeneration = 0 }) =>
   observedGeneration < generation ? `observed generation outdated (${observedGeneration}/${generation})` : undefined;
 
-/** A condition that must be there with this status, or may be absent. */
+/** A condition that must have this status, or may be absent. */
 const condition =
   (type: string, expected: string, optional = false): Check =>
   (_object, { conditions = [] }) => {

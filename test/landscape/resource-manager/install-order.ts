@@ -1,6 +1,6 @@
 import type { KubeObject } from '../client/client.ts';
 
-/** Helm's install order (facts/gardener.md 3.4); kinds that are not listed come last. */
+/** Helm's install order (rule 3.4); kinds that are not listed come last. */
 const order = [
   'PriorityClass',
   'Namespace',
@@ -44,7 +44,7 @@ const order = [
 
 const rank = new Map(order.map((kind, index) => [kind, index]));
 
-/** The objects in the order in which they are applied; alphabetical among equals. */
+/** Returns the objects in install order; alphabetically among equals. */
 export function inInstallOrder<T extends { object: KubeObject }>(entries: readonly T[]): T[] {
   const rankOf = ({ kind }: KubeObject) => rank.get(kind) ?? order.length;
   return [...entries].sort(

@@ -22,14 +22,14 @@ describe('metadata', () => {
   const live = object('ConfigMap', undefined, {
     resourceVersion: '7',
     finalizers: ['hold'],
-    labels: { ours: '1', dropped: '1', changed: 'by somebody', theirs: '1' },
+    labels: { ours: '1', dropped: '1', changed: 'by another controller', theirs: '1' },
   });
   const desired = object('ConfigMap', undefined, { labels: { ours: '2' } });
   const old = { labels: { ours: '1', dropped: '1', changed: '1' } };
 
-  it('keeps what others set, takes back what was ours', () => {
+  it('keeps labels and annotations of others, and removes its own former ones', () => {
     const merged = mergeObject(desired, live, options({ old }));
-    expect(merged.metadata.labels).toEqual({ ours: '2', changed: 'by somebody', theirs: '1' });
+    expect(merged.metadata.labels).toEqual({ ours: '2', changed: 'by another controller', theirs: '1' });
     expect(merged.metadata).toMatchObject({ resourceVersion: '7', finalizers: ['hold'] });
   });
 
@@ -38,7 +38,7 @@ describe('metadata', () => {
     expect(merged.metadata.labels).toEqual({ ours: '2' });
   });
 
-  it('says where the object comes from, and drops references for the garbage collector', () => {
+  it('sets the origin, and drops references for the garbage collector', () => {
     const annotations = { 'reference.resources.gardener.cloud/secret-1': 'gone' };
     const merged = mergeObject(desired, { ...live, metadata: { ...live.metadata, annotations } }, options());
     expect(Object.keys(merged.metadata.annotations ?? {}).sort()).toEqual([
@@ -49,11 +49,11 @@ describe('metadata', () => {
   });
 });
 
-describe('what the live object keeps', () => {
+describe('keeps of the live object', () => {
   const deployment = (replicas: number | undefined, annotations = {}) =>
     object('Deployment', { replicas, template: { metadata: { annotations }, spec: { containers: [] } } });
 
-  it('replicas when none are desired, or when somebody scales it', () => {
+  it('the replicas when none are desired, or when an autoscaler scales it', () => {
     const spec = (desired: number | undefined, parts = {}) =>
       mergeObject(deployment(desired), deployment(3), options(parts)).spec;
     expect(spec(undefined)).toMatchObject({ replicas: 3 });
@@ -61,7 +61,7 @@ describe('what the live object keeps', () => {
     expect(spec(1)).toMatchObject({ replicas: 1 });
   });
 
-  it('the instant of a restart', () => {
+  it('the time of a restart', () => {
     const restarted = { 'kubectl.kubernetes.io/restartedAt': 'now' };
     expect(mergeObject(deployment(1), deployment(1, restarted), options()).spec).toMatchObject({
       template: { metadata: { annotations: restarted } },
@@ -77,7 +77,7 @@ describe('what the live object keeps', () => {
     });
   });
 
-  it('the status; everything else is replaced, also suspend', () => {
+  it('the status, and replaces everything else, also suspend', () => {
     const live = { ...object('Kustomization', { suspend: true, path: './' }), status: { ready: true } };
     const merged = mergeObject(object('Kustomization', { path: './apps' }), live, options());
     expect(merged).toMatchObject({ spec: { path: './apps' }, status: { ready: true } });
@@ -85,7 +85,7 @@ describe('what the live object keeps', () => {
   });
 });
 
-it('labels are injected into pod templates too', () => {
+it('injects labels into pod templates, too', () => {
   const injected = injectLabels(object('Deployment', { template: { metadata: { labels: { app: 'x' } } } }), { a: 'b' });
   expect(injected).toMatchObject({
     metadata: { labels: { a: 'b' } },

@@ -18,7 +18,7 @@ export interface MergeOptions {
 const DESCRIPTION = `DO NOT EDIT - This resource is managed by gardener-resource-manager.
 Any modifications are discarded and the resource is returned to the original state.`;
 
-/** The object to be written: the desired one, with what the live one must keep (facts/gardener.md 3.4). */
+/** Returns the object to write: the desired one, with the fields that the live one must keep (rule 3.4). */
 export function mergeObject(desired: KubeObject, live: KubeObject | undefined, options: MergeOptions): KubeObject {
   const labels = options.forceOverwriteLabels
     ? desired.metadata.labels
@@ -44,7 +44,7 @@ export function mergeObject(desired: KubeObject, live: KubeObject | undefined, o
   return merged;
 }
 
-/** What was desired once and is not any more goes, unless somebody changed it since; what others set stays. */
+/** Removes entries that are no longer desired, unless their value changed since; entries of others stay. */
 function threeWay(desired: Labels = {}, live: Labels = {}, old: Labels = {}): Labels | undefined {
   const merged = { ...live, ...desired };
   for (const [key, value] of Object.entries(old)) {
@@ -53,7 +53,7 @@ function threeWay(desired: Labels = {}, live: Labels = {}, old: Labels = {}): La
   return Object.keys(merged).length === 0 ? undefined : merged;
 }
 
-/** References for the garbage collector are part of the desired object or wrong. */
+/** Removes references for the garbage collector that the desired object does not have. */
 function withoutReferences(entries: Labels = {}): Labels {
   return Object.fromEntries(
     Object.entries(entries).filter(([key]) => !key.startsWith('reference.resources.gardener.cloud/')),
@@ -134,7 +134,7 @@ function keepService(spec: Fields, old: Fields): void {
   }
 }
 
-/** The fields of an object; of anything else none. */
+/** Returns the fields of an object, and none of anything else. */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
@@ -143,7 +143,7 @@ function listOf(value: unknown): Fields[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Puts labels on the object, its pod template and its volume claim templates. */
+/** Returns the object with labels on itself, its pod template and its volume claim templates. */
 export function injectLabels(object: KubeObject, labels: Labels): KubeObject {
   const copy = structuredClone(object);
   copy.metadata.labels = { ...copy.metadata.labels, ...labels };

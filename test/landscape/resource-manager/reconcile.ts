@@ -24,17 +24,17 @@ import { annotations, FINALIZER, type FullManagedResource, isTrue, MANAGED_BY, t
 export interface ReconcileOptions {
   source: KubeClient;
   target: Target;
-  /** In front of `namespace/name` in the origin annotation. */
+  /** Stands before `namespace/name` in the origin annotation. */
   clusterId: string;
   syncPeriodMs: number;
-  /** While objects are still terminating; 5 s in the real one. */
+  /** Pause while objects are still terminating; 5 s in the real one. */
   pendingMs: number;
 }
 
 /**
- * One pass over a ManagedResource (facts/gardener.md 3.4).
- * @returns when to pass again, in ms
- * @throws to be tried again with back-off
+ * Runs one pass over a ManagedResource (rule 3.4).
+ * @returns the pause before the next pass, in ms
+ * @throws for a retry with back-off
  */
 export async function reconcile(options: ReconcileOptions, name: ObjectName): Promise<number | undefined> {
   const found = await options.source.find<FullManagedResource>(resources.managedResources, name);
@@ -128,7 +128,7 @@ async function readSecrets(source: KubeClient, subject: Subject): Promise<Conten
   return secrets;
 }
 
-/** Kinds that are namespaced or not known yet get namespace `default` where none is given; others lose theirs. */
+/** Sets namespace `default` on objects without one whose kind is namespaced or unknown; removes it from other kinds. */
 async function settleNamespaces(target: Target, { objects }: Content): Promise<void> {
   for (const object of objects) {
     const resource = await target.served(object.apiVersion, object.kind);
@@ -141,9 +141,9 @@ async function settleNamespaces(target: Target, { objects }: Content): Promise<v
 interface Plan {
   desired: Desired[];
   references: ObjectReference[];
-  /** Applied once and not in the set any more. */
+  /** Applied before, and no longer in the set. */
   dropped: ObjectReference[];
-  /** Marked with `mode: Ignore` now. */
+  /** Now marked with `mode: Ignore`. */
   released: ObjectReference[];
 }
 
@@ -169,7 +169,7 @@ function planOf({ spec, status }: FullManagedResource, { objects }: Content): Pl
 
 const isReleased = ({ metadata }: KubeObject) => metadata.annotations?.[annotations.mode] === 'Ignore';
 
-/** Two documents may name the same object; it is deleted once. */
+/** Removes duplicates: two documents may name the same object. */
 function distinct(references: readonly ObjectReference[]): ObjectReference[] {
   return [...new Map(references.map((reference) => [objectKey(reference), reference])).values()];
 }

@@ -10,12 +10,12 @@ interface Named {
 
 export const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
 
-/** `group/kind/namespace/name`: the identity of an object, whatever its version. */
+/** Returns `group/kind/namespace/name`: the identity of an object in any version. */
 export function objectKey(reference: Named): string {
   return [groupOf(reference.apiVersion), reference.kind, shownNamespace(reference), reference.name].join('/');
 }
 
-/** `apiVersion/kind/namespace/name`, as messages name objects; what has no namespace is shown in `default`. */
+/** Returns `apiVersion/kind/namespace/name`, as messages name objects; without a namespace they show `default`. */
 export function objectText(reference: Named): string {
   return [reference.apiVersion, reference.kind, shownNamespace(reference), reference.name].join('/');
 }
@@ -28,7 +28,7 @@ export function namedOf({ apiVersion, kind, metadata }: KubeObject): Named {
   return { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
 }
 
-/** What `status.resources` tells of an object of the set. */
+/** Returns the entry of `status.resources` for an object of the set. */
 export function referenceTo(object: KubeObject, injected: Record<string, string>): ObjectReference {
   const { name, namespace, labels, annotations } = object.metadata;
   const all = { ...labels, ...injected };
@@ -42,7 +42,7 @@ export function referenceTo(object: KubeObject, injected: Record<string, string>
   };
 }
 
-/** Always in the same order, or the status would change with every pass. */
+/** Sorts the entries: the status must not change with every pass. */
 export function sortReferences(references: ObjectReference[]): ObjectReference[] {
   return references.sort((a, b) => (objectKey(a) < objectKey(b) ? -1 : objectKey(a) > objectKey(b) ? 1 : 0));
 }

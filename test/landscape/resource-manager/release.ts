@@ -4,8 +4,8 @@ import type { Target } from './target.ts';
 import { annotations, type ObjectReference } from './types.ts';
 
 /**
- * Lets go of objects that carry `mode: Ignore` now: they lose our marks and stay.
- * @returns what went wrong as one message
+ * Releases objects that now have `mode: Ignore`: removes our labels and annotations, and leaves the objects.
+ * @returns one message about all failures
  */
 export async function release(
   target: Target,

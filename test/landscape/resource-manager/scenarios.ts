@@ -1,6 +1,6 @@
 import { type KubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
 
-/** Where a scenario acts. */
+/** The clusters of a scenario. */
 export interface Stage {
   source: KubeClient;
   target: KubeClient;
@@ -8,7 +8,7 @@ export interface Stage {
   namespace: string;
 }
 
-/** What was done in one step; named as the recording names it. */
+/** One step; it has the name that the recording gives it. */
 export interface Step {
   step: string;
   act(stage: Stage): Promise<unknown>;
@@ -115,7 +115,7 @@ const create =
     await putManagedResource(stage, name, `${name}-1`);
   };
 
-/** Another Secret with another set. */
+/** Puts another set into another Secret. */
 const change =
   (name: string, ...documents: (object | string)[]) =>
   async (stage: Stage) => {
@@ -128,7 +128,7 @@ const remove =
   ({ source, namespace }: Stage) =>
     source.delete(managedResources, { namespace, name });
 
-/** Waits for the object first: a step of the recording begins when the one before has settled. */
+/** Waits for the object first: in the recording a step begins when the last one has settled. */
 const setFinalizers = async ({ target }: Stage, name: string, finalizers: string[]) =>
   target.mergePatch(
     resources.configMaps,
@@ -309,7 +309,7 @@ export const scenarios: Record<string, Scenario> = {
   },
 };
 
-/** Resources that the recording looks at in the shoot, by the plural it uses. */
+/** Resources of the shoot that the recording contains, by plural. */
 export const shownResources: Record<string, Resource> = {
   configmaps: resources.configMaps,
   deployments: resources.deployments,

@@ -7,7 +7,7 @@ import { seedCrds } from '../seed/crds.ts';
 import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
 
-/** What the recording does not show, but gardener.md tells. */
+/** Behaviour of the real one that the recording does not contain. */
 
 const namespace = 'shoot--foo--bar';
 const fieldManager = 'test';
@@ -77,7 +77,7 @@ const untilCondition = (name: string, type: string, reason: string) =>
 const untilApplied = (name: string) => untilCondition(name, 'ResourcesApplied', 'ApplySucceeded');
 const inShoot = (name: string) => target.client.find(resources.configMaps, { namespace: 'kube-system', name });
 
-it('an object with mode Ignore is let go and stays', async () => {
+it('releases an object with mode Ignore, which stays', async () => {
   await manage('mode', [configMap('mode')]);
   await untilApplied('mode');
   await manage('mode', [configMap('mode', 'a', { 'resources.gardener.cloud/mode': 'Ignore' })]);
@@ -88,7 +88,7 @@ it('an object with mode Ignore is let go and stays', async () => {
   expect(released).toMatchObject({ data: { key: 'a' } });
 });
 
-it('an object with ignore is created, and never updated', async () => {
+it('creates an object with the annotation ignore, and never updates it', async () => {
   const ignore = { 'resources.gardener.cloud/ignore': 'true' };
   await manage('ignore', [configMap('ignore', 'a', ignore)]);
   await untilApplied('ignore');
@@ -97,7 +97,7 @@ it('an object with ignore is created, and never updated', async () => {
   expect(await inShoot('ignore')).toMatchObject({ data: { key: 'a' } });
 });
 
-it('an immutable ConfigMap is replaced by deleting it', async () => {
+it('replaces an immutable ConfigMap by deleting it', async () => {
   await manage('immutable', [{ ...configMap('immutable'), immutable: true }]);
   await untilApplied('immutable');
   const before = await inShoot('immutable');
@@ -109,7 +109,7 @@ it('an immutable ConfigMap is replaced by deleting it', async () => {
   expect(after.metadata.uid).not.toBe(before?.metadata.uid);
 });
 
-it('what cannot be decoded counts as absent: it is deleted, and the rest is applied', async () => {
+it('treats an object that cannot be decoded as absent: deletes it and applies the rest', async () => {
   await manage('broken', [configMap('broken-1'), configMap('broken-2')]);
   await untilApplied('broken');
   await manage('broken', [configMap('broken-1', 'b'), 'kind: {']);
@@ -119,7 +119,7 @@ it('what cannot be decoded counts as absent: it is deleted, and the rest is appl
   expect(await inShoot('broken-1')).toMatchObject({ data: { key: 'b' } });
 });
 
-it('a custom resource elsewhere is applied, and never becomes healthy', async () => {
+it('applies a custom resource in another namespace, which never becomes healthy', async () => {
   const fruit = { apiVersion: 'example.org/v1', kind: 'Fruit', metadata: { name: 'plum', namespace: 'apps' } };
   await manage('fruit', [fruit]);
   await untilApplied('fruit');
@@ -128,7 +128,7 @@ it('a custom resource elsewhere is applied, and never becomes healthy', async ()
   expect(await condition('fruit', 'ResourcesHealthy')).toMatchObject({ status: 'Unknown' });
 });
 
-it('what somebody deletes in the shoot comes back', async () => {
+it('recreates an object that is deleted in the shoot', async () => {
   await manage('drift', [configMap('drift')]);
   await untilCondition('drift', 'ResourcesHealthy', 'ResourcesHealthy');
   const before = await inShoot('drift');

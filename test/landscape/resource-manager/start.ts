@@ -15,9 +15,9 @@ export interface ResourceManagerOptions {
   target: Connection;
   /** Only ManagedResources of this namespace: the control plane. Default: all. */
   namespace?: string;
-  /** What the cache holds: `kube-system`, `kubernetes-dashboard`, `kube-node-lease` and each `--extra-target-namespace`. */
+  /** Namespaces in the cache: `kube-system`, `kubernetes-dashboard`, `kube-node-lease` and each `--extra-target-namespace`. */
   targetNamespaces: readonly string[];
-  /** `spec.class` it serves. Default: none, as in a Shoot's control plane. */
+  /** The `spec.class` that it serves. Default: none, as in a Shoot's control plane. */
   class?: string;
   clusterId?: string;
   /** Default 1 h. */
@@ -36,7 +36,7 @@ export interface ResourceManager {
 /** The namespaces of a shoot that the real one serves without further flags. */
 export const defaultTargetNamespaces = ['kube-system', 'kubernetes-dashboard', 'kube-node-lease'];
 
-/** The landscape's gardener-resource-manager: source and target may be any API server. */
+/** Starts the landscape's gardener-resource-manager; source and target may be any API server. */
 export async function startResourceManager(options: ResourceManagerOptions): Promise<ResourceManager> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -61,7 +61,7 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
     onError,
   });
 
-  /** Objects whose change may change somebody's health; the origin annotation tells whose. */
+  /** Watches objects that decide about health; their origin annotation names the ManagedResource. */
   const watchKinds = async ({ status }: FullManagedResource) => {
     for (const { apiVersion, kind } of status?.resources ?? []) {
       const resource = await target.served(apiVersion, kind);
@@ -96,7 +96,7 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
     },
   );
   const secrets = startInformer(source, resources.secrets, informerOptions, {
-    // A Secret's creation wakes nobody (trap 28).
+    // The creation of a Secret does not start a pass (trap 28).
     onChange(secret, old) {
       if (old === undefined) return;
       for (const [key, { metadata, spec }] of managedResources.objects) {
@@ -119,7 +119,7 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
   };
 }
 
-/** Which versions of a ManagedResource make it pass again (facts/gardener.md 3.4, triggers). */
+/** Returns whether a new version of a ManagedResource starts a pass (rule 3). */
 function startsPass(object: FullManagedResource, old: FullManagedResource | undefined): boolean {
   const ignores = ({ metadata }: FullManagedResource) => isTrue(metadata.annotations, annotations.ignore);
   if (old === undefined) return true;

@@ -7,7 +7,7 @@ import type { FullManagedResource } from './types.ts';
 const fieldManager = 'gardener-resource-manager';
 const resource = resources.managedResources;
 
-/** A ManagedResource during one pass: every write goes through here, and the next one builds on its answer. */
+/** A ManagedResource during one pass. All writes go through it, and each builds on the answer to the last. */
 export interface Subject {
   current(): FullManagedResource;
   condition(
@@ -15,7 +15,7 @@ export interface Subject {
   ): NonNullable<NonNullable<FullManagedResource['status']>['conditions']>[number] | undefined;
   /** Sets conditions and further fields of the status; writes nothing when nothing changes. */
   setStatus(conditions: readonly Wanted[], fields?: Partial<FullManagedResource['status']>): Promise<void>;
-  /** Merge patch of the metadata, refused when somebody else wrote meanwhile. */
+  /** Patches the metadata; fails with a conflict when the object has changed. */
   patchMetadata(metadata: Record<string, unknown>): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { DeleteOptions, KubeClient, KubeObject, ObjectName, Resource } from
 import type { Discovery } from '../controllers/discovery.ts';
 import { groupOf } from './references.ts';
 
-/** Where the objects go, seen as the resource-manager sees it. */
+/** The shoot as the resource-manager sees it. */
 export interface Target {
   client: KubeClient;
   /** @throws NoMatchError when the kind is not served */
@@ -10,7 +10,7 @@ export interface Target {
   /** undefined when the kind is not served. */
   served(apiVersion: string, kind: string): Promise<Resource | undefined>;
   /**
-   * Reads as through the cache, which holds kinds of Kubernetes itself in the target namespaces alone.
+   * Reads as through the cache, which holds built-in kinds in the target namespaces only.
    * @throws Error "unable to get: … because of unknown namespace for the cache"
    */
   cached(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
@@ -19,14 +19,14 @@ export interface Target {
   delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
 }
 
-/** As the REST mapper of client-go says it. */
+/** The error of client-go's REST mapper. */
 export class NoMatchError extends Error {
   constructor(apiVersion: string, kind: string) {
     super(`no matches for kind "${kind}" in version "${apiVersion}"`);
   }
 }
 
-/** Groups of the client's scheme: what Kubernetes itself serves. */
+/** Groups of the client's scheme: those of Kubernetes itself. */
 const scheme = new Set([
   '',
   'admissionregistration.k8s.io',
@@ -45,7 +45,7 @@ const scheme = new Set([
   'storage.k8s.io',
 ]);
 
-/** @param namespaces where the cache reads; `--target-namespace` and `--extra-target-namespace` of the real one */
+/** @param namespaces the namespaces in the cache; `--target-namespace` and `--extra-target-namespace` of the real one */
 export function createTarget(client: KubeClient, discovery: Discovery, namespaces: readonly string[]): Target {
   const refuseUnknown = ({ namespaced }: Resource, { namespace, name }: ObjectName) => {
     if (!namespaced || (namespace !== undefined && namespaces.includes(namespace))) return;
@@ -71,7 +71,7 @@ export function createTarget(client: KubeClient, discovery: Discovery, namespace
   };
 }
 
-/** Whether deleting it must take its dependents first: what these groups own is not cleaned reliably otherwise. */
+/** Returns whether deletion must be in the foreground: only that reliably removes the dependents in these groups. */
 export function needsForeground(apiVersion: string): boolean {
   return ['apps', 'extensions', 'batch'].includes(groupOf(apiVersion));
 }

@@ -38,10 +38,10 @@ const file = testData('resource-manager-traces.json');
 const namespace = 'shoot--lab--traces';
 
 /**
- * Replays what the real gardener-resource-manager was recorded doing, against ours on these clusters.
- * @param start brings up two API servers; the source has the CRD of ManagedResources
- * @param pace `any`: how long a removal takes is the API servers' matter, so what is still pending at which pass, and
- * how many passes there are, does not count
+ * Replays a recording of the real gardener-resource-manager against the stand-in.
+ * @param start starts two API servers; the source has the CRD of ManagedResources
+ * @param pace `any`: ignores how many passes there are and what is pending in each, because the API servers decide how
+ * long a removal takes
  */
 export function describeTraces(
   title: string,
@@ -106,7 +106,7 @@ export function describeTraces(
   });
 }
 
-/** Every version of one ManagedResource from now on. */
+/** Collects every version of one ManagedResource from now on. */
 async function watchVersions(source: KubeClient, name: string) {
   const versions: Version[] = [];
   const stopping = new AbortController();
@@ -145,7 +145,7 @@ function versionOf(event: string, { metadata, status = {} }: FullManagedResource
   };
 }
 
-/** Waits until as much has happened as was recorded, and then for a moment whether more comes. */
+/** Waits until everything recorded has happened, and then a moment for further versions. */
 async function settled(
   seen: () => Version[],
   recorded: Version[],
@@ -157,27 +157,27 @@ async function settled(
   return seen();
 }
 
-/** What counts: everything but the times, the number of retries, and whether health or progress is told first. */
+/** Leaves out times, the number of retries, and whether health or progress is reported first. */
 function essenceOf(versions: Version[]): Version[] {
   const shown = versions
     .filter((version) => !isHalfChecked(version))
     .map(({ ms, conditions, finalizers, ...version }) => ({
       ...version,
       ms: 0,
-      // Whether the last version still shows the finalizer that let it go is the API server's matter.
+      // The API server decides whether the last version still has the finalizer that was removed.
       ...(version.event === 'DELETED' || finalizers === undefined ? {} : { finalizers }),
       conditions: Object.fromEntries(Object.entries(conditions).sort()),
     }));
   const result: Version[] = [];
   for (const version of shown) {
     result.push(version);
-    // Progressing, False, Progressing, False: the same attempt again and again.
+    // Progressing, False, Progressing, False: repeats of one attempt.
     if (result.length >= 4 && isDeepStrictEqual(result.slice(-2), result.slice(-4, -2))) result.splice(-2);
   }
   return result;
 }
 
-/** Passes that only wait for a removal are one, whatever they wait for. */
+/** Merges all passes that only wait for a removal. */
 function withoutPace(versions: Version[]): Version[] {
   const vague = versions.map((version) => ({
     ...version,
@@ -191,13 +191,13 @@ function withoutPace(versions: Version[]): Version[] {
   return vague.filter((version, index) => !isDeepStrictEqual(version, vague[index - 1]));
 }
 
-/** Applied, and only one of the two checks has spoken. */
+/** Returns whether it is applied and only one of the two checks has a result. */
 function isHalfChecked({ conditions }: Version): boolean {
   const pending = (type: string) => conditions[type]?.[1] === 'ChecksPending';
   return conditions.ResourcesApplied?.[0] === 'True' && pending('ResourcesHealthy') !== pending('ResourcesProgressing');
 }
 
-/** What is still terminating is looked at again after 5 s: the only time that is not a matter of the machine. */
+/** The next pass over terminating objects comes after 5 s: the only time that does not depend on the machine. */
 function expectSecondPass(step: string, last: Version | undefined, next: Version | undefined): void {
   if (step !== 'finalizer removed in the shoot') return;
   expect((next?.ms ?? 0) - (last?.ms ?? 0)).toBeGreaterThan(4000);

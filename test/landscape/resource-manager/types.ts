@@ -1,6 +1,6 @@
 import type { Condition, ManagedResource } from '../gardener/types.ts';
 
-/** An entry of `status.resources`: the object, and what labels and annotations it was applied with. */
+/** An entry of `status.resources`: an object, and the labels and annotations it was applied with. */
 export interface ObjectReference {
   apiVersion: string;
   kind: string;
@@ -37,7 +37,7 @@ export const annotations = {
 export const FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
 export const MANAGED_BY = { 'resources.gardener.cloud/managed-by': 'gardener' };
 
-/** Whether an annotation is there and true, as Go's ParseBool reads it. */
+/** Returns whether an annotation is true, as Go's ParseBool reads it. */
 export function isTrue(entries: Record<string, string> | undefined, key: string): boolean {
   return ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(entries?.[key] ?? '');
 }

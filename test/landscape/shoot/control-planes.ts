@@ -7,12 +7,12 @@ import { defaultTargetNamespaces, startResourceManager } from '../resource-manag
 import { startGarbageCollector } from './garbage-collector.ts';
 import { type NodesOptions, startNodes } from './nodes.ts';
 
-/** The API servers of all shoots: what they hold outlives hibernation and a move to another seed. */
+/** The API servers of all shoots. Their objects survive hibernation and a move to another seed. */
 export interface Shoots {
   get(technicalId: string): Cluster | undefined;
   ensure(technicalId: string): Promise<Cluster>;
   remove(technicalId: string): Promise<void>;
-  /** Answers nobody, or everybody again. */
+  /** Makes the API unreachable, or reachable again. */
   setReachable(technicalId: string, reachable: boolean): void;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export interface ControlPlanesOptions {
   seed: Connection;
   seedClient: Cluster['client'];
   shoots: Shoots;
-  /** What nodes of a shoot run. */
+  /** Programs and callbacks for the nodes of a shoot. */
   nodes(technicalId: string): NodesOptions;
   pendingMs?: number;
 }
@@ -128,7 +128,7 @@ export function createControlPlanes({
   };
 }
 
-/** The resource-manager as its Deployment says; another list of arguments starts it anew. */
+/** Runs the resource-manager that its Deployment describes; it restarts when the arguments change. */
 async function startDeployedResourceManager(
   namespace: string,
   target: Connection,

@@ -7,8 +7,8 @@ import { createWorkQueue } from '../controllers/work-queue.ts';
 const FOREGROUND = 'foregroundDeletion';
 
 /**
- * The part of kube-controller-manager that lets go of what is deleted in the foreground; nothing in the landscape has
- * dependents that would have to go first.
+ * Does the part of kube-controller-manager that removes the finalizer of foreground deletion. No object in the landscape
+ * has dependents that must be deleted first.
  */
 export async function startGarbageCollector(connection: Connection): Promise<Controller> {
   const stopping = new AbortController();

@@ -10,15 +10,15 @@ interface Deployment extends KubeObject {
 }
 
 export interface NodesOptions {
-  /** What runs while a Deployment of this name exists and has replicas. */
+  /** Programs by the name of their Deployment: they run while it exists and has replicas. */
   programs: Record<string, (connection: Connection) => Promise<Controller>>;
-  /** A Deployment has become available. */
+  /** Called when a Deployment has become available. */
   onAvailable?(deployment: string): void;
 }
 
 /**
- * What nodes, kubelet and the deployment controller are to the outside: a Deployment becomes available, and what it
- * stands for runs until it is deleted. There are no Pods.
+ * Stands in for nodes, kubelet and the deployment controller: a Deployment becomes available, and its program runs until
+ * it is deleted. There are no Pods.
  */
 export async function startNodes(connection: Connection, options: NodesOptions): Promise<Controller> {
   const stopping = new AbortController();
