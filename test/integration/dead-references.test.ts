@@ -86,6 +86,41 @@ describe('the documentation', () => {
   });
 });
 
+describe('docs/running.md', () => {
+  const page = read('docs/running.md');
+  const shipped = sources.filter((file) => !file.startsWith('test/') && !file.endsWith('.test.ts')).map(read);
+
+  /** Quotations in the first column of the table with this heading. */
+  function firstColumn(heading: string): string[] {
+    const [, table = ''] = page.split(`\n| \`${heading}\` |`);
+    const rows = table.split('\n\n')[0]?.split('\n').slice(2) ?? [];
+    return rows.flatMap((row) =>
+      [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, quoted = '']) => quoted),
+    );
+  }
+
+  it('names log messages that the code logs', () => {
+    const inText = [...page.matchAll(/(?:log|line|log line|says|reports) `([a-z][a-z ]+)`/g)].map(
+      ([, name = '']) => name,
+    );
+    const named = [...firstColumn('message'), ...inText].filter((name) => name !== 'ok webhooks');
+    expect(named.length).toBeGreaterThan(3);
+    const logged = new Set(
+      shipped.flatMap((text) =>
+        [...text.matchAll(/log\s*\.(?:debug|info|warn|error)\(\s*'([^']+)'/g)].map(([, name]) => name),
+      ),
+    );
+    expect(named.filter((name) => !logged.has(name))).toEqual([]);
+  });
+
+  it('quotes errors as the code words them', () => {
+    const parts = firstColumn('lastError').flatMap((quoted) => quoted.split('…').map((part) => part.trim()));
+    const quoted = parts.filter((part) => part.length > 3);
+    expect(quoted.length).toBeGreaterThan(20);
+    expect(quoted.filter((part) => !shipped.some((text) => text.includes(part)))).toEqual([]);
+  });
+});
+
 describe('the code', () => {
   it('refers to pages that exist', () => {
     const named = sources.flatMap((from) =>
