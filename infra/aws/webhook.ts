@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, LambdaFunctionURLEvent } from 'aws-lambda';
 import { createLog } from '../../shared/runtime/log.ts';
 import type { WebhookFunction } from '../functions.ts';
-import { answer, type Surroundings } from '../webhooks/answer.ts';
+import { type AnswerDependencies, answer } from '../webhooks/answer.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';
@@ -14,17 +14,17 @@ type HttpEvent =
 /** Returns the `handler` that a webhook's bundle exports. Each webhook has its own URL, so the path is ignored. */
 export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  let surroundings: Surroundings | undefined;
+  let dependencies: AnswerDependencies | undefined;
   return async ({ body, isBase64Encoded }) => {
-    surroundings ??= { ...surroundingsOf(webhook.definition.name, process.env), metrics };
+    dependencies ??= { ...dependenciesOf(webhook.definition.name, process.env), metrics };
     const text = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString('utf8');
-    const given = await answer(webhook, text, surroundings);
+    const given = await answer(webhook, text, dependencies);
     metrics.flush();
     return { statusCode: given.status, headers: { 'content-type': given.contentType }, body: given.body };
   };
 }
 
-function surroundingsOf(name: string, variables: NodeJS.ProcessEnv): Omit<Surroundings, 'metrics'> {
+function dependenciesOf(name: string, variables: NodeJS.ProcessEnv): Omit<AnswerDependencies, 'metrics'> {
   const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
   return { settings, kube: lambdaClusters(name, kubeconfigSecretPrefix, variables), log: createLog(logLevel) };
 }

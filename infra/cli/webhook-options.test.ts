@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { due } from '../webhooks/certificates.ts';
-import { renewed } from '../webhooks/make-certificates.ts';
+import { findDue } from '../webhooks/certificates.ts';
+import { issueDue } from '../webhooks/issue-certificates.ts';
 import { webhooksOf } from './webhook-options.ts';
 
 let folder: string;
@@ -29,20 +29,20 @@ describe('webhooks of run', () => {
 
   it('use a certificate from files', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
-    const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
-    const { serving } = await renewed(undefined, work, ['a.example'], new Date());
+    const work = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
+    const { serving } = await issueDue(undefined, work, ['a.example'], new Date());
     await writeFile(certFile, serving.cert);
     await writeFile(keyFile, serving.key);
     const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
     expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
     await writeFile(keyFile, 'x');
-    await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is no private key: give one as PEM.`);
+    await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is not a private key: pass one in PEM format.`);
   });
 
   it('name the certificate file that is wrong, and why', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const now = new Date();
-    const make = (names: string[], date = now) => renewed(undefined, due(undefined, names, date), names, date);
+    const make = (names: string[], date = now) => issueDue(undefined, findDue(undefined, names, date), names, date);
     const refusal = async (cert: string, key: string) => {
       await writeFile(certFile, cert);
       await writeFile(keyFile, key);
@@ -60,17 +60,19 @@ describe('webhooks of run', () => {
     });
     expect(await refusal(serving.cert, serving.key)).toBe('');
     expect(await refusal(`${serving.cert}${authority.cert}`, serving.key)).toBe('');
-    expect(await refusal('x', serving.key)).toBe('tls.crt is no certificate: give one as PEM.');
-    expect(await refusal(serving.cert, serving.cert)).toBe('tls.key is no private key: give one as PEM.');
-    expect(await refusal(serving.cert, encrypted.toString())).toBe('tls.key needs a passphrase: give it without one.');
-    const other = 'tls.key is not the key of the first certificate in tls.crt: give both of one.';
+    expect(await refusal('x', serving.key)).toBe('tls.crt is not a certificate: pass one in PEM format.');
+    expect(await refusal(serving.cert, serving.cert)).toBe('tls.key is not a private key: pass one in PEM format.');
+    expect(await refusal(serving.cert, encrypted.toString())).toBe(
+      'tls.key is encrypted: pass one without a passphrase.',
+    );
+    const other = 'tls.key is not the key of the first certificate in tls.crt: pass a certificate and its key.';
     expect(await refusal(serving.cert, authority.key)).toBe(other);
     expect(await refusal(`${authority.cert}${serving.cert}`, serving.key)).toBe(other);
     expect(await refusal(nameless.serving.cert, nameless.serving.key)).toBe(
-      'tls.crt names no host in its subjectAltName: give one that does.',
+      'tls.crt has no host in its subjectAltName: pass one that does.',
     );
     expect(await refusal(old.serving.cert, old.serving.key)).toMatch(
-      /^tls\.crt expired at 20.*: give one that is valid now\.$/,
+      /^tls\.crt expired at 20.*: pass one that is valid\.$/,
     );
   });
 

@@ -1,5 +1,5 @@
 import type { WebhookOptions } from '../process/webhooks.ts';
-import { givenCertificate } from '../webhooks/given-certificate.ts';
+import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/hosts.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type Option, UsageError, type Values } from './command.ts';
@@ -45,7 +45,7 @@ export async function webhooksOf(values: Values<typeof webhookOptions>): Promise
   if (hosts !== undefined)
     throw new UsageError('--webhook-host cannot be combined with --webhook-cert, which has its own names');
   // The files may be replaced later, but an unusable certificate at start is the operator's mistake.
-  await givenCertificate(certFile, keyFile, () => new Date()).current();
+  await certificateFromFiles(certFile, keyFile, () => new Date()).current();
   return { port, hosts: [], certificate: { certFile, keyFile } };
 }
 

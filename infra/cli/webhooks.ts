@@ -3,7 +3,7 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
 import { untilSignal } from '../process/signals.ts';
-import type { Surroundings } from '../webhooks/answer.ts';
+import type { AnswerDependencies } from '../webhooks/answer.ts';
 import { startPlainServer } from '../webhooks/plain-server.ts';
 import { clusterOptions, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
@@ -27,13 +27,13 @@ export default command({
     const { files, seeds } = await clustersOf(values);
     const log = createLog(logLevel(values['log-level']));
     const signalled = untilSignal();
-    const surroundingsOf = (name: string): Surroundings => {
+    const dependenciesOf = (name: string): AnswerDependencies => {
       const clusters = createClusters(kubeconfigFiles(files), { userAgent: `shoot-flux/${name}` });
-      const kube: Surroundings['kube'] = async (cluster, signal) => (await clusters(cluster)).with({ signal });
+      const kube: AnswerDependencies['kube'] = async (cluster, signal) => (await clusters(cluster)).with({ signal });
       return { kube, settings: { seeds }, metrics: noMetrics, log };
     };
     const functions = await findWebhooks();
-    const served = functions.map((webhook) => ({ ...webhook, surroundings: surroundingsOf(webhook.definition.name) }));
+    const served = functions.map((webhook) => ({ ...webhook, dependencies: dependenciesOf(webhook.definition.name) }));
     const server = await startPlainServer({ port: portFrom(values.port), served });
     const paths = functions.map(({ definition }) => definition.webhook.path).join(' and ');
     terminal.err(`shoot-flux serves ${paths} on port ${server.port}\n`);

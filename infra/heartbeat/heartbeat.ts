@@ -9,7 +9,7 @@ export interface HeartbeatOptions {
   /** Seed -> the extension's own namespace in it. */
   namespaces: Record<string, string>;
   kube(seed: string, signal: AbortSignal): Promise<KubeClient>;
-  /** While this is false nothing is renewed: gardenlet is to learn that nobody looks at the Shoots any more. */
+  /** While this is false no Lease is renewed, so that gardenlet sees that the Shoots' health is out of date. */
   alive(): boolean;
   now(): Date;
   log: Log;
@@ -17,44 +17,44 @@ export interface HeartbeatOptions {
   everyMs?: number;
 }
 
-/** Tells gardenlet in each seed that what we say of the Shoots' health is up to date. */
+/** Shows gardenlet in each seed that our conditions about the Shoots' health are up to date. */
 export interface Heartbeat {
   stop(): Promise<void>;
 }
 
-/** Starts at once; a seed that does not answer keeps no other from being told. */
+/** Renews the Leases of all seeds in parallel, so that a seed that does not answer blocks no other. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
   const ending = new AbortController();
   const { signal } = ending;
   const renew = async (seed: string, namespace: string) => {
     try {
-      if (!alive()) return 'the watcher does not get on';
+      if (!alive()) return 'the watcher makes no progress';
       await beat(await kube(seed, signal), namespace, now());
       return undefined;
     } catch (error) {
       return describeError(error);
     }
   };
-  const keep = async (seed: string, namespace: string) => {
-    let told: string | undefined;
+  const keepRenewing = async (seed: string, namespace: string) => {
+    let logged: string | undefined;
     metrics.count('heartbeat_failures_total', { cluster: seed }, 0);
     while (!signal.aborted) {
       const error = await renew(seed, namespace);
       if (error !== undefined && !signal.aborted) {
         metrics.count('heartbeat_failures_total', { cluster: seed });
-        if (error !== told) log.warn('heartbeat', { cluster: seed, error });
+        if (error !== logged) log.warn('heartbeat failed', { cluster: seed, error });
       }
-      if (error === undefined && told !== undefined) log.info('heartbeat renewed', { cluster: seed });
-      told = error;
+      if (error === undefined && logged !== undefined) log.info('heartbeat recovered', { cluster: seed });
+      logged = error;
       await sleep(everyMs, signal);
     }
   };
-  const keeping = Promise.all(Object.entries(namespaces).map(([seed, namespace]) => keep(seed, namespace)));
+  const renewing = Promise.all(Object.entries(namespaces).map(([seed, namespace]) => keepRenewing(seed, namespace)));
   return {
     async stop() {
       ending.abort();
-      await keeping;
+      await renewing;
     },
   };
 }

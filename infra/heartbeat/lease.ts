@@ -2,15 +2,15 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 
-/** The Lease that gardenlet looks for in the extension's own namespace of a seed (facts/gardener.md 5.4). */
+/** The Lease that gardenlet reads in the extension's namespace of a seed (rule 5.4). */
 export const HEARTBEAT = 'gardener-extension-heartbeat';
 
-/** How often it is renewed; gardenlet takes five minutes without for an extension that is gone (trap 37). */
+/** How often it is renewed. After five minutes without renewal gardenlet considers the extension gone (trap 37). */
 export const BEAT_SECONDS = 30;
 
 const options = { fieldManager: 'shoot-flux-heartbeat' };
 
-/** Renews the Lease of one seed, or makes it. Of two processes that do so at once one is enough. */
+/** Creates or renews the Lease of one seed. When two processes do so at once, one of them is enough. */
 export async function beat(seed: KubeClient, namespace: string, now: Date): Promise<void> {
   const { leases } = resources;
   const name = { namespace, name: HEARTBEAT };
@@ -28,7 +28,7 @@ export async function beat(seed: KubeClient, namespace: string, now: Date): Prom
   }
 }
 
-/** RFC 3339 with microseconds, as metav1.MicroTime. */
+/** Returns RFC 3339 with microseconds, like metav1.MicroTime. */
 function microTime(time: Date): string {
   return time.toISOString().replace('Z', '000Z');
 }

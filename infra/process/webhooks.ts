@@ -3,8 +3,8 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
-import { givenCertificate } from '../webhooks/given-certificate.ts';
-import { madeCertificates } from '../webhooks/made-certificates.ts';
+import { certificateFromFiles } from '../webhooks/certificate-files.ts';
+import { managedCertificates } from '../webhooks/managed-certificates.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
 /** The address and certificate of the webhooks. */
@@ -40,7 +40,7 @@ export async function serveWebhooks(
   const now = () => new Date();
   const certificates =
     certificate === undefined
-      ? madeCertificates({
+      ? managedCertificates({
           kube: clientsOf('webhooks'),
           hosts,
           webhooks: functions.map(({ definition }) => definition.webhook),
@@ -48,10 +48,10 @@ export async function serveWebhooks(
           delivery: settings.delivery,
           now,
         })
-      : givenCertificate(certificate.certFile, certificate.keyFile, now);
+      : certificateFromFiles(certificate.certFile, certificate.keyFile, now);
   const served = functions.map((webhook) => ({
     ...webhook,
-    surroundings: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
+    dependencies: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
   }));
   return startWebhooks({ port, served, certificates, log, now });
 }

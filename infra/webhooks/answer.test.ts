@@ -22,8 +22,8 @@ async function answerOf(webhook: typeof admission, handler: WebhookHandler) {
   };
   const results: (string | undefined)[] = [];
   const metrics: Metrics = { ...noMetrics, count: (_, labels) => results.push(labels?.result) };
-  const surroundings = { kube, settings, metrics, log: createLog('debug', (line) => lines.push(line)) };
-  const { body } = await answer({ ...webhook, handler }, review, surroundings);
+  const dependencies = { kube, settings, metrics, log: createLog('debug', (line) => lines.push(line)) };
+  const { body } = await answer({ ...webhook, handler }, review, dependencies);
   return { response: JSON.parse(body).response, log: lines.join('\n'), results };
 }
 
@@ -31,29 +31,33 @@ const failing: WebhookHandler = async () => {
   throw new TypeError('secret');
 };
 
-describe('a function that fails', () => {
-  it('keeps nobody from writing where its failure is ignored', async () => {
+describe('a webhook whose function fails', () => {
+  it('allows the request where its failure policy is Ignore', async () => {
     const { response, log, results } = await answerOf(resourceManager, failing);
     expect(results).toEqual(['failed']);
-    expect(response).toEqual({ uid: 'u', allowed: true, warnings: ['shoot-flux could not answer: its log tells why'] });
+    expect(response).toEqual({
+      uid: 'u',
+      allowed: true,
+      warnings: ['shoot-flux could not answer; see its log for the reason'],
+    });
     expect(log).toContain('TypeError');
     expect(log).not.toContain('secret');
   });
 
-  it('refuses with a server error where its failure counts', async () => {
+  it('rejects the request with a server error where its failure policy is Fail', async () => {
     const { response, results } = await answerOf(admission, failing);
     expect(results).toEqual(['failed']);
     expect(response).toMatchObject({ uid: 'u', allowed: false, status: { code: 500, reason: 'InternalError' } });
   });
 });
 
-it('every answer is one line of the log', async () => {
+it('logs each answer and each warning as one line', async () => {
   const { log } = await answerOf(admission, async () => ({ allowed: true, warnings: ['a', 'b'] }));
   const lines = log.split('\n').map((line) => JSON.parse(line));
   expect(lines.map(({ message, key, warning }) => [message, key, warning])).toEqual([
-    ['warned', 'garden-foo/bar', 'a'],
-    ['warned', 'garden-foo/bar', 'b'],
-    ['answered', 'garden-foo/bar', undefined],
+    ['admission warning', 'garden-foo/bar', 'a'],
+    ['admission warning', 'garden-foo/bar', 'b'],
+    ['admission answered', 'garden-foo/bar', undefined],
   ]);
 });
 
@@ -61,6 +65,6 @@ it.each<[string, AdmissionAnswer]>([
   ['allowed', { allowed: true, patch: [] }],
   ['patched', { allowed: true, patch: [{ op: 'add', path: '/a', value: 1 }] }],
   ['refused', { allowed: false, code: 422, reason: 'Invalid', message: 'x' }],
-])('an answer counts as %s', async (result, given) => {
+])('counts an answer as %s', async (result, given) => {
   expect((await answerOf(admission, async () => given)).results).toEqual([result]);
 });

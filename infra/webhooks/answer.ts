@@ -5,19 +5,19 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 import type { WebhookFunction } from '../functions.ts';
 
-/** Kubernetes' own default, and the time that a request may take in all. */
+/** The default timeout of Kubernetes for webhooks, and the limit for one request. */
 export const TIMEOUT_SECONDS = 10;
 
-/** So long before its end the answer is given with what is known by then, or the API server would not wait for it. */
+/** How long before the timeout reads are aborted, so that an answer from what is known by then still arrives in time. */
 const EARLY_MS = 2000;
 
-/** What a webhook works with: clients break their requests off when the signal aborts. */
-export interface Surroundings extends Omit<WebhookContext, 'signal' | 'kube'> {
+/** What an answer needs. Clients abort their requests when the signal aborts. */
+export interface AnswerDependencies extends Omit<WebhookContext, 'signal' | 'kube'> {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
   metrics: Metrics;
 }
 
-/** An answer as HTTP takes it, whatever server it goes through. */
+/** An HTTP answer, independent of the server that sends it. */
 export interface HttpAnswer {
   status: number;
   contentType: string;
@@ -25,64 +25,64 @@ export interface HttpAnswer {
 }
 
 /**
- * Answers the body of one request to a webhook. What the function itself does wrong is answered as its failure policy
- * says, so that a log tells it and not only the API server's.
+ * Answers the body of one webhook request. When the function throws, the answer follows its failure policy, so that our
+ * log has the reason too, and not only the API server's.
  */
 export async function answer(
   { definition, handler }: WebhookFunction,
   body: string,
-  surroundings: Surroundings,
+  dependencies: AnswerDependencies,
 ): Promise<HttpAnswer> {
   const read = readReview(body);
   if ('problem' in read) return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${read.problem}\n` };
   const { request } = read;
-  const log = surroundings.log.with({
+  const log = dependencies.log.with({
     function: definition.name,
     operation: request.operation,
     key: `${request.namespace ?? ''}/${request.name ?? ''}`,
   });
-  const begin = performance.now();
+  const startedAt = performance.now();
   const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000 - EARLY_MS);
-  const kube = (cluster: string) => surroundings.kube(cluster, signal);
-  const { given, hasFailed } = await run(definition.webhook.failurePolicy, log, () =>
-    handler(request, { ...surroundings, kube, log, signal }),
+  const kube = (cluster: string) => dependencies.kube(cluster, signal);
+  const { decision, hasFailed } = await run(definition.webhook.failurePolicy, log, () =>
+    handler(request, { ...dependencies, kube, log, signal }),
   );
-  report(log, given);
+  logAnswer(log, decision);
   const labels = { function: definition.name };
-  surroundings.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(given) });
-  surroundings.metrics.observe('webhook_seconds', (performance.now() - begin) / 1000, labels);
-  return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, given)) };
+  dependencies.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(decision) });
+  dependencies.metrics.observe('webhook_seconds', (performance.now() - startedAt) / 1000, labels);
+  return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, decision)) };
 }
 
 async function run(
   failurePolicy: 'Fail' | 'Ignore',
   log: WebhookContext['log'],
   decide: () => Promise<AdmissionAnswer>,
-): Promise<{ given: AdmissionAnswer; hasFailed: boolean }> {
+): Promise<{ decision: AdmissionAnswer; hasFailed: boolean }> {
   try {
-    return { given: await decide(), hasFailed: false };
+    return { decision: await decide(), hasFailed: false };
   } catch (error) {
-    log.error('no answer', { error: describeError(error) });
-    const message = 'shoot-flux could not answer: its log tells why';
-    const given: AdmissionAnswer =
+    log.error('webhook failed', { error: describeError(error) });
+    const message = 'shoot-flux could not answer; see its log for the reason';
+    const decision: AdmissionAnswer =
       failurePolicy === 'Ignore'
         ? { allowed: true, warnings: [message] }
         : { allowed: false, code: 500, reason: 'InternalError', message };
-    return { given, hasFailed: true };
+    return { decision, hasFailed: true };
   }
 }
 
-function report(log: WebhookContext['log'], given: AdmissionAnswer): void {
-  if (given.allowed) {
-    for (const warning of given.warnings ?? []) log.warn('warned', { warning });
-    log.info('answered', { allowed: true, patched: given.patch?.length ?? 0 });
+function logAnswer(log: WebhookContext['log'], decision: AdmissionAnswer): void {
+  if (decision.allowed) {
+    for (const warning of decision.warnings ?? []) log.warn('admission warning', { warning });
+    log.info('admission answered', { allowed: true, patched: decision.patch?.length ?? 0 });
   } else {
-    log.info('answered', { allowed: false, reason: given.message });
+    log.info('admission answered', { allowed: false, reason: decision.message });
   }
 }
 
-/** For the metrics. */
-function resultOf(given: AdmissionAnswer): 'allowed' | 'patched' | 'refused' {
-  if (!given.allowed) return 'refused';
-  return (given.patch?.length ?? 0) > 0 ? 'patched' : 'allowed';
+/** Returns the result as the metrics label it. */
+function resultOf(decision: AdmissionAnswer): 'allowed' | 'patched' | 'refused' {
+  if (!decision.allowed) return 'refused';
+  return (decision.patch?.length ?? 0) > 0 ? 'patched' : 'allowed';
 }

@@ -6,7 +6,7 @@ import { CONFIGURATION } from './names.ts';
 
 const group = 'admissionregistration.k8s.io';
 
-/** The webhook configurations by the type of their webhooks. */
+/** The resources of webhook configurations by the type of their webhooks. */
 export const configurations: Record<Webhook['type'], Resource> = {
   Validating: {
     group,
@@ -29,8 +29,8 @@ interface WebhookConfiguration extends KubeObject {
 }
 
 /**
- * Lets an API server trust the certificates of `bundle`; writes only where it does not yet.
- * @returns false when there is no configuration: then nobody calls
+ * Writes the authorities in `bundle` to a webhook configuration, unless it has them already.
+ * @returns false when there is no configuration; the API server then calls no webhook
  */
 export async function publishCaBundle(client: KubeClient, type: Webhook['type'], bundle: string): Promise<boolean> {
   const resource = configurations[type];
@@ -41,16 +41,16 @@ export async function publishCaBundle(client: KubeClient, type: Webhook['type'],
   const patch = {
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,
-    // A list is patched as a whole: the guard keeps what somebody else changes meanwhile.
+    // A list is patched as a whole: the resourceVersion protects concurrent changes.
     metadata: { resourceVersion: live.metadata.resourceVersion },
     webhooks: live.webhooks?.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } })),
   };
   try {
     await client.mergePatch(resource, { name: CONFIGURATION }, patch, { fieldManager: 'shoot-flux-webhooks' });
   } catch (error) {
-    // Most likely another process of the deployment has told the same. What else it may be must not be overwritten.
-    const isTold = error instanceof ConflictError && trusts(await find(client, resource), caBundle);
-    if (!isTold) throw error;
+    // Most likely another process of the deployment wrote the same. Any other change must not be overwritten.
+    const isPublished = error instanceof ConflictError && trusts(await find(client, resource), caBundle);
+    if (!isPublished) throw error;
   }
   return true;
 }

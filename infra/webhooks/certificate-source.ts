@@ -2,14 +2,13 @@ import type { KeyPair } from './certificates.ts';
 
 /** Where the serving certificate comes from. */
 export interface CertificateSource {
-  /** Asked again and again. */
+  /** Called repeatedly. */
   current(signal: AbortSignal): Promise<CurrentCertificate>;
 }
 
-/** What a look has brought. */
+/** The certificate to serve, and the problems with it. */
 export interface CurrentCertificate {
-  /** The one to serve with from now on. */
   certificate: KeyPair;
-  /** What could not be done for it, one sentence each: known later, because clusters have to be asked. */
+  /** One sentence for each problem; known later, because the clusters have to answer first. */
   problems: Promise<string[]>;
 }

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { due } from './certificates.ts';
+import { findDue } from './certificates.ts';
 import { hostOf } from './hosts.ts';
-import { renewed } from './make-certificates.ts';
+import { issueDue } from './issue-certificates.ts';
 
 const hosts = [
   ['shoot-flux.shoot-flux.svc', 'shoot-flux.shoot-flux.svc'],
@@ -16,8 +16,8 @@ const hosts = [
   ['::ffff:10.0.0.1', '::ffff:a00:1'],
 ];
 
-describe('a host', () => {
-  it.each(hosts)('%s counts as %s', (text, canonical) => {
+describe('hostOf', () => {
+  it.each(hosts)('normalizes %s to %s', (text, canonical) => {
     expect(hostOf(text ?? '')).toBe(canonical);
   });
 
@@ -39,16 +39,16 @@ describe('a host', () => {
     'fe80::1%eth0',
     `${'x'.repeat(64)}.example`,
     `${'x.'.repeat(130)}example`,
-  ])('is not %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(hostOf(text)).toBeUndefined();
   });
 
-  it('is found again in the certificate that was made for it', async () => {
+  it('returns the form that a certificate contains', async () => {
     const names = hosts.map(([text]) => hostOf(text ?? '') ?? '');
     const now = new Date();
-    const made = await renewed(undefined, due(undefined, names, now), names, now);
-    expect(Object.values(due(made, names, now))).not.toContain(true);
-    const certificate = new X509Certificate(made.serving.cert);
+    const issued = await issueDue(undefined, findDue(undefined, names, now), names, now);
+    expect(Object.values(findDue(issued, names, now))).not.toContain(true);
+    const certificate = new X509Certificate(issued.serving.cert);
     expect(names.map((name) => certificate.checkHost(name) ?? certificate.checkIP(name))).toEqual(names);
   });
 });

@@ -1,12 +1,12 @@
-/** Where the identities of a deployment live, and the Service that leads to it, in garden and seed. */
+/** Namespace of a deployment's identities, and the name of its Service, in garden and seed. */
 export const NAMESPACE = 'shoot-flux';
 export const SERVICE = 'shoot-flux';
 
-/** The names of the Service inside its cluster: how API servers call. */
+/** Name of the Service inside its cluster, by which API servers call. */
 export const SERVICE_HOST = `${SERVICE}.${NAMESPACE}.svc`;
 
-/** Name of the webhook configurations (facts/gardener.md 6). */
+/** Name of the webhook configurations. */
 export const CONFIGURATION = 'gardener-extension-shoot-flux';
 
-/** The Secret with the certificates. */
+/** Name of the Secret with the certificates. */
 export const CERTIFICATES = 'shoot-flux-webhook-certificates';

@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import { listen } from '../listen.ts';
 import { TIMEOUT_SECONDS } from './answer.ts';
 import { close } from './close.ts';
-import { respond, type Served } from './respond.ts';
+import { respond, type ServedWebhook } from './respond.ts';
 
-/** The webhooks over HTTP, behind something that ends TLS. */
+/** Serves the webhooks over HTTP, behind a proxy that terminates TLS. */
 export interface PlainServer {
   port: number;
-  /** Lets answers end that are under way. */
+  /** Finishes the answers in progress. */
   stop(): Promise<void>;
 }
 
-/** Serves every function at its path, and tells whoever asks for `/healthz` that it does. */
-export async function startPlainServer(options: { port: number; served: Served[] }): Promise<PlainServer> {
+/** Serves every webhook at its path, and `/healthz`. */
+export async function startPlainServer(options: { port: number; served: ServedWebhook[] }): Promise<PlainServer> {
   let isStopping = false;
   const server = createServer({ requestTimeout: TIMEOUT_SECONDS * 1000 }, (request, response) => {
     if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');

@@ -1,21 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookFunction } from '../functions.ts';
-import { answer, type HttpAnswer, type Surroundings } from './answer.ts';
+import { type AnswerDependencies, answer, type HttpAnswer } from './answer.ts';
 
-/** A function with what it works with. */
-export type Served = WebhookFunction & { surroundings: Surroundings };
+/** A webhook function with its dependencies. */
+export type ServedWebhook = WebhookFunction & { dependencies: AnswerDependencies };
 
-/** Above what kube-apiserver sends: two Shoots, each at most 1.5 MB in etcd. */
+/** More than kube-apiserver sends: two Shoots, each at most 1.5 MB in etcd. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Answers one HTTP request with the function at its path.
- * @param isStopping the connection is not kept for another request
+ * @param isStopping whether the server is stopping; the connection is then closed after the answer
  */
 export async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  served: Served[],
+  served: ServedWebhook[],
   isStopping: () => boolean,
 ): Promise<void> {
   try {
@@ -27,29 +27,32 @@ export async function respond(
   }
 }
 
-async function answerOf(request: IncomingMessage, served: Served[]): Promise<HttpAnswer> {
+async function answerOf(request: IncomingMessage, served: ServedWebhook[]): Promise<HttpAnswer> {
   const path = request.url?.split('?')[0];
   const called = served.find(({ definition }) => definition.webhook.path === path);
   if (called === undefined) {
-    return refusal(404, `Here are ${served.map(({ definition }) => definition.webhook.path).join(' and ')}.`);
+    return rejection(
+      404,
+      `There is no such path; use ${served.map(({ definition }) => definition.webhook.path).join(' or ')}.`,
+    );
   }
-  if (request.method !== 'POST') return refusal(405, 'Post an AdmissionReview.');
+  if (request.method !== 'POST') return rejection(405, 'Send an AdmissionReview with POST.');
   const body = await read(request);
-  if (body === undefined) return refusal(413, `The body is longer than ${MAX_BYTES} bytes.`);
-  return answer(called, body, called.surroundings);
+  if (body === undefined) return rejection(413, `The body is longer than ${MAX_BYTES} bytes.`);
+  return answer(called, body, called.dependencies);
 }
 
-function refusal(status: number, sentence: string): HttpAnswer {
+function rejection(status: number, sentence: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
 
-/** Undefined when it is too long. */
+/** Reads the body; undefined when it is too long. */
 async function read(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    // What is too long is read to its end and forgotten, or the answer would not get through.
+    // The rest of a body that is too long is read and dropped, or the client would not receive the answer.
     if (bytes <= MAX_BYTES) chunks.push(chunk);
   }
   return bytes <= MAX_BYTES ? Buffer.concat(chunks).toString('utf8') : undefined;

@@ -4,27 +4,27 @@ import { listen } from '../listen.ts';
 import { TIMEOUT_SECONDS } from './answer.ts';
 import type { KeyPair } from './certificates.ts';
 import { close } from './close.ts';
-import { respond, type Served } from './respond.ts';
+import { respond, type ServedWebhook } from './respond.ts';
 
 export interface WebhookServer {
   port: number;
-  /** Serves new connections with this certificate; those that are open keep theirs, so no call is dropped. */
+  /** Uses this certificate for new connections; open ones keep theirs, so no call is dropped. */
   use(certificate: KeyPair): void;
-  /** Lets answers end that are under way. */
+  /** Finishes the answers in progress. */
   stop(): Promise<void>;
 }
 
-/** An API server drops an idle connection after 90 s; whoever does it first makes the other write into a closed one. */
+/** Longer than the 90 s after which an API server closes an idle connection, so that it never writes into a closed one. */
 const KEEP_ALIVE_MS = 120_000;
 
-/** A connection that says nothing must not keep the process from ending. */
+/** A silent connection must not keep the process from stopping. */
 const HANDSHAKE_MS = 10_000;
 
-/** Nor keep what it has sent for longer than an API server waits. */
+/** A request is kept no longer than an API server waits. */
 const REQUEST_MS = TIMEOUT_SECONDS * 1000;
 
-/** Serves every function at its path. Until a certificate is there every handshake fails. */
-export async function startWebhookServer(options: { port: number; served: Served[] }): Promise<WebhookServer> {
+/** Serves every webhook at its path over HTTPS. Until `use` is called every handshake fails. */
+export async function startWebhookServer(options: { port: number; served: ServedWebhook[] }): Promise<WebhookServer> {
   const idle = new Set<Socket>();
   let isStopping = false;
   let used: string | undefined;
@@ -40,7 +40,7 @@ export async function startWebhookServer(options: { port: number; served: Served
     },
   );
   server.on('secureConnection', (socket) => {
-    // Its handshake was under way when we stopped.
+    // Its handshake was in progress when the server stopped.
     if (isStopping) socket.destroy();
     else idle.add(socket);
     socket.once('close', () => idle.delete(socket));
@@ -56,7 +56,7 @@ export async function startWebhookServer(options: { port: number; served: Served
     async stop() {
       isStopping = true;
       const closed = close(server);
-      // Node closes only those that have asked before; one that has never asked would keep it for ever.
+      // Node closes only connections that have sent a request; others would keep the server open indefinitely.
       for (const socket of idle) socket.destroy();
       await closed;
     },

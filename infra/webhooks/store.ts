@@ -6,9 +6,9 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Certificates, KeyPair } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 
-/** The certificates as they are stored, and which version of the Secret that was. */
+/** The stored certificates, and the version of their Secret. */
 export interface Stored {
-  /** Undefined where nobody can read them: then they are made anew. */
+  /** Undefined when they cannot be read; they are then issued again. */
   certificates: Certificates | undefined;
   resourceVersion: string | undefined;
 }
@@ -16,7 +16,7 @@ export interface Stored {
 const name = { namespace: NAMESPACE, name: CERTIFICATES };
 const options = { fieldManager: 'shoot-flux-webhooks' };
 
-/** Reads the Secret; undefined where there is none. */
+/** Reads the Secret; undefined when there is none. */
 export async function readCertificates(client: KubeClient): Promise<Stored | undefined> {
   const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, name);
   if (secret === undefined) return undefined;
@@ -24,8 +24,8 @@ export async function readCertificates(client: KubeClient): Promise<Stored | und
 }
 
 /**
- * Writes what was made, unless another process was faster.
- * @returns whether it was written
+ * Writes the certificates, unless another process was faster.
+ * @returns whether they were written
  */
 export async function writeCertificates(
   client: KubeClient,
@@ -45,15 +45,15 @@ export async function writeCertificates(
   } catch (error) {
     if (error instanceof AlreadyExistsError || error instanceof ConflictError) return false;
     if (!(error instanceof NotFoundError)) throw error;
-    // Deleted since it was read.
+    // The Secret was deleted since it was read.
     if (before !== undefined) return false;
     throw new ShootFluxError(
-      `The garden has no namespace ${NAMESPACE} for the certificates of the webhooks: apply infra/gardener/rbac-garden.yaml.`,
+      `The garden has no namespace ${NAMESPACE} for the webhook certificates: apply infra/gardener/rbac-garden.yaml.`,
     );
   }
 }
 
-/** Null where there is nothing, as a merge patch takes it. */
+/** Returns the Secret's data as a merge patch: null removes a key. */
 function dataOf({ authority, next, former, serving }: Certificates): Record<string, string | null> {
   const texts: Record<string, string | undefined> = {
     'ca.crt': authority.cert,

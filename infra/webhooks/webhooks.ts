@@ -2,74 +2,75 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
 import type { CertificateSource } from './certificate-source.ts';
-import type { Served } from './respond.ts';
+import type { ServedWebhook } from './respond.ts';
 import { startWebhookServer } from './server.ts';
 import { validityOf } from './validity.ts';
 
-/** A configuration that was applied anew may have lost its authority, and until it is back Shoots are refused. */
+/** A configuration that is applied again may lose its authority, and Shoots are rejected until it is restored. */
 const EVERY_MS = 60_000;
 const AFTER_PROBLEM_MS = 5_000;
 
 export interface WebhooksOptions {
   port: number;
-  served: Served[];
+  served: ServedWebhook[];
   certificates: CertificateSource;
   log: Log;
   now(): Date;
 }
 
-/** The webhooks of this process, with a certificate that is renewed in time. */
+/** The webhooks of this process, whose certificate is kept up to date. */
 export interface Webhooks {
   port: number;
   status(): WebhooksStatus;
   stop(): Promise<void>;
 }
 
-/** How the webhooks are. */
+/** The state of the webhooks. */
 export interface WebhooksStatus {
-  /** Whether there is a certificate that is valid now: nobody accepts another. */
+  /** Whether there is a valid certificate; API servers accept no other. */
   ready: boolean;
-  /** When that ends. */
+  /** When the certificate expires. */
   until?: Date;
-  /** One sentence for everything that is wrong, also where calls are answered. */
+  /** One sentence for each problem, also while calls are answered. */
   problems: string[];
 }
 
-/** Listens at once; the first certificate may come later. */
+/** Listens immediately; the first certificate may follow later. */
 export async function startWebhooks({ certificates, log, now, ...options }: WebhooksOptions): Promise<Webhooks> {
   const server = await startWebhookServer(options);
   const ending = new AbortController();
   let served: string | undefined;
   let found: string[] = [];
   const status = () => statusOf(served, found, now());
-  const look = async (): Promise<string[]> => {
+  const renew = async (): Promise<string[]> => {
     try {
       const { certificate, problems } = await certificates.current(ending.signal);
       server.use(certificate);
       served = certificate.cert;
       return await problems;
     } catch (error) {
-      // What is served goes on being served.
+      // The current certificate stays in use.
       return [describeError(error)];
     }
   };
-  const keep = async () => {
-    let told = '';
+  const keepRenewing = async () => {
+    let logged = '';
     while (!ending.signal.aborted) {
-      found = await look();
+      found = await renew();
       const error = status().problems.join(' ');
-      if (error !== told && error !== '' && !ending.signal.aborted) log.warn('webhook certificate', { error });
-      told = error;
+      if (error !== logged && error !== '' && !ending.signal.aborted)
+        log.warn('webhook certificate problem', { error });
+      logged = error;
       await sleep(error === '' ? EVERY_MS : AFTER_PROBLEM_MS, ending.signal);
     }
   };
-  const keeping = keep();
+  const renewing = keepRenewing();
   return {
     port: server.port,
     status,
     async stop() {
       ending.abort();
-      await Promise.all([keeping, server.stop()]);
+      await Promise.all([renewing, server.stop()]);
     },
   };
 }
@@ -82,6 +83,4 @@ function statusOf(served: string | undefined, found: string[], now: Date): Webho
 }
 
 const remedy = (isValid: boolean) =>
-  isValid
-    ? 'it should have been renewed by now'
-    : 'no API server accepts it; see who renews it, and whether the clock is right';
+  isValid ? 'its renewal is overdue' : 'no API server accepts it; check its renewal and the clock of this machine';

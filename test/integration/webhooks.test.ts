@@ -17,9 +17,9 @@ import { startProduct } from '../../infra/process/product.ts';
 import { serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
 import { TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
-import { givenCertificate } from '../../infra/webhooks/given-certificate.ts';
-import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
-import { renewed } from '../../infra/webhooks/make-certificates.ts';
+import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
+import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
+import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { startWebhookServer } from '../../infra/webhooks/server.ts';
 import type { Webhooks } from '../../infra/webhooks/webhooks.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
@@ -245,7 +245,10 @@ describe('the webhooks of a process', () => {
     await ready(webhooks);
     const ca = await bundleOf(garden);
     const ask = (path: string, body: unknown) => call(webhooks.port, path, body, ca);
-    expect(await ask('/', '{}')).toMatchObject({ status: 404, body: 'Here are /admission and /resource-manager.\n' });
+    expect(await ask('/', '{}')).toMatchObject({
+      status: 404,
+      body: 'There is no such path; use /admission or /resource-manager.\n',
+    });
     expect(await ask('/admission', '{')).toMatchObject({ status: 400, body: expect.stringContaining('is no JSON') });
     expect(await ask('/admission', '[]')).toMatchObject({
       status: 400,
@@ -403,7 +406,7 @@ describe('the certificates of a process', () => {
   const now = new Date();
   const at = (days: number) => new Date(now.getTime() + days * 86_400_000);
   const source = (date: Date, delivery: Settings['delivery'] = 'ManagedResource') =>
-    madeCertificates({
+    managedCertificates({
       kube: clientsOf('webhooks'),
       hosts,
       webhooks: webhookDefinitions.map(({ webhook }) => webhook),
@@ -420,7 +423,7 @@ describe('the certificates of a process', () => {
   it('rotate without a failed call, on old and new connections', async () => {
     const served = (await findWebhooks()).map((webhook) => ({
       ...webhook,
-      surroundings: {
+      dependencies: {
         kube: clientsOf(webhook.definition.name),
         settings,
         metrics: noMetrics,
@@ -554,8 +557,8 @@ describe('the certificates of a process', () => {
     const empty = await startCluster(gardenCrds());
     const kube = async () => createKubeClient(empty.connection);
     const options = { kube, hosts, webhooks: [], seeds: [], delivery: settings.delivery, now: () => now };
-    await expect(madeCertificates(options).current(signal)).rejects.toThrow(
-      'The garden has no namespace shoot-flux for the certificates of the webhooks: apply infra/gardener/rbac-garden.yaml.',
+    await expect(managedCertificates(options).current(signal)).rejects.toThrow(
+      'The garden has no namespace shoot-flux for the webhook certificates: apply infra/gardener/rbac-garden.yaml.',
     );
     await empty.stop();
   });
@@ -564,7 +567,7 @@ describe('the certificates of a process', () => {
     await seed.client.delete(configurations.Mutating, configuration);
     const { problems } = await look(now);
     expect(problems).toEqual([
-      'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls nobody: apply its manifest.',
+      'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls no webhook: apply its manifest.',
     ]);
     expect((await look(now, 'Direct')).problems).toEqual([]);
   });
@@ -581,7 +584,7 @@ describe('a given certificate', () => {
     const { certificate: first, authority } = await madeAside();
     await place(first);
     let time = new Date();
-    const given = givenCertificate(files.certFile, files.keyFile, () => time);
+    const given = certificateFromFiles(files.certFile, files.keyFile, () => time);
     expect((await given.current()).certificate).toEqual(first);
     await using webhooks = await start({ certificate: files });
     await hasCertificate(webhooks);
@@ -604,8 +607,8 @@ describe('a given certificate', () => {
 
   /** A certificate of another authority. */
   async function madeAside() {
-    const work = { all: true, next: false, takeOver: false, forget: false, serving: false };
-    const made = await renewed(undefined, work, hosts, new Date());
+    const work = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
+    const made = await issueDue(undefined, work, hosts, new Date());
     return { certificate: made.serving, authority: made.authority.cert };
   }
 });

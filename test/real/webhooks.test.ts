@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
-import { caBundle, due } from '../../infra/webhooks/certificates.ts';
-import { madeCertificates } from '../../infra/webhooks/made-certificates.ts';
-import { renewed } from '../../infra/webhooks/make-certificates.ts';
+import { caBundle, findDue } from '../../infra/webhooks/certificates.ts';
+import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
+import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
 import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
 import { readCertificates } from '../../infra/webhooks/store.ts';
@@ -48,7 +48,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     };
     const served = (await findWebhooks()).map((webhook) => ({
       ...webhook,
-      surroundings: {
+      dependencies: {
         kube: async (cluster: string) => clientOf(cluster, webhook.definition.name),
         settings,
         log,
@@ -122,7 +122,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
 
   /** The certificates as of this many days from now. */
   async function renew(days: number): Promise<string> {
-    const source = madeCertificates({
+    const source = managedCertificates({
       kube: async (cluster) => clientOf(cluster, 'webhooks'),
       hosts: ['127.0.0.1'],
       webhooks: (await findWebhookDefinitions()).map(({ webhook }) => webhook),
@@ -292,7 +292,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
 
 function makeAside() {
   const now = new Date();
-  return renewed(undefined, due(undefined, ['127.0.0.1'], now), ['127.0.0.1'], now);
+  return issueDue(undefined, findDue(undefined, ['127.0.0.1'], now), ['127.0.0.1'], now);
 }
 
 const labelled = { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' };

@@ -13,8 +13,8 @@ import {
 
 const RSA_BITS = 2048;
 
-/** Makes what is due, and keeps the rest. */
-export async function renewed(
+/** Issues the certificates that are due, and keeps the others. */
+export async function issueDue(
   certificates: Certificates | undefined,
   due: Due,
   hosts: readonly string[],
@@ -22,25 +22,25 @@ export async function renewed(
 ): Promise<Certificates> {
   const names = namesFor(certificates, hosts);
   if (certificates === undefined || due.all) {
-    const authority = await makeAuthority(now);
-    return { authority, serving: await makeServing(authority, names, now) };
+    const authority = await issueAuthority(now);
+    return { authority, serving: await issueServing(authority, names, now) };
   }
-  const kept = due.forget ? { ...certificates, former: undefined } : certificates;
-  const { next } = kept;
+  const current = due.dropFormer ? { ...certificates, former: undefined } : certificates;
+  const { next } = current;
   if (due.takeOver && next !== undefined) {
-    return { authority: next, former: kept.authority.cert, serving: await makeServing(next, names, now) };
+    return { authority: next, former: current.authority.cert, serving: await issueServing(next, names, now) };
   }
   return {
-    ...kept,
-    ...(due.next && { next: await makeAuthority(now) }),
-    ...(due.serving && { serving: await makeServing(kept.authority, names, now) }),
+    ...current,
+    ...(due.next && { next: await issueAuthority(now) }),
+    ...(due.serving && { serving: await issueServing(current.authority, names, now) }),
   };
 }
 
-async function makeAuthority(now: Date): Promise<KeyPair> {
+async function issueAuthority(now: Date): Promise<KeyPair> {
   const keys = await rsaKeys();
-  const certificate = blank(keys, now, now.getTime() + AUTHORITY_MS);
-  // Each with a name of its own: while one follows the other an API server trusts both.
+  const certificate = createUnsigned(keys, now, now.getTime() + AUTHORITY_MS);
+  // Each has its own name, because an API server trusts two of them during a rotation.
   const name = [{ name: 'commonName', value: `shoot-flux-webhooks-${certificate.serialNumber.slice(0, 8)}` }];
   certificate.setSubject(name);
   certificate.setIssuer(name);
@@ -49,14 +49,14 @@ async function makeAuthority(now: Date): Promise<KeyPair> {
     { name: 'keyUsage', critical: true, keyCertSign: true, digitalSignature: true },
     { name: 'subjectKeyIdentifier' },
   ]);
-  return signed(certificate, keys, keys.privateKey);
+  return sign(certificate, keys, keys.privateKey);
 }
 
-async function makeServing(authority: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
+async function issueServing(authority: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
   const keys = await rsaKeys();
   const issuer = forge.pki.certificateFromPem(authority.cert);
   const end = Math.min(now.getTime() + SERVING_MS, issuer.validity.notAfter.getTime());
-  const certificate = blank(keys, now, end);
+  const certificate = createUnsigned(keys, now, end);
   certificate.setSubject([{ name: 'commonName', value: 'shoot-flux-webhooks' }]);
   certificate.setIssuer(issuer.subject.attributes);
   certificate.setExtensions([
@@ -66,22 +66,22 @@ async function makeServing(authority: KeyPair, names: readonly string[], now: Da
     { name: 'subjectAltName', altNames: names.map(altName) },
     { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
   ]);
-  return signed(certificate, keys, forge.pki.privateKeyFromPem(authority.key));
+  return sign(certificate, keys, forge.pki.privateKeyFromPem(authority.key));
 }
 
 const altName = (name: string) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name });
 
-function blank(keys: forge.pki.rsa.KeyPair, now: Date, end: number): forge.pki.Certificate {
+function createUnsigned(keys: forge.pki.rsa.KeyPair, now: Date, end: number): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = keys.publicKey;
-  // A positive number: its first bit is 0 and its first digit is not.
+  // A positive number: its first bit is 0, its first digit is not.
   certificate.serialNumber = `4${randomBytes(16).toString('hex').slice(1)}`;
   certificate.validity.notBefore = new Date(now.getTime() - BACKDATED_MS);
   certificate.validity.notAfter = new Date(end);
   return certificate;
 }
 
-function signed(
+function sign(
   certificate: forge.pki.Certificate,
   keys: forge.pki.rsa.KeyPair,
   signer: forge.pki.rsa.PrivateKey,
@@ -94,7 +94,7 @@ function signed(
   };
 }
 
-/** With a callback forge takes the native generator and leaves the event loop free. */
+/** Generates a key pair. With a callback, forge uses Node's generator and does not block the event loop. */
 function rsaKeys(): Promise<forge.pki.rsa.KeyPair> {
   return new Promise((resolve, reject) => {
     forge.pki.rsa.generateKeyPair({ bits: RSA_BITS }, (error, keys) => (error ? reject(error) : resolve(keys)));

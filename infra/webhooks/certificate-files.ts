@@ -4,34 +4,34 @@ import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { validityOf } from './validity.ts';
 
-/** The files of a certificate that somebody else makes and renews; whom the API servers trust is theirs to say too. */
-export function givenCertificate(certFile: string, keyFile: string, now: () => Date) {
+/** Reads a certificate that is issued elsewhere from its files. The API servers get its authority from elsewhere, too. */
+export function certificateFromFiles(certFile: string, keyFile: string, now: () => Date) {
   return {
     async current() {
       const [cert = '', key = ''] = await Promise.all([certFile, keyFile].map(read));
       const certificate = certificateIn(certFile, cert);
       if (!certificate.checkPrivateKey(keyIn(keyFile, key))) {
         throw new ShootFluxError(
-          `${keyFile} is not the key of the first certificate in ${certFile}: give both of one.`,
+          `${keyFile} is not the key of the first certificate in ${certFile}: pass a certificate and its key.`,
         );
       }
       const { isValid, problem } = validityOf(cert, now());
-      if (!isValid) throw new ShootFluxError(`${certFile} ${problem}: give one that is valid now.`);
-      // API servers look nowhere else, not even at the common name.
+      if (!isValid) throw new ShootFluxError(`${certFile} ${problem}: pass one that is valid.`);
+      // API servers check only these names, not the common name.
       if (!certificate.subjectAltName) {
-        throw new ShootFluxError(`${certFile} names no host in its subjectAltName: give one that does.`);
+        throw new ShootFluxError(`${certFile} has no host in its subjectAltName: pass one that does.`);
       }
       return { certificate: { cert, key }, problems: Promise.resolve([]) };
     },
   } satisfies CertificateSource;
 }
 
-// The library's messages say nothing about the files.
+// The library's messages do not name the file.
 function certificateIn(file: string, text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    throw new ShootFluxError(`${file} is no certificate: give one as PEM.`);
+    throw new ShootFluxError(`${file} is not a certificate: pass one in PEM format.`);
   }
 }
 
@@ -39,10 +39,10 @@ function keyIn(file: string, text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    const what = text.includes('ENCRYPTED')
-      ? 'needs a passphrase: give it without one'
-      : 'is no private key: give one as PEM';
-    throw new ShootFluxError(`${file} ${what}.`);
+    const problem = text.includes('ENCRYPTED')
+      ? 'is encrypted: pass one without a passphrase'
+      : 'is not a private key: pass one in PEM format';
+    throw new ShootFluxError(`${file} ${problem}.`);
   }
 }
 
@@ -50,6 +50,6 @@ async function read(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new ShootFluxError(`${file} cannot be read (${errorMessage(error)}): name a file in PEM.`);
+    throw new ShootFluxError(`${file} cannot be read (${errorMessage(error)}): pass a file in PEM format.`);
   }
 }

@@ -6,78 +6,81 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { publishCaBundle } from './ca-bundle.ts';
 import type { CertificateSource } from './certificate-source.ts';
-import { type Certificates, caBundle, due } from './certificates.ts';
+import { type Certificates, caBundle, findDue } from './certificates.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE } from './names.ts';
 import { readCertificates, writeCertificates } from './store.ts';
 
-export interface MadeCertificatesOptions {
+export interface ManagedCertificatesOptions {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
-  /** Names by which the API servers call. */
+  /** Names by which the API servers call the webhooks. */
   hosts: readonly string[];
-  /** Whose configurations get the authority. */
+  /** The webhooks whose configurations get the authority. */
   webhooks: Pick<Webhook, 'in' | 'type'>[];
   seeds: readonly string[];
-  /** Where the resource-manager brings nothing, its webhook may be left out. */
+  /** With `Direct` the webhook of the resource-manager is not needed. */
   delivery: Settings['delivery'];
   now(): Date;
 }
 
-/** With clients that end with the call. */
-type Bound = Omit<MadeCertificatesOptions, 'kube'> & { kube(cluster: string): Promise<KubeClient> };
+/** The options, with clients that are bound to the signal of one call. */
+type BoundOptions = Omit<ManagedCertificatesOptions, 'kube'> & { kube(cluster: string): Promise<KubeClient> };
 
-/** Losing against another process so often in a row means that something else is wrong. */
+/** More lost races in a row than other processes can cause. */
 const ATTEMPTS = 5;
 
 /**
- * Certificates of the deployment's own, in a Secret of the garden that all its processes share. Each call renews what
- * is due and tells the API servers whom to trust, so it may be killed anywhere: the next one goes on.
+ * Provides certificates that shoot-flux issues, in a Secret of the garden that all processes of a deployment share. Each
+ * call renews what is due and publishes the authorities to the API servers, so a call that is killed is completed by the
+ * next one.
  */
-export function madeCertificates(options: MadeCertificatesOptions): CertificateSource {
+export function managedCertificates(options: ManagedCertificatesOptions): CertificateSource {
   return {
     async current(signal) {
       const kube = (cluster: string) => options.kube(cluster, signal);
       const certificates = await upToDate({ ...options, kube });
-      // It can be served with at once, or one cluster that does not answer would keep it from all: an authority that
-      // takes over has been told before, and the very first one nobody is served without.
+      // The certificate is usable before the publication ends, so that a cluster that does not answer blocks no other:
+      // a new authority was published before it took over, and the first one has no predecessor to keep.
       const problems = publish({ ...options, kube }, caBundle(certificates));
       return { certificate: certificates.serving, problems };
     },
   };
 }
 
-async function upToDate({ kube, hosts, now }: Bound): Promise<Certificates> {
+async function upToDate({ kube, hosts, now }: BoundOptions): Promise<Certificates> {
   const garden = await kube(GARDEN);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const stored = await readCertificates(garden);
-    const work = due(stored?.certificates, hosts, now());
+    const work = findDue(stored?.certificates, hosts, now());
     const isDue = Object.values(work).includes(true);
     if (!isDue && stored?.certificates !== undefined) return stored.certificates;
-    // A third of a megabyte that is needed every few days.
-    const { renewed } = await import('./make-certificates.ts');
-    const certificates = await renewed(stored?.certificates, work, hosts, now());
+    // 0.3 MB of code, needed every few days.
+    const { issueDue } = await import('./issue-certificates.ts');
+    const certificates = await issueDue(stored?.certificates, work, hosts, now());
     if (await writeCertificates(garden, certificates, stored)) return certificates;
   }
-  throw new RetryableError(`Secret ${NAMESPACE}/${CERTIFICATES} of the garden changes faster than it can be written.`);
+  throw new RetryableError(
+    `Secret ${NAMESPACE}/${CERTIFICATES} of the garden kept changing between read and write; it is retried.`,
+  );
 }
 
-/** A seed that does not answer keeps no other from being told. */
-async function publish({ kube, webhooks, seeds, delivery }: Bound, bundle: string): Promise<string[]> {
+/** Publishes the authorities to all clusters in parallel, so that one that does not answer blocks no other. */
+async function publish({ kube, webhooks, seeds, delivery }: BoundOptions, bundle: string): Promise<string[]> {
   const targets = new Map<string, { cluster: string; type: Webhook['type'] }>();
   for (const { in: place, type } of webhooks) {
     for (const cluster of place === GARDEN ? [GARDEN] : seeds) targets.set(`${cluster} ${type}`, { cluster, type });
   }
-  const told = await Promise.all(
+  const problems = await Promise.all(
     [...targets.values()].map(async ({ cluster, type }) => {
       try {
         if (await publishCaBundle(await kube(cluster), type, bundle)) return [];
         if (cluster !== GARDEN && delivery === 'Direct') return [];
         return [
-          `${cluster} has no ${type}WebhookConfiguration ${CONFIGURATION}, so it calls nobody: apply its manifest.`,
+          `${cluster} has no ${type}WebhookConfiguration ${CONFIGURATION}, so it calls no webhook: apply its manifest.`,
         ];
       } catch (error) {
         return [`${cluster}: ${describeError(error)}`];
       }
     }),
   );
-  return told.flat();
+  return problems.flat();
 }
