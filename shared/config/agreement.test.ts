@@ -17,7 +17,7 @@ function paths(inputs: ConfigInputs): string[] {
 
 type Case = [what: string, inputs: ConfigInputs, ...paths: string[]];
 
-// Objects as Go marshals them: absent fields are there, but empty.
+// Objects as Go marshals them, with empty values for absent fields.
 const goMeta = { metadata: { creationTimestamp: null }, status: {} };
 const git = (spec: object = {}, fields: object = {}) =>
   gitRepository({ interval: '0s', ...spec }, { ...goMeta, ...fields });

@@ -114,8 +114,10 @@ export const COMPONENTS = [
 export const component: Check = (text) => {
   if (text.length > 63 || !LABEL.test(text))
     return `${quote(text)} is not a component of Flux; the components are ${COMPONENTS.join(', ')}`;
-  const meant = misspelt(text, COMPONENTS);
-  return meant === undefined ? undefined : `${quote(text)} is not a component of Flux; did you mean ${meant}?`;
+  const suggestion = misspelt(text, COMPONENTS);
+  return suggestion === undefined
+    ? undefined
+    : `${quote(text)} is not a component of Flux; did you mean ${suggestion}?`;
 };
 
 /** Checks the cluster's DNS domain. */

@@ -70,21 +70,21 @@ function missing(schema: z.core.$ZodType, path: Path): string {
  * @param where what does not know the key, if that is unclear, for example ` in Flux v2.9.4`
  */
 export function unknownKey(key: string, known: readonly string[], where = ''): string {
-  const meant = nearest(key, known);
-  return meant === undefined
+  const suggestion = nearest(key, known);
+  return suggestion === undefined
     ? `is not a known key${where}; known keys are ${known.join(', ')}`
-    : `is not a known key${where}; did you mean ${meant}?`;
+    : `is not a known key${where}; did you mean ${suggestion}?`;
 }
 
 /** Returns the sentence for a value that does not have the expected JSON type. */
 export function wrongType(expected: string, value: unknown): string {
-  if (expected === 'string') return `must be a string, not ${a(typeName(value))}; put it in quotes`;
+  if (expected === 'string') return `must be a string, not ${withArticle(typeName(value))}; put it in quotes`;
   if (expected === 'boolean')
-    return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : a(typeName(value))}`;
-  if (expected === 'array') return `must be a list, not ${a(typeName(value))}; start each entry with "- "`;
+    return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : withArticle(typeName(value))}`;
+  if (expected === 'array') return `must be a list, not ${withArticle(typeName(value))}; start each entry with "- "`;
   if (expected === 'integer')
-    return `must be an integer, not ${typeof value === 'number' ? value : a(typeName(value))}`;
-  return `must be an object, not ${a(typeName(value))}`;
+    return `must be an integer, not ${typeof value === 'number' ? value : withArticle(typeName(value))}`;
+  return `must be an object, not ${withArticle(typeName(value))}`;
 }
 
 /** Returns the sentence for a value that is not one of the allowed ones. */
@@ -92,11 +92,11 @@ export function wrongValue(value: unknown, values: readonly string[]): string {
   if (value !== undefined && typeof value !== 'string') return wrongType('string', value);
   const choice = values.length === 1 ? values[0] : `one of ${values.join(', ')}`;
   if (value === undefined) return `is missing; use ${choice}`;
-  const meant = values.length === 1 ? undefined : nearest(value, values);
-  return `${quote(value)} is not a valid value; ${meant === undefined ? `use ${choice}` : `did you mean ${meant}?`}`;
+  const suggestion = values.length === 1 ? undefined : nearest(value, values);
+  return `${quote(value)} is not a valid value; ${suggestion === undefined ? `use ${choice}` : `did you mean ${suggestion}?`}`;
 }
 
-function a(noun: string): string {
+function withArticle(noun: string): string {
   return noun === 'null' ? noun : /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }
 

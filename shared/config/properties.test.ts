@@ -8,8 +8,8 @@ import { fluxConfigSchema } from './flux-config.ts';
 import { canonicalJson, configHash } from './hash.ts';
 import { misspelt, nearest } from './nearest.ts';
 
-/** True when the inputs are good; anything but a ConfigError with whole sentences fails the test. */
-function judged(inputs: ConfigInputs): boolean {
+/** Returns true for valid inputs. Fails the test for any error other than a ConfigError with complete sentences. */
+function isValid(inputs: ConfigInputs): boolean {
   try {
     effectiveConfig(inputs);
     return true;
@@ -96,15 +96,15 @@ const fluxConfigData = fc.dictionary(
 
 describe('effectiveConfig throws only ConfigErrors', () => {
   test('for any JSON as providerConfig', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => void judged({ providerConfig: value })));
+    fc.assert(fc.property(fc.jsonValue(), (value) => void isValid({ providerConfig: value })));
   });
 
   test('for anything that resembles a FluxConfig', () => {
-    fc.assert(fc.property(providerConfig, (value) => void judged({ providerConfig: value, shootResources: [] })));
+    fc.assert(fc.property(providerConfig, (value) => void isValid({ providerConfig: value, shootResources: [] })));
   });
 
   test('for any map of strings as data', () => {
-    fc.assert(fc.property(fluxConfigData, (data) => void judged(withFluxConfig(data))));
+    fc.assert(fc.property(fluxConfigData, (data) => void isValid(withFluxConfig(data))));
   });
 
   test('for both together', () => {
@@ -112,16 +112,16 @@ describe('effectiveConfig throws only ConfigErrors', () => {
       fc.property(
         fluxConfigData,
         providerConfig,
-        (data, value) => void judged({ ...withFluxConfig(data), providerConfig: value }),
+        (data, value) => void isValid({ ...withFluxConfig(data), providerConfig: value }),
       ),
     );
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('the key %s', (key) => {
     const hostile: unknown = JSON.parse(`{"${key}": {"a": 1}}`);
-    expect(judged({ providerConfig: hostile })).toBe(false);
-    expect(judged({ providerConfig: { flux: hostile } })).toBe(false);
-    expect(judged({ fluxConfig: { namespace: 'garden-foo', data: JSON.parse(`{"${key}": "a"}`) } })).toBe(false);
+    expect(isValid({ providerConfig: hostile })).toBe(false);
+    expect(isValid({ providerConfig: { flux: hostile } })).toBe(false);
+    expect(isValid({ fluxConfig: { namespace: 'garden-foo', data: JSON.parse(`{"${key}": "a"}`) } })).toBe(false);
   });
 });
 

@@ -135,7 +135,7 @@ function readSource(value: unknown): Read<SourceLayer> {
   const issues = schemaIssues(PROVIDER_CONFIG, sourceSchema, source, ['source']);
   const object = asObject(template);
   if (object === undefined) return { issues };
-  const kind = SOURCE_KINDS.find((known) => known === object.kind) ?? unknownKind(object);
+  const kind = SOURCE_KINDS.find((name) => name === object.kind) ?? unknownKind(object);
   // The spec can only be checked for a known kind.
   const all = [...issues, ...(typeof kind === 'string' ? templateIssues(source, object, kind) : [kind])];
   if (all.length > 0) return { issues: all };

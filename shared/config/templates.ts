@@ -191,8 +191,10 @@ export const kustomizationTemplateSchema = z.strictObject({
       z.looseObject({
         kind: z.optional(
           text((value) => {
-            const meant = misspelt(value, SOURCE_REF_KINDS);
-            return meant === undefined ? undefined : `${quote(value)} is not a kind of source; did you mean ${meant}?`;
+            const suggestion = misspelt(value, SOURCE_REF_KINDS);
+            return suggestion === undefined
+              ? undefined
+              : `${quote(value)} is not a kind of source; did you mean ${suggestion}?`;
           }),
         ),
         name: z.optional(text(objectName)),

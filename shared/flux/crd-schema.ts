@@ -73,9 +73,9 @@ function objectProblems(schema: CrdSchema, value: object, path: Path, release: s
 
 function fieldProblems(schema: CrdSchema, name: string, field: unknown, path: Path, release: string): SchemaProblem[] {
   const { properties = {}, additionalProperties } = schema;
-  const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-  if (typeof known === 'object') return schemaProblems(known, field, path, release);
-  const isFree = known === true || schema.properties === undefined;
+  const fieldSchema = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+  if (typeof fieldSchema === 'object') return schemaProblems(fieldSchema, field, path, release);
+  const isFree = fieldSchema === true || schema.properties === undefined;
   if (isFree || schema['x-kubernetes-preserve-unknown-fields'] === true) return [];
   return [{ path: pathText(path), message: unknownKey(name, Object.keys(properties), ` in Flux ${release}`) }];
 }

@@ -30,11 +30,11 @@ export function openDistribution(dir: string): Distribution {
   return {
     versions: () => versionsIn(dir),
     release(version) {
-      const known = releases.get(version) ?? load(version);
-      releases.set(version, known);
+      const release = releases.get(version) ?? load(version);
+      releases.set(version, release);
       // Failures are not cached, because the folder may be repaired.
-      known.catch(() => releases.delete(version));
-      return known;
+      release.catch(() => releases.delete(version));
+      return release;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FluxInstall } from '../config/effective.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import { withFlags } from './deployment.ts';
 import { installObjects } from './install.ts';
 import type { Release } from './release.ts';
 import { fluxInstall, object, standInRelease } from './testing.ts';
@@ -140,4 +141,20 @@ test('accepts a Deployment without containers', () => {
   const odd = object('Deployment', 'odd', { spec: { template: { spec: { containers: [] } } } });
   const objects = install({ components: ['odd'] }, { ...release, files: new Map([['odd', [odd]]]) });
   expect(deployment('odd', objects)).toMatchObject({ template: { spec: { nodeSelector: {} } } });
+});
+
+test('changes flags in their position', () => {
+  const args = ['--log-encoding=json', '--watch-all-namespaces', '--log-level=info', '--events-addr=http://there./'];
+  const flags = { 'events-addr': '', 'watch-all-namespaces': 'false', 'log-level': 'debug' };
+  expect(withFlags(args, flags)).toEqual([
+    ...['--log-encoding=json', '--watch-all-namespaces=false', '--log-level=debug', '--events-addr='],
+  ]);
+  expect(args[1]).toBe('--watch-all-namespaces');
+});
+
+test('appends missing flags and keeps flags without a new value', () => {
+  const flags = { 'events-addr': undefined, 'watch-all-namespaces': 'true', 'log-level': 'info' };
+  expect(withFlags(['--events-addr=x', '--log-level-more=1'], flags)).toEqual([
+    ...['--events-addr=x', '--log-level-more=1', '--watch-all-namespaces=true', '--log-level=info'],
+  ]);
 });
