@@ -42,18 +42,18 @@ export function createBatcher<E extends object>(
     isScheduled = true;
     const start = () => {
       isScheduled = false;
-      pump();
+      startBatches();
     };
     if (lingerMs === 0) setImmediate(start);
     else setTimeout(start, lingerMs);
   };
-  const pump = () => {
+  const startBatches = () => {
     while (active < parallel && waiting.length > 0) {
       const batch = waiting.splice(0, BATCH_SIZE);
       active++;
       void deliver(batch).finally(() => {
         active--;
-        pump();
+        startBatches();
       });
     }
   };

@@ -19,7 +19,7 @@ export interface Outbox {
   /** Returns why the last attempt failed; undefined if it succeeded. */
   problem(): string | undefined;
   /** Returns when the last attempt ended, or an idle outbox got its first change; epoch ms. */
-  lastTurn(): number;
+  lastProgress(): number;
   /** Ends after the attempt under way. Drops waiting changes: after a restart the first list finds them. */
   stop(): Promise<void>;
 }
@@ -52,12 +52,29 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   let running: Promise<void> | undefined;
   let added = 0;
   let problem: string | undefined;
-  let lastTurn = Date.now();
+  let lastProgress = Date.now();
   let sentListeners: { until: number; resolve: () => void }[] = [];
   const stopped = new AbortController();
   let sooner = new AbortController();
   let sleepsUntil = 0;
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
+
+  const add: Outbox['add'] = (key, cause, mayWaitMs = timing.debounceMs) => {
+    if (stopped.signal.aborted) return;
+    added++;
+    const text = keyText(key);
+    const due = Date.now() + mayWaitMs;
+    const entry = waiting.get(text) ?? { key, causes: new Map(), since: added, due };
+    entry.due = Math.min(entry.due, due);
+    if (due < sleepsUntil) sooner.abort();
+    if (entry.causes.size > 0) metrics.count('watcher_coalesced_total', { function: name });
+    waiting.set(text, entry);
+    addCause(entry.causes, cause);
+    if (running === undefined) {
+      lastProgress = Date.now();
+      running = run();
+    }
+  };
 
   /** Makes one attempt at a time, so that changes of a key stay in order. */
   const run = async () => {
@@ -77,7 +94,7 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
         failed(unsentOf(batch, error), error, delay);
         await sleep(delay, stopped.signal);
       }
-      notifyListeners();
+      resolveSent();
     }
     running = undefined;
   };
@@ -87,17 +104,17 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
     sooner = new AbortController();
     sleepsUntil = firstDue(waiting);
     await sleep(Math.max(0, sleepsUntil - Date.now()), AbortSignal.any([stopped.signal, sooner.signal]));
-    lastTurn = Date.now();
+    lastProgress = Date.now();
   };
 
   const succeeded = (count: number) => {
     backoff.reset();
     problem = undefined;
-    lastTurn = Date.now();
+    lastProgress = Date.now();
     metrics.count('watcher_changes_total', { function: name }, count);
   };
 
-  const notifyListeners = () => {
+  const resolveSent = () => {
     const first = waiting.values().next().value;
     sentListeners = sentListeners.filter(({ until, resolve }) => {
       if (first !== undefined && first.since <= until) return true;
@@ -115,35 +132,20 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
       else for (const cause of entry.causes.values()) addCause(older.causes, cause);
     }
     problem = errorMessage(error);
-    lastTurn = Date.now();
+    lastProgress = Date.now();
     metrics.count('watcher_send_failures_total', { function: name });
     log.warn('send failed', { function: name, error: problem, retryInMs: Math.round(delay) });
   };
 
   return {
-    add(key, cause, mayWaitMs = timing.debounceMs) {
-      if (stopped.signal.aborted) return;
-      added++;
-      const text = keyText(key);
-      const due = Date.now() + mayWaitMs;
-      const entry = waiting.get(text) ?? { key, causes: new Map(), since: added, due };
-      entry.due = Math.min(entry.due, due);
-      if (due < sleepsUntil) sooner.abort();
-      if (entry.causes.size > 0) metrics.count('watcher_coalesced_total', { function: name });
-      waiting.set(text, entry);
-      addCause(entry.causes, cause);
-      if (running === undefined) {
-        lastTurn = Date.now();
-        running = run();
-      }
-    },
+    add,
     sent() {
       if (running === undefined) return Promise.resolve();
       return new Promise((resolve) => sentListeners.push({ until: added, resolve }));
     },
     size: () => waiting.size,
     problem: () => problem,
-    lastTurn: () => (running === undefined ? Date.now() : lastTurn),
+    lastProgress: () => (running === undefined ? Date.now() : lastProgress),
     async stop() {
       stopped.abort();
       await running;

@@ -20,7 +20,7 @@ export interface Reflector {
   /** Returns why it makes no progress; undefined while it does. */
   problem(): string | undefined;
   /** Returns when it last received a page, an event, a bookmark or an error; epoch ms. */
-  lastTurn(): number;
+  lastProgress(): number;
 }
 
 /** What a reflector follows, and where it reports. */
@@ -49,10 +49,10 @@ export function createReflector(options: ReflectorOptions): Reflector {
   let resourceVersion: string | undefined;
   let listed = false;
   let problem: string | undefined;
-  let lastTurn = Date.now();
+  let lastProgress = Date.now();
 
-  const turn = () => {
-    lastTurn = Date.now();
+  const progressed = () => {
+    lastProgress = Date.now();
     problem = undefined;
   };
 
@@ -64,7 +64,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     let version: string;
     do {
       const page = await abortable(client.list(selection.resource, { ...base, continue: next }), signal);
-      turn();
+      progressed();
       next = page.continue;
       version = page.resourceVersion;
     } while (next !== undefined);
@@ -91,7 +91,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
       });
       for await (const { type, object } of events) {
         timer.refresh();
-        turn();
+        progressed();
         resourceVersion = object.metadata.resourceVersion ?? resourceVersion;
         if (type === 'BOOKMARK') continue;
         if (type === 'DELETED') tracker.remove(object);
@@ -104,7 +104,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
       if (Date.now() - started >= timing.shortWatchMs) backoff.reset();
       metrics.count('watcher_watches_total', { ...labels, end });
     }
-    turn();
+    progressed();
     // Without a wait, a server that ends every watch at once would be asked in a loop.
     if (Date.now() - started < timing.shortWatchMs) await sleep(backoff.next(), signal);
   };
@@ -112,7 +112,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
   const recover = async (error: unknown, signal: AbortSignal) => {
     if (error instanceof GoneError) resourceVersion = undefined;
     const delay = backoff.next(error instanceof KubeError ? error.retryAfterSeconds : undefined);
-    lastTurn = Date.now();
+    lastProgress = Date.now();
     problem = errorMessage(error);
     const fields = { error: problem, retryInMs: Math.round(delay) };
     if (error instanceof GoneError) log.info('watch expired', fields);
@@ -134,6 +134,6 @@ export function createReflector(options: ReflectorOptions): Reflector {
     },
     listed: () => listed,
     problem: () => problem,
-    lastTurn: () => lastTurn,
+    lastProgress: () => lastProgress,
   };
 }

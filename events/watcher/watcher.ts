@@ -65,7 +65,7 @@ export interface Watcher {
   status(): WatcherStatus;
 }
 
-interface Watched {
+interface WatchedSelection {
   selection: Selection;
   tracker: Tracker;
   reflector: Reflector;
@@ -85,8 +85,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     definitions.map(({ name }) => [name, createOutbox({ function: name, send: options.send, log, metrics, timing })]),
   );
   const emit: Emit = (name, key, cause, mayWaitMs) => outboxes.get(name)?.add(key, cause, mayWaitMs);
-  const all = selectionsOf(definitions, clusters).map((selection) =>
-    watched(selection, emit, outboxes, options, timing),
+  const selections = selectionsOf(definitions, clusters).map((selection) =>
+    watchedSelection(selection, emit, outboxes, options, timing),
   );
   let loops: Promise<void>[] = [];
 
@@ -94,24 +94,24 @@ export function createWatcher(options: WatcherOptions): Watcher {
     start() {
       if (loops.length > 0) return;
       keepHeapSmall();
-      loops = all.map(({ reflector }) => reflector.run(stopped.signal));
-      loops.push(runResync(options, all, emit, stopped.signal));
+      loops = selections.map(({ reflector }) => reflector.run(stopped.signal));
+      loops.push(runResync(options, selections, emit, stopped.signal));
     },
     async stop() {
       stopped.abort();
       await Promise.all([...outboxes.values()].map((outbox) => outbox.stop()));
       await Promise.all(loops);
     },
-    ready: () => all.every(({ synced }) => synced),
+    ready: () => selections.every(({ synced }) => synced),
     alive() {
       const oldest = Math.min(
-        ...all.map(({ reflector }) => reflector.lastTurn()),
-        ...[...outboxes.values()].map((outbox) => outbox.lastTurn()),
+        ...selections.map(({ reflector }) => reflector.lastProgress()),
+        ...[...outboxes.values()].map((outbox) => outbox.lastProgress()),
       );
       return Date.now() - oldest < timing.stuckMs;
     },
     status: () => ({
-      selections: all.map(selectionStatus),
+      selections: selections.map(selectionStatus),
       outboxes: [...outboxes].map(([name, outbox]) => ({
         function: name,
         waiting: outbox.size(),
@@ -121,13 +121,13 @@ export function createWatcher(options: WatcherOptions): Watcher {
   };
 }
 
-function watched(
+function watchedSelection(
   selection: Selection,
   emit: Emit,
   outboxes: Map<string, Outbox>,
   { kube, log, metrics }: WatcherOptions,
   timing: Timing,
-): Watched {
+): WatchedSelection {
   const { cluster, resource, subscribers } = selection;
   const tracker = createTracker(selection, emit, (name, { metadata }, error) => {
     const object = `${cluster}/${metadata.namespace ?? ''}/${metadata.name}`;
@@ -140,11 +140,11 @@ function watched(
     const names = new Set(subscribers.map((subscriber) => subscriber.function));
     void Promise.all([...names].map((name) => outboxes.get(name)?.sent())).then(() => {
       result.synced = true;
-      log.info('first sync done', { ...labels, objects: tracker.size() });
+      log.info('first sync finished', { ...labels, objects: tracker.size() });
     });
   };
   const reflector = createReflector({ selection, tracker, kube, onListed, log, metrics, timing });
-  const result: Watched = { selection, tracker, reflector, synced: false };
+  const result: WatchedSelection = { selection, tracker, reflector, synced: false };
   return result;
 }
 
@@ -160,7 +160,7 @@ function keepHeapSmall(): void {
 /** Emits each key of functions with `resync` once per period, evenly spread. */
 async function runResync(
   { definitions, resyncSeconds = 3600 }: WatcherOptions,
-  all: Watched[],
+  selections: WatchedSelection[],
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
@@ -170,16 +170,16 @@ async function runResync(
     await sleep(resync.everyMs, signal);
     const slots = resync.advance(Date.now());
     for (const name of names) {
-      for (const { key, cause } of resync.due(name, keysOf(name, all), slots)) emit(name, key, cause);
+      for (const { key, cause } of resync.due(name, keysOf(name, selections), slots)) emit(name, key, cause);
     }
   }
 }
 
-function* keysOf(functionName: string, all: Watched[]): Generator<ReconcileKey> {
-  for (const { tracker } of all) yield* tracker.keys(functionName);
+function* keysOf(functionName: string, selections: WatchedSelection[]): Generator<ReconcileKey> {
+  for (const { tracker } of selections) yield* tracker.keys(functionName);
 }
 
-function selectionStatus({ selection, tracker, reflector, synced }: Watched): SelectionStatus {
+function selectionStatus({ selection, tracker, reflector, synced }: WatchedSelection): SelectionStatus {
   return {
     cluster: selection.cluster,
     resource: selection.resource.plural,
