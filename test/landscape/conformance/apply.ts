@@ -10,7 +10,7 @@ const managers = (body: Body) =>
     fieldsV1,
   }));
 
-/** Server-side apply. */
+/** Tests of server-side apply. */
 export function applyTests(context: () => Context): void {
   const thing = (spec: object, metadata: object = {}) => context().thing('a', spec, { metadata });
 
@@ -18,7 +18,7 @@ export function applyTests(context: () => Context): void {
     return `${await context().things()}/a`;
   }
 
-  test('creates what is not there, and its manager owns what it applied', async () => {
+  test('creates a missing object, and its manager owns the applied fields', async () => {
     const { client } = context();
     const at = await path();
     const applied = await client.apply(
@@ -41,11 +41,11 @@ export function applyTests(context: () => Context): void {
         },
       },
     ]);
-    // The default is nobody's.
+    // The default has no owner.
     expect(applied.body.spec.mode).toBe('A');
   });
 
-  test('again and again without a change keeps the resourceVersion', async () => {
+  test('keeps the resourceVersion without a change', async () => {
     const { client } = context();
     const at = await path();
     const first = await client.apply(at, 'one', thing({ size: 1 }));
@@ -54,7 +54,7 @@ export function applyTests(context: () => Context): void {
     expect(second.body).toEqual(first.body);
   });
 
-  test('another manager with another value is a conflict that names field and manager', async () => {
+  test('answers a different value of another manager with a conflict that names field and manager', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1, name: 'abc' }));
@@ -72,7 +72,7 @@ export function applyTests(context: () => Context): void {
     expect((await client.get(at)).body.spec.size).toBe(1);
   });
 
-  test('the same value is shared', async () => {
+  test('shares ownership of equal values', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1 }));
@@ -85,7 +85,7 @@ export function applyTests(context: () => Context): void {
     ).toEqual(['one', 'two']);
   });
 
-  test('force takes the field over', async () => {
+  test('transfers ownership with force', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1, name: 'abc' }));
@@ -100,7 +100,7 @@ export function applyTests(context: () => Context): void {
     expect((await client.apply(at, 'one', thing({ size: 1 }))).body.message).toContain('conflict with "two"');
   });
 
-  test('what its only owner no longer applies is removed', async () => {
+  test('removes a field that its only owner no longer applies', async () => {
     const { client } = context();
     const at = await path();
     const full = {
@@ -126,7 +126,7 @@ export function applyTests(context: () => Context): void {
     expect(reduced.body.metadata.finalizers).toBeUndefined();
   });
 
-  test('list maps merge by key, sets by value, atomic values as a whole', async () => {
+  test('merges list maps by key, sets by value, and atomic values as a whole', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(
@@ -146,7 +146,7 @@ export function applyTests(context: () => Context): void {
     expect(forced.body.spec).toMatchObject({ atom: { y: '2' }, list: ['b'], items: [{ name: 'x' }], tags: ['s'] });
   });
 
-  test('conflicts below list items are named by key', async () => {
+  test('names conflicts below list items by key', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1, items: [{ name: 'x', value: '1' }] }));
@@ -154,7 +154,7 @@ export function applyTests(context: () => Context): void {
     expect(refused.body.details.causes).toMatchObject([{ field: '.spec.items[name="x"].value' }]);
   });
 
-  test('what an update changed belongs to its writer, and is a conflict for appliers', async () => {
+  test('gives updated fields to their writer, which is a conflict for appliers', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1 }));
@@ -169,7 +169,7 @@ export function applyTests(context: () => Context): void {
     );
   });
 
-  test('the field manager of an update is the user agent when none is named', async () => {
+  test('uses the user agent as the field manager of an update that names none', async () => {
     const at = await path();
     await context().client.apply(at, 'one', thing({ size: 1 }));
     const updated = await context().client.mergePatch(
@@ -184,7 +184,7 @@ export function applyTests(context: () => Context): void {
     });
   });
 
-  test('the status belongs to its own endpoint', async () => {
+  test('writes the status only through its endpoint', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1 }));
@@ -217,7 +217,7 @@ export function applyTests(context: () => Context): void {
     expect(missing.code).toBe(404);
   });
 
-  test('uid and resourceVersion in the body are preconditions', async () => {
+  test('takes uid and resourceVersion in the body as preconditions', async () => {
     const { client } = context();
     const at = await path();
     const orphan = await client.apply(at, 'one', thing({ size: 1 }, { uid: 'x' }));
@@ -235,7 +235,7 @@ export function applyTests(context: () => Context): void {
     expect((await client.apply(at, 'one', thing({ size: 3 }, { uid: 'x' }))).code).toBe(422);
   });
 
-  test('an apply without a manager, with managedFields, or with fields that no schema has, is refused', async () => {
+  test('rejects an apply without a manager, with managedFields, or with unknown fields', async () => {
     const { client } = context();
     const at = await path();
     expect(await client.send('PATCH', at, { body: thing({ size: 1 }), contentType: applyType })).toMatchObject({
@@ -253,7 +253,7 @@ export function applyTests(context: () => Context): void {
     expect(wrong.body.message).toContain('.spec.size: expected numeric (int or float), got string');
   });
 
-  test('the body can be YAML', async () => {
+  test('accepts YAML', async () => {
     const at = `${await context().configMaps()}/a`;
     const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: |\n    v\n';
     const applied = await context().client.send('PATCH', at, {
@@ -264,7 +264,7 @@ export function applyTests(context: () => Context): void {
     expect(applied.body.data).toEqual({ k: 'v\n' });
   });
 
-  test('ownership can be cleared; what nobody owns is then held by nobody in particular', async () => {
+  test('clears ownership on request; the fields then have no owner', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1 }));
@@ -274,13 +274,13 @@ export function applyTests(context: () => Context): void {
     expect(refused.body.message).toContain('conflict with "before-first-apply"');
   });
 
-  test('a dry run of an apply', async () => {
+  test('does not store a dry run', async () => {
     const at = await path();
     expect((await context().client.apply(at, 'one', thing({ size: 1 }), { dryRun: 'All' })).code).toBe(201);
     expect((await context().client.get(at)).code).toBe(404);
   });
 
-  test('built-in lists: containers, environment and ports by their keys', async () => {
+  test('merges containers, environment and ports by their keys', async () => {
     const { client } = context();
     const at = `/apis/apps/v1/namespaces/${await context().namespace()}/deployments/d`;
     const deployment = (spec: object) => ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' }, spec });
@@ -315,7 +315,7 @@ export function applyTests(context: () => Context): void {
     expect(last.body.spec.template.spec.containers[0].env).toEqual([{ name: 'B', value: '2' }]);
   });
 
-  test('finalizers of several managers', async () => {
+  test('keeps the finalizers of several managers', async () => {
     const { client } = context();
     const at = await path();
     await client.apply(at, 'one', thing({ size: 1 }, { finalizers: ['example.com/a'] }));

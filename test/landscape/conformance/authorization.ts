@@ -4,7 +4,7 @@ import { type Context, configMap, eventually, unique } from './context.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 
-/** RBAC, for a user who may do nothing but what a test grants. */
+/** Tests of RBAC, for a user whose only rights are those that a test grants. */
 export function authorizationTests(context: () => Context): void {
   const token = () => context().server.limitedToken ?? '';
   const subjects = [{ apiGroup: rbac, kind: 'User', name: 'limited' }];
@@ -21,7 +21,7 @@ export function authorizationTests(context: () => Context): void {
 
   const skip = () => token() === '';
 
-  test('what nobody granted is forbidden, in these words', async ({ skip: skipTest }) => {
+  test('forbids a request without a grant, in these words', async ({ skip: skipTest }) => {
     if (skip()) return skipTest('this server authorizes everybody');
     const path = await context().configMaps();
     const namespace = path.split('/')[4];
@@ -38,7 +38,7 @@ export function authorizationTests(context: () => Context): void {
     );
   });
 
-  test('a Role grants verbs in its namespace, by name where it names', async ({ skip: skipTest }) => {
+  test('grants the verbs of a Role in its namespace, and only for its resource names', async ({ skip: skipTest }) => {
     if (skip()) return skipTest('this server authorizes everybody');
     const { client } = context();
     const path = await context().configMaps();
@@ -63,7 +63,7 @@ export function authorizationTests(context: () => Context): void {
     expect((await client.get(await context().configMaps(), { token: token() })).code).toBe(403);
   });
 
-  test('a list may be granted to whoever names the object in the field selector', async ({ skip: skipTest }) => {
+  test('grants a list by resource name when the field selector names the object', async ({ skip: skipTest }) => {
     if (skip()) return skipTest('this server authorizes everybody');
     const { client } = context();
     const path = await context().configMaps();
@@ -80,7 +80,7 @@ export function authorizationTests(context: () => Context): void {
     expect((await client.get(path, { token: token() })).code).toBe(403);
   });
 
-  test('an apply that creates needs both rights, and tells the name', async ({ skip: skipTest }) => {
+  test('requires both rights for an apply that creates, and names the object', async ({ skip: skipTest }) => {
     if (skip()) return skipTest('this server authorizes everybody');
     const { client } = context();
     const path = await context().configMaps();
@@ -108,7 +108,7 @@ export function authorizationTests(context: () => Context): void {
     expect((await client.post(path, configMap('c'), { token: token() })).code).toBe(403);
   });
 
-  test('a subresource is granted apart', async ({ skip: skipTest }) => {
+  test('grants subresources separately', async ({ skip: skipTest }) => {
     if (skip()) return skipTest('this server authorizes everybody');
     const { client, group } = context();
     const path = await context().things();
@@ -120,7 +120,7 @@ export function authorizationTests(context: () => Context): void {
     expect((await client.mergePatch(`${path}/a`, { spec: { size: 2 } }, { token: token() })).code).toBe(403);
   });
 
-  test('a ClusterRoleBinding grants everywhere', async ({ skip: skipTest }) => {
+  test('grants in all namespaces with a ClusterRoleBinding', async ({ skip: skipTest }) => {
     if (skip()) return skipTest('this server authorizes everybody');
     const { client } = context();
     const name = unique();

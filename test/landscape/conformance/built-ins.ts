@@ -3,7 +3,7 @@ import { type Context, configMap } from './context.ts';
 
 const encoded = (text: string) => Buffer.from(text).toString('base64');
 
-/** What built-in types do of their own. */
+/** Tests of the special rules of built-in types. */
 export function builtInTests(context: () => Context): void {
   const secret = (more: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...more });
 
@@ -11,7 +11,7 @@ export function builtInTests(context: () => Context): void {
     return `/api/v1/namespaces/${await context().namespace()}/secrets`;
   }
 
-  test('stringData of a Secret becomes data', async () => {
+  test('moves stringData of a Secret into data', async () => {
     const path = await secrets();
     const { body } = await context().client.post(path, secret({ data: { b: encoded('2') }, stringData: { a: '1' } }));
     expect(body).toMatchObject({ type: 'Opaque', data: { a: encoded('1'), b: encoded('2') } });
@@ -20,12 +20,12 @@ export function builtInTests(context: () => Context): void {
     expect(patched.body.data).toEqual({ a: encoded('3'), b: encoded('2') });
   });
 
-  test('data of a Secret must be base64', async () => {
+  test('requires base64 in the data of a Secret', async () => {
     const refused = await context().client.post(await secrets(), secret({ data: { a: '!!' } }));
     expect(refused).toMatchObject({ code: 400, body: { reason: 'BadRequest' } });
   });
 
-  test('the type of a Secret cannot change', async () => {
+  test('rejects another type for a Secret', async () => {
     const path = await secrets();
     await context().client.post(path, secret({}));
     expect(await context().client.mergePatch(`${path}/s`, { type: 'other' })).toMatchObject({
@@ -34,7 +34,7 @@ export function builtInTests(context: () => Context): void {
     });
   });
 
-  test('an immutable Secret keeps its data and its immutability, not its labels', async () => {
+  test('keeps data and immutability of an immutable Secret, not its labels', async () => {
     const { client } = context();
     const path = await secrets();
     await client.post(path, secret({ immutable: true, data: { a: encoded('1') } }));
@@ -51,14 +51,14 @@ export function builtInTests(context: () => Context): void {
     expect((await client.delete(`${path}/s`)).code).toBe(200);
   });
 
-  test('an immutable ConfigMap likewise', async () => {
+  test('keeps data and immutability of an immutable ConfigMap', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, { ...configMap('a', { k: 'v' }), immutable: true });
     expect((await client.mergePatch(`${path}/a`, { data: { k: 'w' } })).code).toBe(422);
   });
 
-  test('secrets can be selected by type', async () => {
+  test('selects Secrets by type', async () => {
     const path = await secrets();
     await context().client.post(path, secret({ type: 'example.com/a' }));
     const list = (type: string) => context().client.get(path, { query: { fieldSelector: `type=${type}` } });
@@ -66,7 +66,7 @@ export function builtInTests(context: () => Context): void {
     expect((await list('Opaque')).body.items).toHaveLength(0);
   });
 
-  test('a Deployment has generation, defaults and a status of its own', async () => {
+  test('gives a Deployment a generation, defaults and a status', async () => {
     const { client } = context();
     const path = `/apis/apps/v1/namespaces/${await context().namespace()}/deployments`;
     const { body } = await client.post(path, {
@@ -114,7 +114,7 @@ export function builtInTests(context: () => Context): void {
     expect((await client.delete(`${path}/a`)).code).toBe(200);
   });
 
-  test('the role of a binding cannot change', async () => {
+  test('rejects another role for a binding', async () => {
     const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${await context().namespace()}/rolebindings`;
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
     const binding = {

@@ -1,13 +1,13 @@
 import { Agent, request as httpsRequest } from 'node:https';
 
-/** An API server that the suite may fill with objects. */
+/** An API server for the suite, which leaves objects on it. */
 export interface ConformanceServer {
   url: string;
   /** PEM. */
   ca: string;
-  /** Of an administrator. */
+  /** Token of an administrator. */
   token: string;
-  /** Of the user `limited`, who may do nothing yet; only where RBAC decides. */
+  /** Token of the user `limited`, who has no rights; only where RBAC decides. */
   limitedToken?: string;
   stop(): Promise<unknown>;
 }
@@ -22,7 +22,7 @@ export interface Answer {
 
 export interface RequestOptions {
   query?: Record<string, string>;
-  /** An object is sent as JSON, a text as it is. */
+  /** Objects are sent as JSON, text unchanged. */
   body?: object | string;
   contentType?: string;
   accept?: string;
@@ -37,9 +37,9 @@ export interface WatchEvent {
 
 /** An open watch. */
 export interface Watch extends Disposable {
-  /** The next event; fails after five seconds without one. */
+  /** Returns the next event; fails after five seconds without one. */
   next(): Promise<WatchEvent>;
-  /** Every event until the server ends the watch. */
+  /** Returns all events until the server ends the watch. */
   rest(): Promise<WatchEvent[]>;
 }
 
@@ -48,7 +48,7 @@ export const mergeType = 'application/merge-patch+json';
 export const jsonPatchType = 'application/json-patch+json';
 export const strategicType = 'application/strategic-merge-patch+json';
 
-/** Speaks HTTP with an API server, and adds nothing of its own to it. */
+/** Sends plain HTTP requests to an API server. */
 export class ConformanceClient {
   readonly #server: ConformanceServer;
   readonly #agent: Agent;
@@ -65,7 +65,7 @@ export class ConformanceClient {
   mergePatch = (path: string, body: object, options: RequestOptions = {}) =>
     this.send('PATCH', path, { body, contentType: mergeType, ...options });
 
-  /** Server-side apply. */
+  /** Applies on the server. */
   apply(path: string, manager: string, body: object, query: Record<string, string> = {}): Promise<Answer> {
     return this.send('PATCH', path, { body, contentType: applyType, query: { fieldManager: manager, ...query } });
   }

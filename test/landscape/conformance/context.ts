@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { ConformanceClient, type ConformanceServer } from './client.ts';
 
-/** What the tests of the suite share: a client and names that nobody else uses. */
+/** The shared context of the tests: a client and unique names. */
 export class Context {
   readonly client: ConformanceClient;
   readonly server: ConformanceServer;
@@ -14,7 +14,7 @@ export class Context {
     this.client = new ConformanceClient(server);
   }
 
-  /** Makes an empty namespace. */
+  /** Creates an empty namespace. */
   async namespace(): Promise<string> {
     const name = unique();
     const { code } = await this.client.post('/api/v1/namespaces', {
@@ -26,12 +26,12 @@ export class Context {
     return name;
   }
 
-  /** Path of a namespace's ConfigMaps, in a new namespace. */
+  /** Returns the path of the ConfigMaps in a new namespace. */
   async configMaps(): Promise<string> {
     return `/api/v1/namespaces/${await this.namespace()}/configmaps`;
   }
 
-  /** Path of a namespace's Things (see `things.ts`), in a new namespace. */
+  /** Returns the path of the Things (see `things.ts`) in a new namespace. */
   async things(version = 'v1'): Promise<string> {
     return `/apis/${this.group}/${version}/namespaces/${await this.namespace()}/things`;
   }
@@ -61,7 +61,7 @@ export const configMap = (name: string, data?: object, metadata: object = {}) =>
   ...(data && { data }),
 });
 
-/** Tries until the check holds: some effects on a real API server come a moment later. */
+/** Retries until the check holds: some effects on a real API server take a moment. */
 export async function eventually<T>(check: () => Promise<T>, seconds = 20): Promise<T> {
   const end = Date.now() + seconds * 1000;
   for (;;) {

@@ -3,9 +3,9 @@ import type { Body } from './client.ts';
 import { type Context, eventually, unique } from './context.ts';
 import { crd, crdPath, install } from './things.ts';
 
-/** CRDs and their objects. */
+/** Tests of CRDs and custom resources. */
 export function customResourceTests(context: () => Context): void {
-  test('a CRD is established', async () => {
+  test('establishes a CRD', async () => {
     const { client, group } = context();
     const { body } = await client.get(`${crdPath}/things.${group}`);
     expect(body.status).toMatchObject({
@@ -17,7 +17,7 @@ export function customResourceTests(context: () => Context): void {
     expect(condition('NamesAccepted')).toMatchObject({ status: 'True', reason: 'NoConflicts' });
   });
 
-  test('a CRD whose name does not fit is refused', async () => {
+  test('rejects a CRD whose name does not match', async () => {
     const definition = {
       ...crd(context().group, 'Odd', { status: false, scope: 'Cluster' }),
       metadata: { name: 'x.y.z' },
@@ -28,7 +28,7 @@ export function customResourceTests(context: () => Context): void {
     });
   });
 
-  test('unknown fields are pruned, defaults are filled in, nulls are dropped', async () => {
+  test('prunes unknown fields, fills in defaults, drops nulls', async () => {
     const { client } = context();
     const path = await context().things();
     const spec = {
@@ -86,7 +86,7 @@ export function customResourceTests(context: () => Context): void {
     expect(body.details.causes[0]).toMatchObject({ field, reason });
   });
 
-  test('a field that its rule holds equal to its old value cannot change', async () => {
+  test('rejects a change of a field that a rule makes immutable', async () => {
     const { client } = context();
     const path = await context().things();
     await client.post(path, context().thing('a', { size: 1 }));
@@ -97,7 +97,7 @@ export function customResourceTests(context: () => Context): void {
     expect((await client.mergePatch(`${path}/a`, { spec: { size: 2 } })).code).toBe(200);
   });
 
-  test('kind and apiVersion must fit', async () => {
+  test('requires matching kind and apiVersion', async () => {
     const path = await context().things();
     const body = context().thing('a', { size: 1 });
     expect((await context().client.post(path, { ...body, kind: 'Other' })).code).toBe(422);
@@ -105,7 +105,7 @@ export function customResourceTests(context: () => Context): void {
     expect((await context().client.post(path, { ...body, kind: undefined, apiVersion: undefined })).code).toBe(400);
   });
 
-  test('spec and status are written apart', async () => {
+  test('writes spec and status separately', async () => {
     const { client } = context();
     const path = await context().things();
     const { body: created } = await client.post(path, context().thing('a', { size: 1 }, { status: { x: 1 } }));
@@ -134,7 +134,7 @@ export function customResourceTests(context: () => Context): void {
     expect(ignored.body.metadata.resourceVersion).toBe(patched.metadata.resourceVersion);
   });
 
-  test('the generation counts changes of the spec, not of metadata', async () => {
+  test('raises the generation with the spec, not with metadata', async () => {
     const { client } = context();
     const path = await context().things();
     await client.post(path, context().thing('a', { size: 1 }));
@@ -144,7 +144,7 @@ export function customResourceTests(context: () => Context): void {
     expect((await client.mergePatch(`${path}/a`, { spec: { size: 2 } })).body.metadata.generation).toBe(2);
   });
 
-  test('without the subresource the status is a field like others', async () => {
+  test('treats the status as an ordinary field without the subresource', async () => {
     const { client, group } = context();
     const path = `/apis/${group}/v1/plains`;
     const name = unique();
@@ -160,7 +160,7 @@ export function customResourceTests(context: () => Context): void {
     expect((await client.mergePatch(`${path}/${name}/status`, { status: { a: 3 } })).code).toBe(404);
   });
 
-  test('every served version shows the same object', async () => {
+  test('serves the same object in every version', async () => {
     const { client, group } = context();
     const path = await context().things();
     const beta = path.replace('/v1/', '/v1beta1/');
@@ -172,7 +172,7 @@ export function customResourceTests(context: () => Context): void {
     expect((await client.get(`${path}/a`)).body).toMatchObject({ apiVersion: `${group}/v1`, spec: { size: 2 } });
   });
 
-  test('an update needs a resourceVersion', async () => {
+  test('requires a resourceVersion for an update', async () => {
     const { client } = context();
     const path = await context().things();
     await client.post(path, context().thing('a', { size: 1 }));
@@ -182,7 +182,7 @@ export function customResourceTests(context: () => Context): void {
     });
   });
 
-  test('a changed schema counts at once', async () => {
+  test('applies a changed schema at once', async () => {
     const { client, group } = context();
     await install(context(), crd(group, 'Shift', { status: false, scope: 'Cluster' }));
     const shift = (name: string) => ({
@@ -208,7 +208,7 @@ export function customResourceTests(context: () => Context): void {
     });
   });
 
-  test('with a CRD go its objects, as soon as their finalizers let them', async () => {
+  test('deletes the objects of a deleted CRD once their finalizers are removed', async () => {
     const { client, group } = context();
     await install(context(), crd(group, 'Brief', { status: false, scope: 'Cluster' }));
     const path = `/apis/${group}/v1/briefs`;

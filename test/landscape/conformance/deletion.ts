@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { Body } from './client.ts';
 import { type Context, configMap } from './context.ts';
 
-/** Deletion, finalizers, collections. */
+/** Tests of deletion, finalizers and collections. */
 export function deletionTests(context: () => Context): void {
-  test('a deletion is answered with a Status that names the object', async () => {
+  test('answers a deletion with a Status that names the object', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { body } = await client.post(path, configMap('a'));
@@ -19,7 +19,7 @@ export function deletionTests(context: () => Context): void {
     expect((await client.get(`${path}/a`)).code).toBe(404);
   });
 
-  test('uid and resourceVersion can be preconditions', async () => {
+  test('checks uid and resourceVersion as preconditions', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { body } = await client.post(path, configMap('a'));
@@ -30,7 +30,7 @@ export function deletionTests(context: () => Context): void {
     expect((await remove({ uid, resourceVersion })).code).toBe(200);
   });
 
-  test('finalizers hold an object that is being deleted', async () => {
+  test('keeps an object with finalizers until they are removed', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, configMap('a', {}, { finalizers: ['example.com/a', 'example.com/b'] }));
@@ -52,14 +52,14 @@ export function deletionTests(context: () => Context): void {
     expect((await client.get(`${path}/a`)).code).toBe(404);
   });
 
-  test('the deletion of a custom resource raises its generation', async () => {
+  test('raises the generation of a custom resource on deletion', async () => {
     const { client } = context();
     const path = await context().things();
     await client.post(path, context().thing('a', { size: 1 }, { metadata: { finalizers: ['example.com/a'] } }));
     expect((await client.delete(`${path}/a`)).body.metadata.generation).toBe(2);
   });
 
-  test('background, orphan and foreground deletion where nobody collects garbage', async () => {
+  test('sets finalizers for background, orphan and foreground deletion without a garbage collector', async () => {
     const { client } = context();
     const path = await context().things();
     for (const propagationPolicy of ['Background', 'Orphan', 'Foreground']) {
@@ -75,7 +75,7 @@ export function deletionTests(context: () => Context): void {
     ]);
   });
 
-  test('a collection is deleted by selector', async () => {
+  test('deletes a collection by selector', async () => {
     const { client } = context();
     const path = await context().configMaps();
     for (const name of ['a', 'b', 'c']) {

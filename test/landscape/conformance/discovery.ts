@@ -2,16 +2,16 @@ import { ApisApi, CoreApi, KubeConfig } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
 import type { Context } from './context.ts';
 
-/** What is there besides objects. */
+/** Tests of health, version and discovery. */
 export function discoveryTests(context: () => Context): void {
-  test('health and version', async () => {
+  test('reports health and version', async () => {
     const { client } = context();
     expect(await client.get('/healthz')).toMatchObject({ code: 200, body: 'ok' });
     expect(await client.get('/readyz')).toMatchObject({ code: 200, body: 'ok' });
     expect(await client.get('/version')).toMatchObject({ code: 200, body: { major: '1', gitVersion: /^v1\./ } });
   });
 
-  test('groups, versions and resources', async () => {
+  test('lists groups, versions and resources', async () => {
     const { client } = context();
     expect((await client.get('/api')).body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
     const groups = await client.get('/apis');
@@ -53,7 +53,7 @@ export function discoveryTests(context: () => Context): void {
     expect((await config.makeApiClient(ApisApi).getAPIVersions()).groups.length).toBeGreaterThan(5);
   });
 
-  test('a custom resource is discovered in all of its versions', async () => {
+  test('lists a custom resource in all of its versions', async () => {
     const { client, group } = context();
     expect((await client.get(`/apis/${group}`)).body).toMatchObject({
       kind: 'APIGroup',
@@ -68,9 +68,9 @@ export function discoveryTests(context: () => Context): void {
     expect(body.resources).not.toContainEqual(expect.objectContaining({ name: 'plains/status' }));
   });
 
-  test('who is unknown gets no further, and what is unknown is not found', async () => {
+  test('answers unknown users with 401 and unknown paths with 404', async () => {
     const { client, group } = context();
-    expect(await client.get('/api/v1/namespaces', { token: 'nobody' })).toMatchObject({
+    expect(await client.get('/api/v1/namespaces', { token: 'unknown' })).toMatchObject({
       code: 401,
       body: { kind: 'Status', reason: 'Unauthorized', code: 401 },
     });

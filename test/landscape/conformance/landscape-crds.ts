@@ -14,7 +14,7 @@ const files = [
   'flux/v2.9.4/kustomize-controller.yaml',
 ].map((file) => join(data, file));
 
-/** The CRDs that the product lives with. */
+/** Tests of Gardener's and Flux' own CRDs. */
 export function landscapeCrdTests(context: () => Context): void {
   if (!files.every((file) => existsSync(file))) {
     test.skip(`skipped: the CRDs of Gardener and Flux are not in ${data}`);
@@ -31,7 +31,7 @@ export function landscapeCrdTests(context: () => Context): void {
     }
   });
 
-  test('an Extension goes the way of an operation', async () => {
+  test('takes an Extension through an operation', async () => {
     const { client } = context();
     const namespace = await context().namespace();
     const path = `/apis/extensions.gardener.cloud/v1alpha1/namespaces/${namespace}/extensions`;
@@ -67,7 +67,7 @@ export function landscapeCrdTests(context: () => Context): void {
     expect(changed.body.message).toContain('Value is immutable');
   });
 
-  test('a ManagedResource is applied with its class and secrets', async () => {
+  test('applies a ManagedResource with its class and secrets', async () => {
     const { client } = context();
     const path = `/apis/resources.gardener.cloud/v1alpha1/namespaces/${await context().namespace()}/managedresources/a`;
     const managedResource = (spec: object) => ({
@@ -91,7 +91,7 @@ export function landscapeCrdTests(context: () => Context): void {
     expect(changed.body.spec.secretRefs).toHaveLength(1);
   });
 
-  test('a Cluster holds any Shoot', async () => {
+  test('stores any Shoot in a Cluster', async () => {
     const { client } = context();
     const name = unique();
     const shoot = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', spec: { any: [{ thing: null }] } };
@@ -105,7 +105,7 @@ export function landscapeCrdTests(context: () => Context): void {
     expect(created.body.spec.shoot).toEqual(shoot);
   });
 
-  test('a GitRepository and a Kustomization get their defaults and are validated', async () => {
+  test('fills in defaults of GitRepository and Kustomization, and validates both', async () => {
     const { client } = context();
     const namespace = await context().namespace();
     const repository = (spec: object) => ({

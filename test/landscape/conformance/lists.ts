@@ -4,7 +4,7 @@ import { type Context, configMap } from './context.ts';
 
 const names = (body: Body): string[] => body.items.map((item: Body) => item.metadata.name);
 
-/** Lists, their selectors and pages. */
+/** Tests of lists, selectors and pages. */
 export function listTests(context: () => Context): void {
   async function filled(): Promise<string> {
     const path = await context().configMaps();
@@ -15,7 +15,7 @@ export function listTests(context: () => Context): void {
     return path;
   }
 
-  test('a list names its kind and resourceVersion; its items are sorted by name', async () => {
+  test('returns kind, resourceVersion and items sorted by name', async () => {
     const path = await filled();
     const { code, body } = await context().client.get(path);
     expect(code).toBe(200);
@@ -26,7 +26,7 @@ export function listTests(context: () => Context): void {
     expect(Number(body.metadata.resourceVersion)).toBeGreaterThanOrEqual(Math.max(...versions));
   });
 
-  test('a list over all namespaces', async () => {
+  test('lists all namespaces', async () => {
     const path = await filled();
     const { body } = await context().client.get('/api/v1/configmaps');
     const namespace = path.split('/')[4];
@@ -58,7 +58,7 @@ export function listTests(context: () => Context): void {
     expect(names((await context().client.get(path, { query: { fieldSelector } })).body)).toEqual(expected);
   });
 
-  test('field selectors by namespace, over all namespaces', async () => {
+  test('selects by namespace over all namespaces', async () => {
     const namespace = (await filled()).split('/')[4];
     const fieldSelector = `metadata.namespace=${namespace},metadata.name=cm2`;
     expect(names((await context().client.get('/api/v1/configmaps', { query: { fieldSelector } })).body)).toEqual([
@@ -66,7 +66,7 @@ export function listTests(context: () => Context): void {
     ]);
   });
 
-  test('selectors that mean nothing are bad requests', async () => {
+  test('answers invalid selectors with 400', async () => {
     const path = await context().configMaps();
     const bad = { code: 400, body: { reason: 'BadRequest' } };
     expect(await context().client.get(path, { query: { fieldSelector: 'data.x=1' } })).toMatchObject(bad);
@@ -75,7 +75,7 @@ export function listTests(context: () => Context): void {
     expect(await context().client.get(things, { query: { fieldSelector: 'spec.size=1' } })).toMatchObject(bad);
   });
 
-  test('pages together are the list as it was at the first page', async () => {
+  test('pages through the list as of the first page', async () => {
     const { client } = context();
     const path = await filled();
     const first = await client.get(path, { query: { limit: '2' } });
@@ -93,7 +93,7 @@ export function listTests(context: () => Context): void {
     expect(names((await client.get(path)).body)).toEqual(['cm0', 'cm1', 'cm25', 'cm3']);
   });
 
-  test('pages of a selection', async () => {
+  test('pages through a selection', async () => {
     const path = await filled();
     const query = { labelSelector: 'app', limit: '2' };
     const first = await context().client.get(path, { query });
@@ -103,7 +103,7 @@ export function listTests(context: () => Context): void {
     expect(names(second.body)).toEqual(['cm2']);
   });
 
-  test('a list at an exact resourceVersion', async () => {
+  test('lists at an exact resourceVersion', async () => {
     const { client } = context();
     const path = await filled();
     const { resourceVersion } = (await client.get(path)).body.metadata;
@@ -113,7 +113,7 @@ export function listTests(context: () => Context): void {
     expect(then.body.metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  test('continue tokens and versions that mean nothing are refused', async () => {
+  test('rejects invalid continue tokens and versions', async () => {
     const { client } = context();
     const path = await context().configMaps();
     expect(await client.get(path, { query: { continue: 'abc' } })).toMatchObject({ code: 400 });

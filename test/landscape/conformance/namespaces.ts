@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type Context, configMap, unique } from './context.ts';
 
-/** Namespaces, where no controller empties them. */
+/** Tests of namespaces without a namespace controller. */
 export function namespaceTests(context: () => Context): void {
-  test('a namespace is active, labelled with its name and finalized by its spec', async () => {
+  test('creates an active namespace with a label for its name and a finalizer in its spec', async () => {
     const name = await context().namespace();
     expect((await context().client.get(`/api/v1/namespaces/${name}`)).body).toMatchObject({
       metadata: { labels: { 'kubernetes.io/metadata.name': name } },
@@ -16,7 +16,7 @@ export function namespaceTests(context: () => Context): void {
     expect((await context().client.get(`/api/v1/namespaces/${name}`)).code).toBe(200);
   });
 
-  test('objects need a namespace that exists', async () => {
+  test('requires an existing namespace for objects', async () => {
     const { client } = context();
     const missing = unique();
     const notFound = { code: 404, body: { reason: 'NotFound', details: { kind: 'namespaces', name: missing } } };
@@ -27,7 +27,7 @@ export function namespaceTests(context: () => Context): void {
     expect((await client.get(`/api/v1/namespaces/${missing}/configmaps`)).body.items).toEqual([]);
   });
 
-  test('a deleted namespace terminates: what is there stays, nothing new comes', async () => {
+  test('keeps the objects of a terminating namespace, and rejects new ones', async () => {
     const { client } = context();
     const name = await context().namespace();
     const path = `/api/v1/namespaces/${name}`;
@@ -49,7 +49,7 @@ export function namespaceTests(context: () => Context): void {
     expect((await client.get(`${path}/configmaps`)).body.items).toHaveLength(1);
   });
 
-  test('a namespace goes when it is finalized', async () => {
+  test('removes a namespace when it is finalized', async () => {
     const { client } = context();
     const name = await context().namespace();
     const path = `/api/v1/namespaces/${name}`;
@@ -59,7 +59,7 @@ export function namespaceTests(context: () => Context): void {
     expect((await client.get(path)).code).toBe(404);
   });
 
-  test('the system namespaces cannot be deleted', async () => {
+  test('rejects the deletion of system namespaces', async () => {
     expect(await context().client.delete('/api/v1/namespaces/kube-system')).toMatchObject({
       code: 403,
       body: { reason: 'Forbidden' },

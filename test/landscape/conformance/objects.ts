@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { type Context, configMap } from './context.ts';
 
-/** Create, read, update. */
+/** Tests of create, read and update. */
 export function objectTests(context: () => Context): void {
-  test('a new object gets uid, resourceVersion, time and owner of its fields', async () => {
+  test('gives a new object uid, resourceVersion, time and field ownership', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { code, body } = await client.post(path, configMap('a', { k: 'v' }));
@@ -33,7 +33,7 @@ export function objectTests(context: () => Context): void {
     expect((await client.get(`${path}/a`)).body).toEqual(body);
   });
 
-  test('generateName makes names', async () => {
+  test('generates names from generateName', async () => {
     const path = await context().configMaps();
     const create = () => context().client.post(path, configMap('', {}, { name: undefined, generateName: 'gen-' }));
     const [one, other] = [await create(), await create()];
@@ -41,7 +41,7 @@ export function objectTests(context: () => Context): void {
     expect(other.body.metadata.name).not.toBe(one.body.metadata.name);
   });
 
-  test('an existing name is refused', async () => {
+  test('rejects an existing name', async () => {
     const path = await context().configMaps();
     await context().client.post(path, configMap('a'));
     expect(await context().client.post(path, configMap('a'))).toMatchObject({
@@ -58,7 +58,7 @@ export function objectTests(context: () => Context): void {
     });
   });
 
-  test('what is not there is not found', async () => {
+  test('answers missing objects with 404', async () => {
     const path = await context().configMaps();
     const missing = {
       code: 404,
@@ -70,7 +70,7 @@ export function objectTests(context: () => Context): void {
     expect(await context().client.delete(`${path}/x`)).toMatchObject(missing);
   });
 
-  test('names, labels and keys are checked', async () => {
+  test('validates names, labels and keys', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const invalid = (field: string) => ({
@@ -88,7 +88,7 @@ export function objectTests(context: () => Context): void {
     expect(await client.post(path, configMap('a', { 'a b': 'c' }))).toMatchObject(invalid('data[a b]'));
   });
 
-  test('bodies that do not fit are bad requests', async () => {
+  test('answers bodies that do not match the path with 400', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, configMap('a'));
@@ -99,7 +99,7 @@ export function objectTests(context: () => Context): void {
     expect(await client.put(`${path}/a`, configMap('b'))).toMatchObject(bad);
   });
 
-  test('unknown fields are dropped with a warning, or refused when the client wishes', async () => {
+  test('drops unknown fields with a warning, or rejects them on request', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const odd = { ...configMap('a'), foo: 1 };
@@ -118,7 +118,7 @@ export function objectTests(context: () => Context): void {
     expect(ignored.headers.warning).toBeUndefined();
   });
 
-  test('a dry run answers as if, and does nothing', async () => {
+  test('answers a dry run like a write, and stores nothing', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const dry = { query: { dryRun: 'All' } };
@@ -135,7 +135,7 @@ export function objectTests(context: () => Context): void {
     expect((await client.get(`${path}/a`)).body).toEqual(body);
   });
 
-  test('an update with an old resourceVersion is a conflict', async () => {
+  test('answers an update with an old resourceVersion with a conflict', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { body: first } = await client.post(path, configMap('a', { k: '1' }));
@@ -161,13 +161,13 @@ export function objectTests(context: () => Context): void {
     expect(unconditional).toMatchObject({ code: 200, body: { data: { k: '4' } } });
   });
 
-  test('an update for another uid is a conflict', async () => {
+  test('answers an update for another uid with a conflict', async () => {
     const path = await context().configMaps();
     await context().client.post(path, configMap('a'));
     expect(await context().client.put(`${path}/a`, configMap('a', {}, { uid: 'x' }))).toMatchObject({ code: 409 });
   });
 
-  test('a write that changes nothing keeps the resourceVersion', async () => {
+  test('keeps the resourceVersion when a write changes nothing', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { body } = await client.post(path, configMap('a', { k: 'v' }));
@@ -179,7 +179,7 @@ export function objectTests(context: () => Context): void {
     expect((await client.mergePatch(`${path}/a`, {})).body.metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  test('system metadata cannot be changed', async () => {
+  test('ignores changes of system metadata', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { body } = await client.post(path, configMap('a'));
@@ -193,7 +193,7 @@ export function objectTests(context: () => Context): void {
     expect(await client.mergePatch(`${path}/a`, { metadata: { uid: 'x' } })).toMatchObject({ code: 422 });
   });
 
-  test('metadata alone can be read', async () => {
+  test('returns only metadata on request', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, configMap('a', { k: 'v' }, { labels: { l: '1' } }));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonPatchType, mergeType, strategicType } from './client.ts';
 import { type Context, configMap } from './context.ts';
 
-/** JSON patch, merge patch, strategic merge patch. */
+/** Tests of JSON patch, merge patch and strategic merge patch. */
 export function patchTests(context: () => Context): void {
   async function existing(): Promise<string> {
     const path = await context().configMaps();
@@ -10,7 +10,7 @@ export function patchTests(context: () => Context): void {
     return `${path}/a`;
   }
 
-  test('a merge patch sets, and removes by null', async () => {
+  test('sets fields, and removes them by null, with a merge patch', async () => {
     const { client } = context();
     const path = await existing();
     const patched = await client.mergePatch(path, { data: { k: null, m: 'x' }, metadata: { labels: { a: null } } });
@@ -22,7 +22,7 @@ export function patchTests(context: () => Context): void {
     expect(patched.body.metadata.labels.a).toBeUndefined();
   });
 
-  test('a JSON patch tests, adds, replaces, moves, copies and removes', async () => {
+  test('tests, adds, replaces, moves, copies and removes with a JSON patch', async () => {
     const body = [
       { op: 'test', path: '/data/k', value: 'v' },
       { op: 'add', path: '/data/n', value: 'new' },
@@ -41,7 +41,7 @@ export function patchTests(context: () => Context): void {
     expect(patched.body.metadata).toMatchObject({ labels: { a: '1' }, finalizers: ['example.com/b', 'example.com/c'] });
   });
 
-  test('a JSON patch whose test fails, or whose path is not there, is refused as a whole', async () => {
+  test('rejects a JSON patch as a whole when a test fails or a path is missing', async () => {
     const path = await existing();
     const send = (body: object) => context().client.send('PATCH', path, { body, contentType: jsonPatchType });
     const add = { op: 'add', path: '/data/n', value: 'new' };
@@ -52,7 +52,7 @@ export function patchTests(context: () => Context): void {
     expect((await context().client.get(path)).body.data).toEqual({ k: 'v', l: 'w' });
   });
 
-  test('a JSON patch can be guarded by the resourceVersion', async () => {
+  test('checks the resourceVersion in a JSON patch', async () => {
     const { client } = context();
     const path = await existing();
     const { resourceVersion } = (await client.get(path)).body.metadata;
@@ -65,7 +65,7 @@ export function patchTests(context: () => Context): void {
     expect((await send()).code).toBe(422);
   });
 
-  test('other types of patches are not supported', async () => {
+  test('rejects other types of patches', async () => {
     const path = await existing();
     expect(await context().client.send('PATCH', path, { body: {}, contentType: 'text/plain' })).toMatchObject({
       code: 415,
@@ -80,7 +80,7 @@ export function patchTests(context: () => Context): void {
     );
   });
 
-  test('the name cannot be patched', async () => {
+  test('rejects a patch of the name', async () => {
     const patched = await context().client.mergePatch(await existing(), { metadata: { name: 'b' } });
     expect(patched).toMatchObject({ code: 400, body: { reason: 'BadRequest' } });
   });
@@ -109,7 +109,7 @@ export function patchTests(context: () => Context): void {
     return `${path}/d`;
   }
 
-  test('a strategic merge patch merges containers by name', async () => {
+  test('merges containers by name with a strategic merge patch', async () => {
     const containers = [{ name: 'one', image: 'x:2', env: [{ name: 'B', value: '2' }] }];
     const body = { spec: { template: { spec: { containers } } } };
     const patched = await context().client.send('PATCH', await deployed(), { body, contentType: strategicType });
@@ -127,7 +127,7 @@ export function patchTests(context: () => Context): void {
     ]);
   });
 
-  test('a strategic merge patch deletes an item, and replaces lists that have no key', async () => {
+  test('deletes items, and replaces lists without a key, with a strategic merge patch', async () => {
     const containers = [
       { name: 'two', $patch: 'delete' },
       { name: 'one', args: ['--b'] },
@@ -137,7 +137,7 @@ export function patchTests(context: () => Context): void {
     expect(patched.body.spec.template.spec.containers).toMatchObject([{ name: 'one', image: 'x:1', args: ['--b'] }]);
   });
 
-  test('a merge patch replaces lists as a whole', async () => {
+  test('replaces lists as a whole with a merge patch', async () => {
     const body = { spec: { template: { spec: { containers: [{ name: 'one', image: 'x:2' }] } } } };
     const patched = await context().client.send('PATCH', await deployed(), { body, contentType: mergeType });
     expect(patched.body.spec.template.spec.containers).toHaveLength(1);

@@ -18,8 +18,8 @@ import { watchTests } from './watches.ts';
 export type { ConformanceServer } from './client.ts';
 
 /**
- * What the embedded Kubernetes API claims to do as a kube-apiserver does, told over HTTPS: it must hold for both. The
- * server needs no controllers; whatever the suite makes on it is left there.
+ * Defines the conformance suite: behaviour that the embedded Kubernetes API shares with a kube-apiserver, tested over
+ * HTTPS on both. The server needs no controllers; the suite leaves its objects on it.
  */
 export function conformanceSuite(name: string, start: () => Promise<ConformanceServer>): void {
   describe(name, () => {

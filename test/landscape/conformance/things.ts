@@ -48,7 +48,7 @@ const spec = {
 
 const status = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { conditions } };
 
-/** A CRD whose schema uses what the CRDs of Gardener and Flux use. */
+/** Returns a CRD whose schema has the features of Gardener's and Flux' CRDs. */
 export function crd(group: string, kind: string, traits: { status: boolean; scope: 'Namespaced' | 'Cluster' }): object {
   const plural = `${kind.toLowerCase()}s`;
   const version = (name: string, storage: boolean) => ({

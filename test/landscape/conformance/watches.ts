@@ -4,9 +4,9 @@ import { type Context, configMap } from './context.ts';
 
 const short = ({ type, object }: WatchEvent) => [type, object.metadata.name];
 
-/** Watches. */
+/** Tests of watches. */
 export function watchTests(context: () => Context): void {
-  test('every change after the resourceVersion comes in order', async () => {
+  test('sends every change after the resourceVersion in order', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, configMap('before'));
@@ -19,7 +19,7 @@ export function watchTests(context: () => Context): void {
     await client.delete(`${path}/a`);
     const gone = await watch.next();
     expect(short(gone)).toEqual(['DELETED', 'a']);
-    // The deletion has a version of its own, so that a watch can go on from it.
+    // The deletion has its own version: a watch can continue from it.
     expect(Number(gone.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
@@ -38,7 +38,7 @@ export function watchTests(context: () => Context): void {
     expect(short(await watch.next())).toEqual(['DELETED', 'b']);
   });
 
-  test('an object that begins or ceases to match is added or deleted', async () => {
+  test('sends ADDED or DELETED when an object begins or ceases to match', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { resourceVersion } = (await client.get(path)).body.metadata;
@@ -50,7 +50,7 @@ export function watchTests(context: () => Context): void {
     expect(short(await watch.next())).toEqual(['MODIFIED', 'a']);
     const { body: other } = await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '2' } } });
     const left = await watch.next();
-    // It is shown as it last matched, at the version of the change.
+    // It is sent in its last matching state, at the version of the change.
     expect(left).toMatchObject({
       type: 'DELETED',
       object: { metadata: { labels: { l: '1' }, resourceVersion: other.metadata.resourceVersion } },
@@ -60,7 +60,7 @@ export function watchTests(context: () => Context): void {
     expect(short(await watch.next())).toEqual(['ADDED', 'a']);
   });
 
-  test('by field selector, and by name in the path', async () => {
+  test('watches by field selector, and by name in the path', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { resourceVersion } = (await client.get(path)).body.metadata;
@@ -70,7 +70,7 @@ export function watchTests(context: () => Context): void {
     expect(short(await selected.next())).toEqual(['ADDED', 'b']);
   });
 
-  test('over all namespaces', async () => {
+  test('watches all namespaces', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { resourceVersion } = (await client.get(path)).body.metadata;
@@ -80,7 +80,7 @@ export function watchTests(context: () => Context): void {
     expect(short(await watch.next())).toEqual(['ADDED', 'a']);
   });
 
-  test('metadata only', async () => {
+  test('sends only metadata on request', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, configMap('a', { secret: 'x' }));
@@ -95,13 +95,13 @@ export function watchTests(context: () => Context): void {
     expect(object.data).toBeUndefined();
   });
 
-  test('the server ends a watch after its time, with a bookmark before', async () => {
+  test('ends a watch after its time, with a bookmark before', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { resourceVersion } = (await client.get(path)).body.metadata;
     const begun = Date.now();
     using watch = client.watch(path, { resourceVersion, timeoutSeconds: '6', allowWatchBookmarks: 'true' });
-    // A change that the watch does not show: the bookmark lets it go on from behind it.
+    // The watch does not send this change: the bookmark continues after it.
     const elsewhere = await client.post(await context().configMaps(), configMap('a'));
     const events = await watch.rest();
     expect(Date.now() - begun).toBeGreaterThan(5_000);
@@ -112,14 +112,14 @@ export function watchTests(context: () => Context): void {
     expect(Number(reached)).toBeGreaterThanOrEqual(Number(elsewhere.body.metadata.resourceVersion));
   });
 
-  test('without being asked for there are no bookmarks', async () => {
+  test('sends no bookmarks unless requested', async () => {
     const path = await context().configMaps();
     const { resourceVersion } = (await context().client.get(path)).body.metadata;
     using watch = context().client.watch(path, { resourceVersion, timeoutSeconds: '3' });
     expect(await watch.rest()).toEqual([]);
   });
 
-  test('a version from before the history is gone, as an event', async () => {
+  test('sends 410 as an event for a version before the history', async () => {
     const path = await context().things();
     using watch = context().client.watch(path, { resourceVersion: '1' });
     expect(await watch.next()).toMatchObject({
@@ -129,7 +129,7 @@ export function watchTests(context: () => Context): void {
     expect(await watch.rest()).toEqual([]);
   });
 
-  test('custom resources in another version than the stored one', async () => {
+  test('sends custom resources in another version than the stored one', async () => {
     const { client, group } = context();
     const path = await context().things();
     await client.post(path, context().thing('a', { size: 1 }));
@@ -140,7 +140,7 @@ export function watchTests(context: () => Context): void {
     });
   });
 
-  test('a change by finalizers alone, and the end when the last one is gone', async () => {
+  test('sends changes of finalizers, and the deletion after the last one', async () => {
     const { client } = context();
     const path = await context().configMaps();
     await client.post(path, configMap('a', {}, { finalizers: ['example.com/f'] }));

@@ -17,12 +17,12 @@ export interface ArtifactServer {
   /** @param path `gitrepository/<namespace>/<name>/<commit>.tar.gz` */
   put(path: string, revision: string, content: Buffer): Artifact;
   has(path: string): boolean;
-  /** Forgets everything below a path. */
+  /** Removes all artifacts below a path. */
   remove(prefix: string): void;
   stop(): Promise<void>;
 }
 
-/** Serves artifacts over plain HTTP as source-controller's storage does; like its emptyDir it forgets when it stops. */
+/** Serves artifacts over plain HTTP, as source-controller's storage does. They are lost on stop, as with its emptyDir. */
 export async function startArtifactServer(): Promise<ArtifactServer> {
   const contents = new Map<string, Buffer>();
   const server = createServer((request, response) => {

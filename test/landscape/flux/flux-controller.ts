@@ -14,8 +14,8 @@ import { nameOf, objectText } from '../controllers/names.ts';
 import { createWorkQueue } from '../controllers/work-queue.ts';
 import { type FluxObject, isWoken } from './status.ts';
 
-/** What one attempt may use. */
-export interface Surroundings {
+/** Dependencies of one attempt. */
+export interface AttemptContext {
   client: KubeClient;
   discovery: Discovery;
   resource: Resource;
@@ -25,9 +25,9 @@ export interface FluxControllerOptions {
   group: string;
   kind: string;
   userAgent: string;
-  /** @returns when to look again, in ms @throws to be tried again with back-off */
-  reconcile(name: ObjectName, surroundings: Surroundings): Promise<number | undefined>;
-  /** Objects of another kind that wake ours. */
+  /** @returns the pause before the next attempt, in ms @throws for a retry with back-off */
+  reconcile(name: ObjectName, surroundings: AttemptContext): Promise<number | undefined>;
+  /** Objects of another kind whose changes trigger an attempt. */
   also?: { group: string; kind: string; wakes(object: KubeObject, ours: Iterable<FluxObject>): Iterable<FluxObject> };
   onError?(name: string, error: unknown): void;
 }
@@ -35,7 +35,7 @@ export interface FluxControllerOptions {
 /** Delays after failures, as Flux's controllers have them by default. */
 const retries = { baseMs: 750, maxMs: 900_000 };
 
-/** Waits for the CRD, then looks at each object when it changes. */
+/** Waits for the CRD, then reconciles each object when it changes. */
 export async function startFluxController(connection: Connection, options: FluxControllerOptions): Promise<Controller> {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../client/client.ts';
 import { FluxFailure } from './status.ts';
 
-/** What opens a repository. */
+/** Credentials for a repository. */
 export type GitAuth =
   | { type: 'none' }
   | { type: 'ssh'; identity: string; knownHosts: string; password?: string | undefined }
@@ -9,7 +9,8 @@ export type GitAuth =
   | { type: 'bearer'; token: string };
 
 /**
- * What a GitRepository's Secret gives (facts/flux.md 3.1).
+ * Returns the credentials in a GitRepository's Secret: for `ssh://` the keys `identity` and `known_hosts` are required
+ * (docs/flux-facts.md, Sources and Secrets).
  * @throws FluxFailure AuthenticationFailed when a key is missing
  */
 export function gitAuth(url: string, secret: KubeObject | undefined): GitAuth {

@@ -20,13 +20,13 @@ export interface Fetched {
 }
 
 export interface GitClient {
-  /** Brings one revision into the bare repository. @throws FluxFailure GitOperationFailed */
+  /** Fetches one revision into the bare repository. @throws FluxFailure GitOperationFailed */
   fetch(url: string, ref: GitRef, auth: GitAuth): Promise<Fetched>;
-  /** The files of a commit as tar.gz; the same bytes for the same commit. */
+  /** Returns the files of a commit as tar.gz; the same bytes for the same commit. */
   archive(commit: string): Promise<Buffer>;
 }
 
-/** Real git with a bare repository of its own, in `folder`. */
+/** Creates a client that runs git with a bare repository in `folder`. */
 export function createGitClient(folder: string): GitClient {
   const repository = join(folder, 'repository.git');
   const ready = async () => {
@@ -56,7 +56,7 @@ export function createGitClient(folder: string): GitClient {
   };
 }
 
-/** Precedence rises from branch to commit; without any, the branch is `master` (facts/flux.md 2.2). */
+/** Precedence rises from branch to commit; the default is the branch `master` (docs/flux-facts.md, Sources and Secrets). */
 function referenceOf({ branch, tag, name, commit }: GitRef): { wanted: string; shown: string } {
   if (commit !== undefined) return { wanted: commit, shown: branch ?? '' };
   if (name !== undefined) return { wanted: name, shown: name };
@@ -64,7 +64,7 @@ function referenceOf({ branch, tag, name, commit }: GitRef): { wanted: string; s
   return { wanted: `refs/heads/${branch ?? 'master'}`, shown: branch ?? 'master' };
 }
 
-/** The newest tag in a range; understands `*`, `x`, `1.x`, `>=1.0.0` and exact versions. */
+/** Returns the newest tag in a range; understands `*`, `x`, `1.x`, `>=1.0.0` and exact versions. */
 function newest(tags: string[], range: string): string | undefined {
   const parts = (text: string) => text.replace(/^v/, '').split('.').map(Number);
   const versions = tags.filter((tag) => /^v?\d+\.\d+\.\d+$/.test(tag));
@@ -116,7 +116,7 @@ function authorization(auth: GitAuth): string | undefined {
   return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
 }
 
-/** What source-controller's own Git client would say. */
+/** Translates git's message into that of source-controller's Git client. */
 function explain(output: string, url: string): string {
   const ssh = /ssh: handshake failed: .*|dial tcp: .*/.exec(output)?.[0];
   if (ssh !== undefined) return `unable to clone '${url}': ${ssh}`;

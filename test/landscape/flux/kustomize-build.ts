@@ -5,8 +5,8 @@ import { errorMessage, type KubeObject } from '../client/client.ts';
 import { FluxFailure } from './status.ts';
 
 /**
- * The objects of a folder: what its `kustomization.yaml` lists under `resources`, or all its YAML where there is none.
- * Patches, generators and everything else of kustomize are refused, not ignored.
+ * Returns the objects of a folder: those that its `kustomization.yaml` lists under `resources`, or all its YAML without
+ * that file. It rejects patches, generators and everything else of kustomize.
  * @throws FluxFailure ArtifactFailed or BuildFailed
  */
 export function buildFolder(root: string, path = './'): KubeObject[] {
@@ -62,7 +62,7 @@ function isObject(value: unknown): value is KubeObject {
   return typeof value === 'object' && value !== null && 'kind' in value && 'apiVersion' in value && 'metadata' in value;
 }
 
-/** Sets the namespace; whether the kind has one, whoever applies it knows. */
+/** Returns the object in the namespace, also for cluster-scoped kinds, for which `apply` removes it again. */
 export function inNamespace(object: KubeObject, namespace: string): KubeObject {
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
@@ -70,8 +70,8 @@ export function inNamespace(object: KubeObject, namespace: string): KubeObject {
 const VARIABLE = /\$?\$\{([_A-Za-z][_A-Za-z0-9]*)(?:(:?[=-])([^}]*))?\}/g;
 
 /**
- * Puts values for `${name}`, `${name:=default}` and `$${escaped}` (facts/flux.md 2.7).
- * @throws FluxFailure BuildFailed for a variable without value and default: strict, as from Flux 2.9 on
+ * Substitutes `${name}`, `${name:=default}` and `$${escaped}` (docs/flux-facts.md, Kustomizations).
+ * @throws FluxFailure BuildFailed for a variable without value and default: strict, as in Flux 2.9 and later
  */
 export function substitute(object: KubeObject, variables: Record<string, string>): KubeObject {
   const marks = { ...object.metadata.labels, ...object.metadata.annotations };

@@ -63,7 +63,7 @@ const until = (name: string, reason: string) =>
 const inApps = (name: string) => cluster.client.find(resources.configMaps, { namespace: 'apps', name });
 const gone = (name: string) => eventually(`${name} gone`, async () => (await inApps(name)) === undefined);
 
-it('applies the YAML of its path into the target namespace, and prunes what left', async () => {
+it('applies the YAML of its path into the target namespace, and prunes removed objects', async () => {
   await apply('plain', { path: './plain', targetNamespace: 'apps' });
   const { status, metadata } = await until('plain', 'ReconciliationSucceeded');
   expect(metadata.finalizers).toEqual(['finalizers.fluxcd.io']);
@@ -91,7 +91,7 @@ it('applies only what a kustomization.yaml lists', async () => {
   expect(await inApps('not-listed')).toBeUndefined();
 });
 
-it('puts values for variables, and is strict about unknown ones', async () => {
+it('substitutes variables, and fails for unknown ones', async () => {
   await apply('variables', {
     path: './variables',
     targetNamespace: 'apps',
@@ -103,14 +103,14 @@ it('puts values for variables, and is strict about unknown ones', async () => {
   expect(readyOf(await until('strict', 'BuildFailed'))?.message).toContain('variable not set (strict mode): "unknown"');
 });
 
-it('says that a path or a source is not there', async () => {
+it('reports a missing path and a missing source', async () => {
   await apply('no-path', { path: './nowhere' });
   expect(readyOf(await until('no-path', 'ArtifactFailed'))?.message).toContain('kustomization path not found');
   await apply('no-source', { sourceRef: { kind: 'GitRepository', name: 'unknown' } });
   expect(readyOf(await until('no-source', 'ArtifactFailed'))?.message).toContain('"unknown" not found');
 });
 
-it('deleting prunes; deleting a suspended one leaves everything', async () => {
+it('prunes on deletion, except while it is suspended', async () => {
   await apply('kept', { path: './kept', targetNamespace: 'apps' });
   await until('kept', 'ReconciliationSucceeded');
   await apply('kept', { path: './kept', targetNamespace: 'apps', suspend: true });

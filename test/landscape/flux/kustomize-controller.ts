@@ -18,7 +18,7 @@ import { milliseconds } from '../controllers/time.ts';
 import { inInstallOrder } from '../resource-manager/install-order.ts';
 import { groupOf } from '../resource-manager/references.ts';
 import type { Artifact } from './artifact-server.ts';
-import { type Surroundings, startFluxController } from './flux-controller.ts';
+import { type AttemptContext, startFluxController } from './flux-controller.ts';
 import { buildFolder, inNamespace, substitute } from './kustomize-build.ts';
 import { FluxFailure, type FluxObject, type FluxSubject, fluxSubject, progressing } from './status.ts';
 
@@ -48,7 +48,7 @@ interface Kustomization extends FluxObject {
   };
 }
 
-/** What happened with a Kustomization, for people who watch. */
+/** An event of a Kustomization, for programs that show progress. */
 export interface KustomizeEvent {
   name: string;
   revision?: string;
@@ -66,8 +66,8 @@ const fieldManager = 'kustomize-controller';
 const group = 'kustomize.toolkit.fluxcd.io';
 
 /**
- * Stands in where the real kustomize-controller is not built: applies plain YAML, with the conditions, inventory,
- * pruning, suspension and finalizer of the real one. Health checks, decryption, patches and impersonation are not its.
+ * Stands in for kustomize-controller: applies plain YAML, with the conditions, inventory, pruning, suspension and
+ * finalizer of the real one, but without health checks, decryption, patches and impersonation.
  */
 export async function startKustomizeController(
   connection: Connection,
@@ -96,7 +96,7 @@ export async function startKustomizeController(
 
 async function reconcile(
   name: ObjectName,
-  { client, discovery, resource }: Surroundings,
+  { client, discovery, resource }: AttemptContext,
   onEvent: (event: KustomizeEvent) => void,
 ): Promise<number | undefined> {
   const found = await client.find<Kustomization>(resource, name);
@@ -140,7 +140,7 @@ async function reconcile(
   }
 }
 
-/** On deletion objects go only with it, and only while it is not suspended (facts/flux.md 4.3). */
+/** Deletion prunes the objects unless the Kustomization is suspended (docs/flux-facts.md, Suspension and deletion). */
 function deletesObjects({ spec }: Kustomization): boolean {
   if (spec.suspend === true) return false;
   const policy = spec.deletionPolicy ?? 'MirrorPrune';
@@ -165,7 +165,7 @@ async function artifactOf(
 
 async function requireDependencies(
   client: KubeClient,
-  resource: Surroundings['resource'],
+  resource: AttemptContext['resource'],
   { metadata, spec }: Kustomization,
 ) {
   for (const { name, namespace = metadata.namespace } of spec.dependsOn ?? []) {
@@ -231,7 +231,7 @@ async function variablesOf(client: KubeClient, { metadata, spec }: Kustomization
   return { ...variables, ...spec.postBuild?.substitute };
 }
 
-/** Applying and pruning. */
+/** Applies and prunes. */
 function createCluster(client: KubeClient, discovery: Discovery) {
   const owner = ({ metadata }: Kustomization) => ({
     [`${group}/name`]: metadata.name,
@@ -290,7 +290,7 @@ function place(object: KubeObject, namespaced: boolean, targetNamespace: string 
   if (targetNamespace !== undefined && namespaced) return inNamespace(object, targetNamespace);
   if (!namespaced) {
     const { namespace: _, ...metadata } = object.metadata;
-    // A Namespace in the source is renamed (facts/flux.md 2.7).
+    // A Namespace in the source is renamed (docs/flux-facts.md, Kustomizations).
     const renamed = object.kind === 'Namespace' && targetNamespace !== undefined ? { name: targetNamespace } : {};
     return { ...object, metadata: { ...metadata, ...renamed } };
   }
@@ -329,10 +329,10 @@ async function fail(
   onEvent: (event: KustomizeEvent) => void,
 ): Promise<void> {
   const { metadata, status } = subject.current();
-  const told = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
+  const isReported = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
   await subject.setStatus({
     Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message },
     Ready: { status: 'False', reason, message },
   });
-  if (!told) onEvent({ name: objectText(metadata), error: message });
+  if (!isReported) onEvent({ name: objectText(metadata), error: message });
 }

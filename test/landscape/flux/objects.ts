@@ -5,7 +5,7 @@ import type { KubeObject, Resource } from '../client/client.ts';
 
 const release = join(import.meta.dirname, '../distribution/v2.9.99');
 
-/** The CRDs of the landscape's own small Flux release. */
+/** Returns the CRDs of the landscape's own small Flux release. */
 export function fluxCrds(): KubeObject[] {
   return ['source-controller', 'kustomize-controller'].flatMap((component) =>
     parseAllDocuments(readFileSync(join(release, `${component}.yaml`), 'utf8'))

@@ -109,7 +109,7 @@ it.each([
     'GitOperationFailed',
     /knownhosts: key mismatch/,
   ],
-] as const)('says what is wrong: %s', async (title, data, reason, message) => {
+] as const)('reports the failure: %s', async (title, data, reason, message) => {
   const name = `x-${title.replaceAll(/[ _]/g, '-').toLowerCase()}`;
   if (data !== undefined) await secret(name, data(generateKeyPair().privateKey));
   await create(name, repository.sshUrl, { secretRef: { name } });
@@ -120,14 +120,14 @@ it.each([
   );
 });
 
-it('says that a branch is not there, and takes the one that is', async () => {
+it('reports a missing branch, and follows a corrected one', async () => {
   await create('branch', repository.httpUrl, { ref: { branch: 'typo' } });
   expect(readyOf(await until('branch', 'False'))?.message).toContain('couldn\'t find remote ref "refs/heads/typo"');
   await create('branch', repository.httpUrl);
   await until('branch', 'True');
 });
 
-it('leaves a suspended source alone, but lets it be deleted', async () => {
+it('ignores a suspended source until its deletion', async () => {
   await create('suspended', repository.httpUrl, { suspend: true });
   await create('deleted', repository.httpUrl);
   await until('deleted', 'True');

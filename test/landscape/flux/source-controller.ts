@@ -6,7 +6,7 @@ import type { Controller } from '../controllers/controller.ts';
 import { objectText } from '../controllers/names.ts';
 import { milliseconds } from '../controllers/time.ts';
 import { type Artifact, type ArtifactServer, startArtifactServer } from './artifact-server.ts';
-import { type Surroundings, startFluxController } from './flux-controller.ts';
+import { type AttemptContext, startFluxController } from './flux-controller.ts';
 import { type GitAuth, gitAuth } from './git-auth.ts';
 import { createGitClient, type GitClient, type GitRef } from './git-fetch.ts';
 import {
@@ -23,7 +23,7 @@ interface GitRepository extends FluxObject {
   status?: NonNullable<FluxObject['status']> & { artifact?: Artifact };
 }
 
-/** What happened with a source, for people who watch. */
+/** An event of a source, for programs that show progress. */
 export interface SourceEvent {
   name: string;
   revision?: string;
@@ -35,8 +35,8 @@ export interface SourceControllerOptions {
 }
 
 /**
- * The landscape's source-controller, for GitRepositories: clones with real git, and serves artifacts that also the
- * real kustomize-controller takes.
+ * Starts the landscape's source-controller, for GitRepositories: it clones with git, and serves artifacts that the real
+ * kustomize-controller accepts, too.
  */
 export async function startSourceController(
   connection: Connection,
@@ -81,14 +81,14 @@ const fieldManager = 'gotk-source-controller';
 
 async function reconcile(
   name: ObjectName,
-  { client, resource }: Surroundings,
+  { client, resource }: AttemptContext,
   tools: Tools,
 ): Promise<number | undefined> {
   const found = await client.find<GitRepository>(resource, name);
   if (found === undefined) return undefined;
   const subject = fluxSubject(client, resource, found, fieldManager);
   const path = `gitrepository/${found.metadata.namespace}/${found.metadata.name}/`;
-  // The deletion of a suspended source is handled as any other (facts/flux.md 4.3).
+  // Suspension does not delay the deletion of a source (docs/flux-facts.md, Suspension and deletion).
   if (found.metadata.deletionTimestamp !== undefined) {
     tools.storage.remove(path);
     await subject.removeFinalizer();
@@ -163,8 +163,8 @@ async function fail(
     ? { Stalled: { status: 'True', reason, message } }
     : { Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message: 'retrying' } };
   const conditions = { ...trouble, Ready: failed, FetchFailed: { ...failed, status: 'True' as const } };
-  const told = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
+  const isReported = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
   const fields = terminal ? { observedGeneration: metadata.generation } : {};
   await subject.setStatus({ ...conditions, ...(inStorage && { ArtifactInStorage: inStorage }) }, fields);
-  if (!told) onEvent({ name: objectText(metadata), error: message });
+  if (!isReported) onEvent({ name: objectText(metadata), error: message });
 }

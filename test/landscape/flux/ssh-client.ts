@@ -1,7 +1,6 @@
 /**
- * What git runs in place of `ssh`: `ssh-client.ts [-o …] [-p port] user@host command`. Logs in with one identity and
- * accepts only the host keys of one known_hosts text, both from the environment, as source-controller does; needs no
- * OpenSSH.
+ * Replaces `ssh` for git: `ssh-client.ts [-o …] [-p port] user@host command`. Like source-controller it logs in with one
+ * identity and accepts only the host keys of one known_hosts text, both from the environment. It needs no OpenSSH.
  */
 import { createHmac } from 'node:crypto';
 import ssh2 from 'ssh2';

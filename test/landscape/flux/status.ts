@@ -25,13 +25,13 @@ export interface FluxObject extends KubeObject {
   };
 }
 
-/** Conditions to be there; what is not named goes. */
+/** The conditions to set; all others are removed. */
 export type FluxConditions = Record<string, Pick<FluxCondition, 'status' | 'reason' | 'message'>>;
 
-/** A failure that ends one attempt, told as `Ready=False`. */
+/** A failure that ends one attempt, reported as `Ready=False`. */
 export class FluxFailure extends Error {
   readonly reason: string;
-  /** Stalled: nobody tries again before the object changes. */
+  /** Stalled: no retry before the object changes. */
   readonly terminal: boolean;
 
   constructor(reason: string, message: string, terminal = false) {
@@ -87,7 +87,7 @@ export function fluxSubject<T extends FluxObject>(
   };
 }
 
-/** The conditions while something is being done; `Ready` stays False when the attempt before failed. */
+/** Returns the conditions during an attempt; `Ready` stays False when the last attempt failed. */
 export function progressing(object: FluxObject, message: string): FluxConditions {
   const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
   const { generation } = object.metadata;
@@ -106,7 +106,7 @@ function kept(object: FluxObject): FluxConditions {
   );
 }
 
-/** Why an object is to be looked at: it is new, its spec changed, it goes, or somebody asked. */
+/** Returns whether a change needs an attempt: the object is new or being deleted, its spec changed, or a reconciliation was requested. */
 export function isWoken(object: FluxObject, old: FluxObject | undefined): boolean {
   return (
     old === undefined ||

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Access } from './access-log.ts';
 import { gitEnvironment, type Repositories } from './repositories.ts';
 
-/** What a private repository asks for over HTTP. */
+/** Credentials that a private repository requires over HTTP. */
 export interface Credentials {
   username: string;
   password: string;
@@ -11,12 +11,12 @@ export interface Credentials {
 
 export interface HttpOptions {
   repositories: Repositories;
-  /** Absent: everybody may read. */
+  /** Absent: the repository is public. */
   credentials(repository: string): Credentials | undefined;
   log(access: Access): void;
 }
 
-/** Git's smart HTTP for reading, by `git http-backend`. */
+/** Serves Git's smart HTTP for reading, with `git http-backend`. */
 export function createHttpServer(options: HttpOptions): Server {
   return createServer((request, response) => answer(options, request, response));
 }
@@ -31,7 +31,7 @@ function answer(options: HttpOptions, request: IncomingMessage, response: Server
   else refuse(response, refusal);
 }
 
-/** The status of a refusal; undefined: the request may pass. */
+/** Returns the status of a refusal; undefined: the request is allowed. */
 function refusalOf(options: HttpOptions, request: IncomingMessage, url: URL, repository: string): number | undefined {
   if (!options.repositories.has(repository)) return 404;
   const given = basicCredentials(request.headers.authorization);
@@ -52,7 +52,7 @@ function basicCredentials(header: string | undefined): Credentials | undefined {
   return username === undefined || password === undefined ? undefined : { username, password };
 }
 
-/** One CGI run (RFC 3875). */
+/** Runs one CGI request (RFC 3875). */
 function backend(root: string, path: string, url: URL, request: IncomingMessage, response: ServerResponse): void {
   const header = (name: string) => request.headers[name]?.toString() ?? '';
   const child = spawn('git', ['http-backend'], {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /** Path -> content; `null` removes the file. */
 export type Files = Record<string, string | null>;
 
-/** Bare repositories in a folder of their own. */
+/** Bare repositories in a temporary folder. */
 export interface Repositories extends AsyncDisposable {
   root: string;
   create(name: string): Promise<void>;
@@ -39,7 +39,7 @@ export async function openRepositories(): Promise<Repositories> {
   };
 }
 
-/** What `git fast-import` reads: one commit without a work tree. */
+/** Returns the input of `git fast-import` for one commit: it needs no work tree. */
 function importStream(ref: string, parent: string, files: Files, message: string): string {
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
   const seconds = Math.floor(Date.now() / 1000);
@@ -50,7 +50,7 @@ function importStream(ref: string, parent: string, files: Files, message: string
   return `${header}${parent === '' ? '' : `from ${parent}\n`}${changes.join('')}\n`;
 }
 
-/** Runs git without the configuration of whoever runs the tests; returns its output without the last newline. */
+/** Runs git without the user's configuration; returns its output without the last newline. */
 function git(args: string[], input = ''): Promise<string> {
   const child = spawn('git', args, { stdio: 'pipe', env: gitEnvironment() });
   const output: Buffer[] = [];
@@ -67,7 +67,7 @@ function git(args: string[], input = ''): Promise<string> {
   });
 }
 
-/** Only what git needs to run at all. */
+/** The least environment that git needs. */
 export function gitEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' };
 }

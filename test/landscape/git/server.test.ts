@@ -27,14 +27,14 @@ afterAll(async () => {
 
 let clones = 0;
 
-/** Clones with the real git; resolves with what is in the README, or what git complained about. */
+/** Clones with git; resolves with the content of the README, or with git's error. */
 async function clone(url: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const target = join(folder, `clone-${clones++}`);
   const output = await run('git', ['clone', '--quiet', url, target], env);
   return output === '' ? readFileSync(join(target, 'README.md'), 'utf8') : output;
 }
 
-/** What a program prints. */
+/** Resolves with the output of a program. */
 async function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', ...env },
@@ -49,11 +49,11 @@ async function run(command: string, args: string[], env: NodeJS.ProcessEnv = {})
 const withCredentials = (url: string, { username, password }: typeof credentials) =>
   url.replace('://', `://${username}:${password}@`);
 
-test('a public repository is cloned over HTTP', async () => {
+test('serves a public repository over HTTP', async () => {
   expect(await clone(repository.httpUrl)).toBe('# fleet\n');
 });
 
-test('a commit arrives, on its branch', async () => {
+test('commits to a branch', async () => {
   const commit = await repository.commit(
     { 'README.md': '# second\n', 'apps/podinfo/deployment.yaml': null },
     'Second',
@@ -66,7 +66,7 @@ test('a commit arrives, on its branch', async () => {
   expect(await clone(repository.httpUrl)).toBe('# fleet\n');
 });
 
-test('a private repository asks for its credentials', async () => {
+test('requires the credentials of a private repository', async () => {
   expect(await clone(closed.httpUrl)).toContain('could not read Username');
   expect(await clone(withCredentials(closed.httpUrl, { ...credentials, password: 'wrong' }))).toContain(
     'Authentication failed',
@@ -74,7 +74,7 @@ test('a private repository asks for its credentials', async () => {
   expect(await clone(withCredentials(closed.httpUrl, credentials))).toBe('# fleet\n');
 });
 
-test('an unknown repository is not found', async () => {
+test('does not find an unknown repository', async () => {
   expect(await clone(repository.httpUrl.replace('fleet', 'other'))).toContain('not found');
 });
 
@@ -90,7 +90,7 @@ function cloneOverSsh(url: string, privateKey: string, knownHosts = git.knownHos
 }
 
 test.each(['ed25519', 'rsa'] as const)(
-  'a deploy key of type %s opens its repository to OpenSSH, and no other',
+  'accepts a deploy key of type %s from OpenSSH, for its repository only',
   async (type) => {
     if (!hasSsh) return console.warn('ssh is not installed: cloning over SSH with it is not tried.');
     const { privateKey, publicKey } = generateKeyPair(type);
@@ -103,7 +103,7 @@ test.each(['ed25519', 'rsa'] as const)(
   },
 );
 
-test('OpenSSH refuses a host that shows another key than known_hosts has', async () => {
+test('is rejected by OpenSSH when known_hosts has another host key', async () => {
   if (!hasSsh) return console.warn('ssh is not installed: a wrong host key is not tried.');
   const { privateKey, publicKey } = generateKeyPair('ed25519');
   const [host = ''] = git.knownHosts.split(' ');
@@ -112,7 +112,7 @@ test('OpenSSH refuses a host that shows another key than known_hosts has', async
   );
 });
 
-/** What `git upload-pack` says first: all references. */
+/** Returns the first output of `git upload-pack`: all references. */
 function references(url: string, privateKey: string): Promise<string> {
   const { hostname: host, port, pathname } = new URL(url);
   const client = new ssh2.Client();
@@ -129,14 +129,14 @@ function references(url: string, privateKey: string): Promise<string> {
   }).finally(() => client.end());
 }
 
-test('a deploy key opens its repository to another client too', async () => {
+test('accepts a deploy key from another client, too', async () => {
   const { privateKey, publicKey } = generateKeyPair('ed25519');
   git.addDeployKey('fleet', publicLine(publicKey));
   expect(await references(repository.sshUrl, privateKey)).toContain('refs/heads/main');
   expect(await references(closed.sshUrl, privateKey)).toContain('may not read it');
 });
 
-test('the access log names who read what, and has no secrets', async () => {
+test('logs every access without secrets', async () => {
   await clone(withCredentials(closed.httpUrl, credentials));
   expect(git.accesses).toContainEqual({ protocol: 'http', repository: 'closed', who: 'reader', allowed: true });
   expect(git.accesses).toContainEqual({ protocol: 'http', repository: 'closed', who: undefined, allowed: false });

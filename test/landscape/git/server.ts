@@ -21,7 +21,7 @@ export interface GitRepository {
   commit(files: Files, message: string, branch?: string): Promise<string>;
 }
 
-/** A real Git server over smart HTTP and SSH, on 127.0.0.1. */
+/** A Git server over smart HTTP and SSH, on 127.0.0.1. */
 export interface GitServer extends AsyncDisposable {
   /**
    * @param files the first commit on `main`
@@ -34,11 +34,11 @@ export interface GitServer extends AsyncDisposable {
    */
   addDeployKey(repository: string, publicKeyLine: string): void;
   removeDeployKey(repository: string, publicKeyLine: string): void;
-  /** The line of known_hosts for the SSH server. */
+  /** The SSH server's line in known_hosts. */
   knownHosts: string;
   /** `SHA256:…` of the SSH server's host key. */
   hostKeyFingerprint: string;
-  /** Who asked for what, without credentials. */
+  /** All requests, without credentials. */
   accesses: Access[];
   stop(): Promise<void>;
 }

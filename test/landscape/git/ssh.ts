@@ -8,9 +8,9 @@ import { gitEnvironment, type Repositories } from './repositories.ts';
 
 export interface SshOptions {
   repositories: Repositories;
-  /** Whether anybody knows this key at all. */
+  /** Returns whether the key is a deploy key of any repository. */
   knows(key: PublicKey): boolean;
-  /** Whether a key may read a repository: it is one of its deploy keys. */
+  /** Returns whether the key is a deploy key of this repository. */
   mayRead(repository: string, key: PublicKey): boolean;
   log(access: Access): void;
 }
@@ -23,7 +23,7 @@ export interface SshServer {
   stop(): Promise<void>;
 }
 
-/** Git over SSH for reading: logs deploy keys in and runs `git upload-pack`. */
+/** Serves Git over SSH for reading: authenticates deploy keys and runs `git upload-pack`. */
 export function createSshServer(options: SshOptions): SshServer {
   const pair = generateKeyPair();
   const connections = new Set<Connection>();
@@ -61,7 +61,7 @@ function serve(options: SshOptions, connection: Connection): void {
   });
 }
 
-/** A client first asks whether a key would do, and only then signs with it. */
+/** Checks the signature; a client first asks whether the key is acceptable, without one. */
 function proves(context: AuthContext, key: PublicKey): boolean {
   if (context.method !== 'publickey') return false;
   if (context.signature === undefined || context.blob === undefined) return true;

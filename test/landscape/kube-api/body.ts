@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { badRequest } from './errors.ts';
 import type { Json } from './json.ts';
 
-/** A request body: JSON, or YAML where that is allowed. */
+/** Parses a request body: JSON, or YAML where that is allowed. */
 export function parseBody(text: string, contentType: string): Json | undefined {
   if (text === '') return undefined;
   try {

@@ -6,7 +6,7 @@ export interface BuiltInResource {
   kind: string;
   namespaced: boolean;
   shortNames: readonly string[];
-  /** Has `/status`; writes to the object itself then leave the status alone. */
+  /** Has `/status`; writes to the object itself then ignore the status. */
   status: boolean;
   /** Carries `metadata.generation`. */
   generation: boolean;

@@ -1,7 +1,7 @@
 import type { Definition } from './definition.ts';
 import type { Json } from './json.ts';
 
-/** Who asks. */
+/** The user who sends a request. */
 export interface User {
   name: string;
   groups: readonly string[];
@@ -20,7 +20,7 @@ export interface Call {
   userAgent: string;
   user: User;
   body: Json | undefined;
-  /** An apply that creates needs that right too. @throws ApiError 403 */
+  /** Checks a second right: an apply that creates needs it. @throws ApiError 403 */
   mayCreate(): void;
   /** Warnings for the answer's header. */
   warnings: string[];
@@ -33,7 +33,7 @@ export interface Answer {
 
 export const isDryRun = (call: Call) => call.query.get('dryRun') === 'All';
 
-/** The field manager of a write: as asked for, else the client's name. */
+/** Returns the field manager of a write: the requested one, else the client's name. */
 export function managerOf(call: Call): string {
   return call.query.get('fieldManager') || (call.userAgent.split('/')[0] ?? '').slice(0, 128);
 }

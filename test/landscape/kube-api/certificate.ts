@@ -8,7 +8,7 @@ export interface Certificate {
 
 let made: Certificate | undefined;
 
-/** A certificate for the loopback addresses, one per process: an RSA key takes 50 ms. */
+/** Returns a certificate for the loopback addresses, one per process: an RSA key takes 50 ms. */
 export function loopbackCertificate(): Certificate {
   made ??= make();
   return made;

@@ -12,12 +12,12 @@ import type { Registry } from './registry.ts';
 import { prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
 import { now } from './time.ts';
 
-/** The live object that a request is about. */
+/** The live object of a request. */
 export function find(call: Call): ApiObject | undefined {
   return call.definition.store.get(keyOf(call.definition, call.namespace, call.name));
 }
 
-/** Stores a new object; `managers` when they were already worked out. */
+/** Stores a new object; `managers` if they are already known. */
 export function store(registry: Registry, call: Call, decoded: ApiObject, managers: Managers | undefined): ApiObject {
   const { definition, namespace } = call;
   if (definition.namespaced) checkNamespaceOpen(registry, definition, namespace, decoded.metadata.name);
@@ -52,7 +52,7 @@ export function store(registry: Registry, call: Call, decoded: ApiObject, manage
   return isDryRun(call) ? object : definition.store.put(key, object);
 }
 
-/** Stores a changed object; `managers` when they were already worked out. */
+/** Stores a changed object; `managers` if they are already known. */
 export function replace(call: Call, live: ApiObject, next: ApiObject, managers?: Managers): ApiObject {
   const { definition, name } = call;
   const { metadata } = next;
@@ -85,12 +85,12 @@ export function replace(call: Call, live: ApiObject, next: ApiObject, managers?:
   return definition.store.put(key, object);
 }
 
-/** A namespace stays while `spec.finalizers` says so. */
+/** Returns whether `spec.finalizers` keeps a namespace. */
 function namespaceHeld(object: ApiObject): boolean {
   return isObject(object.spec) && asArray(object.spec.finalizers).length > 0;
 }
 
-/** What only the server sets. */
+/** Sets the fields that only the server sets. */
 function systemMetadata(live: ApiObject, next: ApiObject): ApiObject['metadata'] {
   const {
     uid,

@@ -4,7 +4,7 @@ import { type ApiObject, asObject, asString, equal, type JsonObject, withKey } f
 import type { Registry } from './registry.ts';
 import { now } from './time.ts';
 
-/** Establishes CRDs, and deletes the objects of those that are being deleted. */
+/** Establishes CRDs, and deletes the custom resources of CRDs that are being deleted. */
 export function startCrdController(registry: Registry): void {
   const definition = registry.get('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   const crds = definition.store;

@@ -5,12 +5,12 @@ import { customSchema, type Schema } from './schema.ts';
 import type { ResourceStore } from './store.ts';
 import { now } from './time.ts';
 
-/** What holds a CRD until its objects are gone. */
+/** The finalizer that keeps a CRD until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const strings = (value: JsonObject[string]) => asArray(value).map(String);
 
-/** The definitions of every served version, the preferred one first. */
+/** Returns the definitions of all served versions, the preferred one first. */
 export function customDefinitions(crd: ApiObject, store: ResourceStore): Definition[] {
   const spec = asObject(crd.spec);
   const names = asObject(spec.names);
@@ -38,7 +38,7 @@ export function customDefinitions(crd: ApiObject, store: ResourceStore): Definit
     }));
 }
 
-/** Compiled schemas by their source, so that a status update of the CRD costs nothing. */
+/** Compiled schemas by their source: a status update of the CRD does not compile them again. */
 const compiled = new WeakMap<JsonObject, Schema>();
 
 function schemaOf(declared: JsonObject | undefined): Schema {
@@ -59,7 +59,7 @@ function storageVersion(crd: ApiObject): string {
   return asString(versions(crd).find(({ storage }) => storage === true)?.name);
 }
 
-/** GA before beta before alpha, then the higher number. */
+/** Sorts GA before beta before alpha, then by the higher number. */
 function comparePriority(one: string, other: string): number {
   const rank = (version: string) => {
     const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
@@ -74,7 +74,7 @@ function comparePriority(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** A CRD with the names and defaults that the API server fills in. */
+/** Returns a CRD with the names and defaults that the API server fills in. */
 export function withCrdDefaults(crd: ApiObject): ApiObject {
   const spec = asObject(crd.spec);
   const names = asObject(spec.names);
@@ -89,7 +89,7 @@ export function withCrdDefaults(crd: ApiObject): ApiObject {
   };
 }
 
-/** What is wrong with a CRD, as far as tests run into it. */
+/** Validates a CRD; covers the errors that tests run into. */
 export function crdErrors(crd: ApiObject): FieldError[] {
   const spec = asObject(crd.spec);
   const expected = `${asString(asObject(spec.names).plural)}.${asString(spec.group)}`;
@@ -109,12 +109,12 @@ export function crdErrors(crd: ApiObject): FieldError[] {
   return errors;
 }
 
-/** The status that a CRD is created with. */
+/** Returns the status of a new CRD. */
 export function initialStatus(crd: ApiObject): JsonObject {
   return { acceptedNames: { kind: '', plural: '' }, conditions: [], storedVersions: [storageVersion(crd)] };
 }
 
-/** The status of a CRD that is being deleted. */
+/** Returns the status of a CRD that is being deleted. */
 export function terminatingStatus(crd: ApiObject, reason: string, message: string): JsonObject {
   const status = asObject(crd.status);
   const others = asArray(status.conditions).filter((other) => isObject(other) && other.type !== 'Terminating');
@@ -122,7 +122,7 @@ export function terminatingStatus(crd: ApiObject, reason: string, message: strin
   return { ...status, conditions: [...others, condition] };
 }
 
-/** The status of a CRD whose names are accepted and whose objects are served. */
+/** Returns the status of a CRD with accepted names and served objects. */
 export function establishedStatus(crd: ApiObject): JsonObject {
   const status = asObject(crd.status);
   const stored = strings(status.storedVersions);

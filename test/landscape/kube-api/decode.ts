@@ -6,7 +6,7 @@ import { type ApiObject, isObject, type Json, type JsonObject, type Meta, withKe
 import { childSchema, hasRules, type Schema, withStructs } from './schema.ts';
 import { prune, schemaErrors, withDefaults, withoutNulls } from './validate.ts';
 
-/** The body of a write as an object of the resource: right kind, right place, nothing unknown, defaults filled in. */
+/** Decodes the body of a write: checks kind and name, rejects or prunes unknown fields, fills in defaults. */
 export function decode(call: Call, body: Json | undefined): ApiObject {
   const { definition } = call;
   if (!isObject(body)) throw badRequest('the request body is not an object');
@@ -81,7 +81,7 @@ function report(call: Call, unknown: readonly string[]): void {
   if (wish === 'Warn') call.warnings.push(...texts);
 }
 
-/** In built-in types null means absent, and so do empty lists and maps. */
+/** Removes nulls, empty lists and empty maps: in built-in types they mean absent. */
 function dropEmpty(schema: Schema | undefined, value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => dropEmpty(schema?.items, item));
   if (!isObject(value)) return value;
@@ -101,7 +101,7 @@ function isEmptyCollection(schema: Schema | undefined, value: Json): boolean {
   return isObject(value) && schema?.additionalProperties !== undefined && Object.keys(value).length === 0;
 }
 
-/** Refuses an object that its schema does not allow. */
+/** Rejects an object that violates its schema. */
 export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
   const { definition } = call;
   const errors = schemaErrors(definition.schema, object, '', old).filter(
@@ -114,7 +114,7 @@ export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
   throw invalid(definition, object.metadata.name, errors);
 }
 
-/** What a status of Kubernetes' own must have and has not been given is zero, as in Go. */
+/** Sets missing required numbers in a built-in status to zero, as Go does. */
 function isZero({ custom }: Call['definition'], field: string, reason: string): boolean {
   return !custom && field.startsWith('status.') && reason === 'FieldValueRequired';
 }
@@ -134,7 +134,7 @@ const rulesUnchecked: FieldError = {
     'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
-/** Refuses a body that names another object than the path. */
+/** Rejects a body that names another object than the path. */
 export function checkIdentity(call: Call, object: ApiObject): void {
   const { metadata } = object;
   if (call.name !== '' && metadata.name !== call.name) {
@@ -148,13 +148,13 @@ export function checkNamespace(call: Call, { metadata }: ApiObject): void {
   throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** Refuses a body that names another uid than the live object's. */
+/** Rejects a body with another uid than the live object's. */
 export function checkUid({ definition, name }: Call, live: ApiObject, { metadata: { uid } }: ApiObject): void {
   if (uid === undefined || uid === live.metadata.uid) return;
   throw invalid(definition, name, [fieldError.invalid('metadata.uid', uid, 'field is immutable')]);
 }
 
-/** Refuses a body that says when the object is to be deleted. */
+/** Rejects a body with a deletion timestamp. */
 export function checkDeletionTime({ definition, name }: Call, live: ApiObject, { metadata }: ApiObject): void {
   const { deletionTimestamp } = metadata;
   if (deletionTimestamp === undefined || deletionTimestamp === live.metadata.deletionTimestamp) return;

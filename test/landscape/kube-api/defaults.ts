@@ -3,7 +3,7 @@ import type { Definition } from './definition.ts';
 import { badRequest } from './errors.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
 
-/** The few defaults of built-in types that somebody in this landscape reads. */
+/** The few defaults of built-in types that programs in this landscape read. */
 export function withBuiltInDefaults(definition: Definition, object: ApiObject): ApiObject {
   switch (`${definition.group}/${definition.plural}`) {
     case '/secrets':
@@ -34,7 +34,7 @@ export function withBuiltInDefaults(definition: Definition, object: ApiObject): 
   }
 }
 
-/** `stringData` is only another way to write `data`. */
+/** Moves `stringData` into `data`. */
 function withStringData(secret: ApiObject): ApiObject {
   for (const [key, value] of Object.entries(asObject(secret.data))) {
     if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(asString(value))) continue;

@@ -19,7 +19,7 @@ export interface Definition {
   custom: boolean;
   /** The apiVersion that objects are stored in. */
   storedAs: string;
-  /** The CRD is being deleted: nothing can be created any more. */
+  /** The CRD is being deleted: no object can be created. */
   terminating: boolean;
   schema: Schema;
   /** Shared by all versions. */
@@ -30,7 +30,7 @@ export function apiVersionOf({ group, version }: { group: string; version: strin
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Where an object is in its store. */
+/** Returns the key of an object in its store. */
 export function keyOf(definition: Definition, namespace: string, name: string): string {
   return definition.namespaced ? `${namespace}/${name}` : name;
 }

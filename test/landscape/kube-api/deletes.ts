@@ -7,7 +7,7 @@ import { checkMortal } from './lifecycle.ts';
 import { list } from './reads.ts';
 import { now } from './time.ts';
 
-/** Resources whose deletion answers with the object instead of a Status. */
+/** Resources whose deletion returns the object instead of a Status. */
 const answersObject = new Set([
   'pods',
   'serviceaccounts',
@@ -16,7 +16,7 @@ const answersObject = new Set([
   'persistentvolumeclaims',
 ]);
 
-/** DELETE of one object. */
+/** Handles DELETE of one object. */
 export function remove(call: Call): Answer {
   const { definition, name } = call;
   checkMortal(definition, name);
@@ -44,7 +44,7 @@ export function remove(call: Call): Answer {
   };
 }
 
-/** DELETE of a collection: everything that matches, one by one. */
+/** Handles DELETE of a collection: deletes all matching objects one by one. */
 export function removeCollection(call: Call): ApiObject[] {
   const options = asObject(call.body);
   return list(call).items.map((live) => {
@@ -69,7 +69,7 @@ function checkPreconditions(call: Call, live: ApiObject, preconditions: JsonObje
   }
 }
 
-/** Finalizers that the way of deletion asks for; nobody collects garbage here, so they stay. */
+/** Returns the finalizers for the propagation policy; the API server alone never removes them. */
 function wantedFinalizers(call: Call, live: ApiObject, options: JsonObject): string[] {
   const policy = options.propagationPolicy ?? call.query.get('propagationPolicy');
   const others = (live.metadata.finalizers ?? []).filter((name) => name !== 'orphan' && name !== 'foregroundDeletion');

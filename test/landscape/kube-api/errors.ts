@@ -16,7 +16,7 @@ interface Details {
   retryAfterSeconds?: number;
 }
 
-/** A refusal, answered as `v1` Status. */
+/** An error that is answered as a `v1` Status. */
 export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
@@ -47,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What an error is about; the API server puts the plural where `details.kind` is expected. */
+/** Returns `details` of an error; the API server puts the plural into `details.kind`. */
 export interface Subject {
   group: string;
   plural: string;
@@ -66,7 +66,7 @@ const qualifiedKind = ({ group, kind }: Subject) => (group === '' ? kind : `${ki
 export const notFound = (subject: Subject, name: string) =>
   new ApiError(404, 'NotFound', `${qualified(subject)} "${name}" not found`, details(subject, name));
 
-/** What is answered for a path that nothing serves. */
+/** Returns the answer for a path that is not served. */
 export const noSuchPath = () => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export const alreadyExists = (subject: Subject, name: string) =>
@@ -107,7 +107,7 @@ export function invalid(subject: Subject, name: string, errors: readonly FieldEr
   });
 }
 
-/** A fault of one field. */
+/** An error of one field. */
 export interface FieldError {
   field: string;
   reason: string;
@@ -116,7 +116,7 @@ export interface FieldError {
 
 const show = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
 
-/** Makers of the field errors that validation knows; messages as the real API server writes them. */
+/** Builders for the field errors of validation, with the messages of the real API server. */
 export const fieldError = {
   required: (field: string, detail = ''): FieldError => ({
     field,

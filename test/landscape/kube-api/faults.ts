@@ -1,4 +1,4 @@
-/** What a fault, the log and a hook see of a request; never its body. */
+/** The part of a request that faults, log and hooks see; never the body. */
 export interface RequestSummary {
   method: string;
   /** Without the query. */
@@ -6,7 +6,7 @@ export interface RequestSummary {
   query: URLSearchParams;
   userAgent: string;
   user: string;
-  /** get, list, watch, create …; empty for what is no resource. */
+  /** get, list, watch, create …; empty for other paths than those of resources. */
   verb: string;
 }
 
@@ -19,20 +19,20 @@ export interface RequestMatch {
   user?: string;
 }
 
-/** What happens to a request that a fault catches. */
+/** The effect of a fault on a request. */
 export type FaultAction =
-  /** Answered with a Status, before anything is done. */
+  /** Answers with a Status, without carrying the request out. */
   | { action: 'status'; status: number; reason?: string; message?: string; retryAfterSeconds?: number }
-  /** The connection breaks; `after`: only when the request has been carried out. */
+  /** Breaks the connection; `after`: once the request has been carried out. */
   | { action: 'reset'; after?: boolean }
-  /** Carried out later. */
+  /** Delays the request. */
   | { action: 'latency'; ms: number }
-  /** Never answered; `after`: but carried out. `ifChanged`: only when it has changed something, and then it is called. */
+  /** Never answers; `after`: carries the request out. `ifChanged`: only if it changed something, and is then called. */
   | { action: 'hang'; after?: boolean; ifChanged?: () => void };
 
 export type Fault = FaultAction & {
   match: RequestMatch;
-  /** How often; default once. */
+  /** How many requests it catches; default one. */
   times?: number;
 };
 
@@ -41,11 +41,11 @@ interface Armed {
   left: number;
 }
 
-/** The faults that wait for requests. */
+/** The armed faults. */
 export class Faults {
   readonly #armed = new Set<Armed>();
 
-  /** Arms a fault. @returns what disarms it */
+  /** Arms a fault. @returns a function that disarms it */
   add(fault: Fault): () => void {
     const armed = { fault, left: fault.times ?? 1 };
     this.#armed.add(armed);
@@ -58,7 +58,7 @@ export class Faults {
     this.#armed.clear();
   }
 
-  /** The fault that catches this request, used up by it. */
+  /** Takes the fault that catches this request. */
   take(request: RequestSummary): Fault | undefined {
     for (const armed of this.#armed) {
       if (!catches(armed.fault.match, request)) continue;
@@ -70,7 +70,7 @@ export class Faults {
   }
 }
 
-/** Whether a request is meant. */
+/** Returns whether the request matches. */
 export function catches(match: RequestMatch, request: RequestSummary): boolean {
   return (
     (match.method === undefined || match.method === request.method) &&

@@ -1,12 +1,12 @@
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
-/** A JSON object. Values that are stored are never changed in place: every write makes new ones. */
+/** A JSON object. Stored values are never changed in place: every write creates new ones. */
 export interface JsonObject {
   [key: string]: Json | undefined;
 }
 
-/** Metadata of an object as the API server keeps it. */
+/** Metadata of a stored object. */
 export interface Meta extends JsonObject {
   name: string;
   namespace?: string;
@@ -29,7 +29,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value as an object; an empty one when it is something else. */
+/** Returns the value as an object; an empty one for other values. */
 export function asObject(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -42,7 +42,7 @@ export function asString(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Equality of JSON values; a missing key equals an undefined one. */
+/** Compares JSON values; a missing key equals an undefined one. */
 export function equal(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
@@ -56,7 +56,7 @@ export function equal(one: Json | undefined, other: Json | undefined): boolean {
   return true;
 }
 
-/** A copy with a key set, or removed when the value is undefined. */
+/** Returns a copy with a key set, or removed when the value is undefined. */
 export function withKey<T extends JsonObject>(object: T, key: string, value: Json | undefined): T {
   if (value !== undefined) return { ...object, [key]: value };
   if (!(key in object)) return object;

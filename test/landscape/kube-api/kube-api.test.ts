@@ -23,7 +23,7 @@ async function start(options: KubeApiOptions = {}): Promise<{ api: KubeApi; clie
 const path = '/api/v1/namespaces/default/configmaps';
 const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } };
 
-test('faults: a status, once, with Retry-After', async () => {
+test('faults: answers one request with a status and Retry-After', async () => {
   const { api, client } = await start();
   api.faults.add({ match: { method: 'GET', path: /configmaps/ }, action: 'status', status: 429, retryAfterSeconds: 7 });
   expect(await client.get('/api/v1/namespaces')).toMatchObject({ code: 200 });
@@ -35,7 +35,7 @@ test('faults: a status, once, with Retry-After', async () => {
   expect(await client.get(path)).toMatchObject({ code: 200 });
 });
 
-test('faults: a broken connection before and after the work', async () => {
+test('faults: breaks the connection before or after the request is carried out', async () => {
   const { api, client } = await start();
   api.faults.add({ match: { verb: 'create' }, action: 'reset' });
   await expect(client.post(path, configMap('a'))).rejects.toThrow();
@@ -45,7 +45,7 @@ test('faults: a broken connection before and after the work', async () => {
   expect(api.objects.find(reference)).toBeDefined();
 });
 
-test('faults: latency, by user agent, until it is disarmed', async () => {
+test('faults: delays the requests of a user agent until the fault is disarmed', async () => {
   const { api, client } = await start();
   const slow = { userAgent: 'slow/1' };
   const disarm = api.faults.add({ match: { userAgent: /^slow/ }, action: 'latency', ms: 100, times: 99 });
@@ -54,14 +54,14 @@ test('faults: latency, by user agent, until it is disarmed', async () => {
   expect(performance.now() - begun).toBeGreaterThan(95);
   disarm();
 
-  // Longer than the test may take: only who is not held up gets an answer.
+  // Longer than the test may take: only requests without delay are answered.
   const disarmForever = api.faults.add({ match: { userAgent: /^slow/ }, action: 'latency', ms: 3_600_000, times: 99 });
   expect(await client.get(path, { userAgent: 'fast/1' })).toMatchObject({ code: 200 });
   disarmForever();
   expect(await client.get(path, slow)).toMatchObject({ code: 200 });
 });
 
-test('faults: a request that hangs is carried out or not', async () => {
+test('faults: never answers, with or without carrying the request out', async () => {
   const { api, client } = await start();
   api.faults.add({ match: { verb: 'create' }, action: 'hang', after: true });
   void client.post(path, configMap('a')).catch(() => {});
@@ -69,7 +69,7 @@ test('faults: a request that hangs is carried out or not', async () => {
   expect(api.requestsLike({ verb: 'create' })).toMatchObject([{ status: 0 }]);
 });
 
-test('watches can be closed, silenced, and told that they are too old', async () => {
+test('closes watches, silences them, and expires them', async () => {
   const { api, client } = await start();
   using closed = client.watch(path);
   using expired = client.watch(path);
@@ -85,7 +85,7 @@ test('watches can be closed, silenced, and told that they are too old', async ()
   await expect(silent.next()).rejects.toThrow('no event');
 }, 10_000);
 
-test('after a compaction old watches and continue tokens are gone', async () => {
+test('answers old watches and continue tokens with 410 after a compaction', async () => {
   const { api, client } = await start();
   for (const name of ['a', 'b', 'c']) api.objects.create({ ...reference, metadata: { name } });
   const { metadata } = (await client.get(path, { query: { limit: '1' } })).body;
@@ -95,12 +95,12 @@ test('after a compaction old watches and continue tokens are gone', async () => 
   expect(await watch.next()).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
   const gone = await client.get(path, { query: { limit: '1', continue: metadata.continue } });
   expect(gone).toMatchObject({ code: 410, body: { reason: 'Expired' } });
-  // The token in the refusal goes on with the present.
+  // The token in the answer continues with the current state.
   const next = await client.get(path, { query: { continue: gone.body.metadata.continue } });
   expect(next.body.items).toHaveLength(3);
 });
 
-test('the world stops between two requests', async () => {
+test('awaits onRequest before it carries a request out', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -116,7 +116,7 @@ test('the world stops between two requests', async () => {
   ]);
 });
 
-test('with its controller a deleted namespace is emptied and goes', async () => {
+test('empties and removes a deleted namespace with the namespace controller', async () => {
   const { api, client } = await start({ namespaceController: true });
   api.objects.ensureNamespace('n');
   const inside = (name: string, finalizers: string[]) =>
@@ -135,7 +135,7 @@ test('with its controller a deleted namespace is emptied and goes', async () => 
   await expect.poll(() => api.objects.find(namespace)).toBeUndefined();
 });
 
-test('objects without HTTP obey the same rules', async () => {
+test('applies the same rules to objects without HTTP', async () => {
   const { api } = await start({
     objects: [crd('example.com', 'Thing', { status: true, scope: 'Namespaced' })] as never,
   });
@@ -156,7 +156,7 @@ test('objects without HTTP obey the same rules', async () => {
   expect(api.objects.delete(thing)).toBe(false);
 });
 
-test('a token of a ServiceAccount logs in', async () => {
+test('accepts the token of a ServiceAccount', async () => {
   const { api, client } = await start({ authorization: 'RBAC' });
   api.objects.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } });
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } };
@@ -165,7 +165,7 @@ test('a token of a ServiceAccount logs in', async () => {
   expect(refused.body.message).toContain('User "system:serviceaccount:default:sa" cannot list');
 });
 
-test('10,000 Extensions with 40,000 ManagedResources are made, listed and paged', async () => {
+test('creates, lists and pages 10,000 Extensions with 40,000 ManagedResources', async () => {
   const { api, client } = await start({
     objects: ['Big', 'Small'].map((kind) => crd('example.com', kind, { status: true, scope: 'Namespaced' })) as never,
   });

@@ -22,17 +22,17 @@ export { useClock } from './time.ts';
 export interface KubeApiOptions {
   /** Users by their bearer tokens. @default one administrator, whose token is `KubeApi.token` */
   tokens?: Readonly<Record<string, { name: string; groups?: readonly string[] }>>;
-  /** `RBAC`: roles and bindings decide; else every known token may do everything. @default 'AlwaysAllow' */
+  /** `RBAC`: roles and bindings decide; otherwise every known token may do everything. @default 'AlwaysAllow' */
   authorization?: 'AlwaysAllow' | 'RBAC';
-  /** Empty namespaces that are deleted, and let them go. @default false, as an API server alone */
+  /** Empties and removes namespaces that are being deleted. @default false: an API server alone does not */
   namespaceController?: boolean;
   /** @default 60,000, as the real one */
   bookmarkIntervalMs?: number;
-  /** CRDs (or anything else) that are there from the start. */
+  /** Objects that exist from the start, for example CRDs. */
   objects?: readonly JsonObject[];
-  /** @default any free one */
+  /** @default any free port */
   port?: number;
-  /** Awaited before each request is carried out: lets a test stop the world between two of them. */
+  /** Awaited before each request is carried out: a test can change objects between two requests. */
   onRequest?: (request: RequestSummary) => void | Promise<void>;
 }
 
@@ -41,31 +41,31 @@ export interface KubeApi extends AsyncDisposable {
   url: string;
   /** PEM of the authority that signed the server's certificate. */
   ca: string;
-  /** The administrator's. */
+  /** The administrator's token. */
   token: string;
-  /** For kubectl and client-node; default: the administrator's. */
+  /** Returns a kubeconfig for kubectl and client-node; default: the administrator's. */
   kubeconfig(token?: string): string;
-  /** Objects without HTTP: for the set-up and the assertions of tests. */
+  /** Access to the objects without HTTP, for the set-up and the assertions of tests. */
   objects: Objects;
   faults: Faults;
   /** Every request since the start or the last clear. */
   requests: LoggedRequest[];
-  /** Requests that match. */
+  /** Returns the matching requests. */
   requestsLike(match: RequestMatch): LoggedRequest[];
   /** Adds a user. */
   addToken(token: string, user: { name: string; groups?: readonly string[] }): void;
-  /** Open watches, all or those of one resource. */
+  /** Returns the open watches, all or those of one resource. */
   watches(plural?: string): OpenWatch[];
-  /** Forgets history: watches and continue tokens from before are answered 410. */
+  /** Forgets history: answers older watches and continue tokens with 410. */
   compact(): void;
   /**
-   * Remembers all objects as they are.
-   * @returns what brings them back, as often as it is called; watches hear nothing of it
+   * Remembers all objects.
+   * @returns a function that restores them, any number of times, without events for watches
    */
   checkpoint(): () => void;
-  /** Moves on with every change of anything. */
+  /** Increases with every change of any object. */
   revision(): number;
-  /** Breaks every connection now. */
+  /** Breaks all connections. */
   breakConnections(): void;
   /** Answers a request without the server: for clients in this process that do not open connections. */
   listener: RequestListener;
@@ -85,7 +85,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   startCrdController(registry);
   for (const object of bootstrapObjects) objects.create(object);
   for (const object of options.objects ?? []) objects.create(object as ApiObject);
-  // As on a real server, history begins when it is up.
+  // As on a real server, history begins when the server has started.
   for (const { store } of registry.all()) store.compact();
   const stopController = options.namespaceController ? startNamespaceController(registry) : () => {};
 
@@ -99,7 +99,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const { cert, key } = loopbackCertificate();
   const listener: RequestListener = (request, response) => void handler.handle(request, response);
   const server = createServer({ cert, key }, listener);
-  // A harness may hold a request for as long as it likes.
+  // A test may hold a request without a time limit.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {

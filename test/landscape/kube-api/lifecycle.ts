@@ -5,13 +5,13 @@ import type { Registry } from './registry.ts';
 
 const immortal = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Nothing is created of a kind that goes away. */
+/** Rejects new objects of a CRD that is being deleted. */
 export function checkServed(definition: Definition, name: string): void {
   if (!definition.terminating) return;
   throw forbidden(definition, name, 'create not allowed while custom resource definition is terminating');
 }
 
-/** Objects are created only in namespaces that exist and stay. */
+/** Rejects new objects in namespaces that do not exist or are being deleted. */
 export function checkNamespaceOpen(registry: Registry, definition: Definition, namespace: string, name: string): void {
   const namespaces = registry.get('', 'v1', 'namespaces');
   const found = namespaces.store.get(namespace);
@@ -31,7 +31,7 @@ export function checkNamespaceOpen(registry: Registry, definition: Definition, n
   );
 }
 
-/** Some namespaces cannot be deleted. */
+/** Rejects the deletion of some namespaces. */
 export function checkMortal(definition: Definition, name: string): void {
   if (definition.custom || definition.plural !== 'namespaces' || !immortal.has(name)) return;
   throw forbidden(definition, name, 'this namespace may not be deleted');

@@ -11,7 +11,7 @@ const subdomainText =
 const labelText =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-/** What is wrong with name, labels and annotations. */
+/** Validates name, labels and annotations. */
 export function metadataErrors(group: string, plural: string, metadata: Meta): FieldError[] {
   const errors: FieldError[] = [];
   const { name } = metadata;
@@ -53,7 +53,7 @@ function isQualifiedName(key: string): boolean {
   return parts.length === 1 || subdomain.test(parts[0] ?? '');
 }
 
-/** Keys of Secrets and ConfigMaps. */
+/** Validates keys of Secrets and ConfigMaps. */
 export function dataKeyErrors(object: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['data', 'binaryData']) {
@@ -76,7 +76,7 @@ export function dataKeyErrors(object: JsonObject): FieldError[] {
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The name that `generateName` yields. */
+/** Returns a name for `generateName`. */
 export function generatedName(prefix: string): string {
   let suffix = '';
   for (let index = 0; index < 5; index++) suffix += alphabet[Math.floor(Math.random() * alphabet.length)];

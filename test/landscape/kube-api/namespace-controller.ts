@@ -2,7 +2,7 @@ import { type ApiObject, asArray, asObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
 import { now } from './time.ts';
 
-/** Empties namespaces that are being deleted and lets them go, as kube-controller-manager does. */
+/** Empties and removes namespaces that are being deleted, as kube-controller-manager does. */
 export function startNamespaceController(registry: Registry): () => void {
   const namespaces = registry.get('', 'v1', 'namespaces').store;
   const timers = new Set<NodeJS.Timeout>();
@@ -36,7 +36,7 @@ export function startNamespaceController(registry: Registry): () => void {
   };
 }
 
-/** Deletes what can be deleted. @returns how many objects are left */
+/** Deletes the objects in a namespace. @returns how many objects are left */
 function deleteContents(registry: Registry, namespace: string): number {
   let left = 0;
   const stores = new Set(

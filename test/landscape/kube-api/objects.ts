@@ -7,7 +7,7 @@ import type { Registry } from './registry.ts';
 import type { StoreEvent } from './store.ts';
 import { create, patch, update } from './writes.ts';
 
-/** Names an object: any object of the API does, also one of the product's types. */
+/** Names an object: any object of the API will do. */
 export interface ObjectReference {
   apiVersion: string;
   kind: string;
@@ -15,8 +15,8 @@ export interface ObjectReference {
 }
 
 /**
- * The objects of an embedded API server without HTTP, through the same rules as with it. Objects are immutable:
- * what is returned must not be changed.
+ * Access to the objects of an embedded API server without HTTP, under the same rules as with it. Callers must not change
+ * the objects that it returns.
  */
 export class Objects {
   readonly #registry: Registry;
@@ -30,7 +30,7 @@ export class Objects {
     return definition.store.get(keyOf(definition, namespace, name));
   }
 
-  /** @throws Error when it is not there */
+  /** @throws Error when it does not exist */
   get(reference: ObjectReference): ApiObject {
     const found = this.find(reference);
     if (found !== undefined) return found;
@@ -40,7 +40,7 @@ export class Objects {
     );
   }
 
-  /** Every object of a kind, or of a kind in a namespace, in the order of lists. */
+  /** Returns all objects of a kind, or those in a namespace, in the order of lists. */
   list(apiVersion: string, kind: string, namespace?: string): ApiObject[] {
     const { definition } = this.#call({ apiVersion, kind, metadata: { name: '' } });
     const prefix = namespace === undefined ? '' : `${namespace}/`;
@@ -62,7 +62,7 @@ export class Objects {
     return update({ ...this.#call(object), body: object as unknown as ApiObject }).body as ApiObject;
   }
 
-  /** Server-side apply with force. */
+  /** Applies on the server, with force. */
   apply(object: ObjectReference, manager = 'test'): ApiObject {
     const query = new URLSearchParams({ fieldManager: manager, force: 'true' });
     const contentType = 'application/apply-patch+yaml';
@@ -70,12 +70,12 @@ export class Objects {
     return patch(this.#registry, { ...this.#call(object), query, contentType, body }).body as ApiObject;
   }
 
-  /** JSON merge patch. */
+  /** Applies a JSON merge patch. */
   patch(reference: ObjectReference, change: object): ApiObject {
     return this.#patch(reference, change, '');
   }
 
-  /** JSON merge patch of the status; `change` is the patch of `.status`. */
+  /** Applies a JSON merge patch to the status; `change` is the patch of `.status`. */
   patchStatus(reference: ObjectReference, change: object): ApiObject {
     return this.#patch(reference, { status: change }, 'status');
   }
@@ -93,13 +93,13 @@ export class Objects {
     return true;
   }
 
-  /** Removes an object whatever holds it. */
+  /** Removes an object with or without finalizers. */
   purge(reference: ObjectReference): void {
     const { definition, namespace, name } = this.#call(reference);
     definition.store.remove(keyOf(definition, namespace, name));
   }
 
-  /** Calls for every change of a kind from now on, at once. @returns what ends it */
+  /** Calls back synchronously for every change of a kind from now on. @returns a function that stops it */
   onChange(apiVersion: string, kind: string, listener: (event: StoreEvent) => void): () => void {
     return this.#call({ apiVersion, kind, metadata: { name: '' } }).definition.store.subscribe(listener);
   }

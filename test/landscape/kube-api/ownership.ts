@@ -6,7 +6,7 @@ import { type ApiObject, type JsonObject, withKey } from './json.ts';
 import { emptyValue } from './schema.ts';
 import { now } from './time.ts';
 
-/** Who a write is by. */
+/** The author of a write. */
 export function writerOf(call: Call): Writer {
   return { manager: managerOf(call), apiVersion: apiVersionOf(call.definition), subresource: call.subresource };
 }
@@ -16,27 +16,27 @@ const statusOnly = fromFieldsV1({ 'f:status': {} });
 const statusAndSpec = fromFieldsV1({ 'f:status': {}, 'f:spec': {} });
 const allButStatus = fromFieldsV1({ 'f:metadata': {}, 'f:spec': {} });
 
-/** What this endpoint never changes, so that nobody owns it through it. */
+/** Fields that this endpoint never changes, and that no manager can own through it. */
 export function resetFields({ definition, subresource }: Call): FieldSet | undefined {
   if (subresource === 'status') return definition.custom ? allButStatus : specOnly;
-  // A namespace's finalizers are the server's doing.
+  // The server sets a namespace's finalizers.
   if (definition.plural === 'namespaces' && !definition.custom) return statusAndSpec;
   return definition.status ? statusOnly : undefined;
 }
 
-/** Without what field ownership does not look at. */
+/** Returns the object without fields that field ownership ignores. */
 export function bare(object: ApiObject): JsonObject {
   return { ...object, metadata: withKey(object.metadata, 'managedFields', undefined) };
 }
 
-/** What an object is before its creation. */
+/** Returns the state before creation. */
 export function emptyObject({ definition }: Call): ApiObject {
   const { kind } = definition;
   const empty = definition.custom ? {} : emptyValue(definition.schema);
   return { ...empty, apiVersion: apiVersionOf(definition), kind, metadata: { name: '' } };
 }
 
-/** What an update, or a creation, does to ownership. */
+/** Returns the managers after an update or a creation. */
 export function trackUpdate(call: Call, live: ApiObject, object: ApiObject, managers: Managers): Managers {
   return own(managers, writerOf(call), call.definition.schema, {
     old: bare(live),
@@ -46,14 +46,14 @@ export function trackUpdate(call: Call, live: ApiObject, object: ApiObject, mana
   });
 }
 
-/** Managers as the writer sent them (that is allowed), else the live ones. */
+/** Returns the managers that the writer sent (that is allowed), else the live ones. */
 export function sentManagers(live: ApiObject, next: ApiObject): Managers {
   const sent = next.metadata.managedFields;
   if (Array.isArray(sent) && sent.length > 0) return decodeManagers(sent);
   return decodeManagers(live.metadata.managedFields);
 }
 
-/** Managers of the live object; one that has none is taken to be its updaters' as a whole. */
+/** Returns the managers of the live object; an object without any belongs to its updaters as a whole. */
 export function managersBefore(call: Call, live: ApiObject | undefined): Managers {
   const managers = decodeManagers(live?.metadata.managedFields);
   if (live === undefined || managers.size > 0) return managers;
@@ -65,13 +65,13 @@ export function managersBefore(call: Call, live: ApiObject | undefined): Manager
   });
 }
 
-/** The object with its managers written down. */
+/** Returns the object with its managers. */
 export function withManagers(object: ApiObject, managers: Managers): ApiObject {
   const encoded = encodeManagers(managers);
   return { ...object, metadata: withKey(object.metadata, 'managedFields', encoded.length === 0 ? undefined : encoded) };
 }
 
-/** An object as far as a write can change it: the times of ownership do not count. */
+/** Returns the object without the times of its managers, for comparison. */
 export function comparable(object: ApiObject): JsonObject {
   const managers = [...decodeManagers(object.metadata.managedFields)].map(([id, { fields }]) => [
     id,

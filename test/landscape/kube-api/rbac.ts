@@ -2,7 +2,7 @@ import type { User } from './call.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
 import type { Registry } from './registry.ts';
 
-/** What somebody wants to do to a resource. */
+/** A request to a resource, for authorization. */
 export interface Attributes {
   verb: string;
   group: string;

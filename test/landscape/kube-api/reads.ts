@@ -37,7 +37,7 @@ interface Continuation {
   start: string;
 }
 
-/** A page of a list, consistent with the first page over all of its pages. */
+/** Returns a page of a list, consistent with the first page. */
 export function list(call: Call): Page {
   const { definition, query } = call;
   const { store } = definition;
@@ -51,7 +51,7 @@ export function list(call: Call): Page {
   if (asked !== undefined && asked > store.revision) throw tooLarge(asked, store.revision);
   const continued = token === '' ? undefined : continuation(token);
   const pinned = continued === undefined ? (exact ? asked : undefined) : continued.rv;
-  // A token that was handed out with a 410 goes on with the present.
+  // A token from a 410 answer continues with the current state.
   const revision = pinned === undefined || pinned < 0 ? store.revision : pinned;
   if (!store.remembers(revision)) {
     if (continued === undefined) throw expired('The provided resource version is too old.');
@@ -105,7 +105,7 @@ function continuation(token: string): Continuation {
   }
 }
 
-/** A resourceVersion of a query; undefined when there is none. */
+/** Returns the resourceVersion of a query; undefined when there is none. */
 export function revisionOf(text: string): number | undefined {
   if (text === '') return undefined;
   const revision = Number(text);

@@ -5,7 +5,7 @@ import { type ApiObject, asObject, asString } from './json.ts';
 import { builtInSchema } from './schema.ts';
 import { Clock, ResourceStore } from './store.ts';
 
-/** The resources that are served, and their stores. */
+/** The served resources and their stores. */
 export class Registry {
   readonly clock = new Clock();
   readonly #definitions = new Map<string, Definition>();
@@ -38,14 +38,14 @@ export class Registry {
     return this.#definitions.get(id(group, version, plural));
   }
 
-  /** @throws Error when nothing of that name is served */
+  /** @throws Error when no resource of that name is served */
   get(group: string, version: string, plural: string): Definition {
     const definition = this.find(group, version, plural);
     if (definition === undefined) throw new Error(`${id(group, version, plural)} is not served`);
     return definition;
   }
 
-  /** The newest served version of a resource. */
+  /** Returns the newest served version of a resource. */
   any(group: string, plural: string): Definition | undefined {
     return [...this.#definitions.values()].find((known) => known.group === group && known.plural === plural);
   }
@@ -68,7 +68,7 @@ export class Registry {
     return store;
   }
 
-  /** As `ResourceStore.checkpoint`, for everything that is served. */
+  /** As `ResourceStore.checkpoint`, for all served resources. */
   checkpoint(): () => void {
     const definitions = [...this.#definitions];
     const custom = [...this.#custom];

@@ -1,15 +1,15 @@
 import { apiVersionOf, type Definition } from './definition.ts';
 import type { ApiObject, JsonObject } from './json.ts';
 
-/** How objects are shown: whole, or metadata only. */
+/** How objects are returned: whole, or metadata only. */
 export type Form = 'object' | 'metadata';
 
-/** The form that an Accept header asks for; others (tables) are declined by sending whole objects. */
+/** Returns the form for an Accept header; other forms (tables) yield whole objects. */
 export function formOf(accept: string): Form {
   return /as=PartialObjectMetadata(List)?\b/.test(accept) ? 'metadata' : 'object';
 }
 
-/** An object in the version and form of the request. */
+/** Returns an object in the version and form of the request. */
 export function render(definition: Definition, object: ApiObject, form: Form): ApiObject {
   if (form === 'metadata') {
     return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
@@ -18,7 +18,7 @@ export function render(definition: Definition, object: ApiObject, form: Form): A
   return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
 }
 
-/** A list; items of built-in types do not repeat the kind. */
+/** Returns a list; items of built-in types do not repeat the kind. */
 export function renderList(definition: Definition, items: ApiObject[], metadata: JsonObject, form: Form): JsonObject {
   if (form === 'metadata') {
     return {
@@ -33,7 +33,7 @@ export function renderList(definition: Definition, items: ApiObject[], metadata:
     const { apiVersion: _, kind: __, ...rest } = item;
     return rest;
   };
-  // Lists of custom resources always say whether they go on.
+  // Lists of custom resources always say whether more pages follow.
   const shown = definition.custom ? { continue: '', ...metadata } : metadata;
   return { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata: shown, items: items.map(show) };
 }

@@ -1,4 +1,4 @@
-/** What a path of the API means. */
+/** The parts of a path of the API. */
 export interface RequestInfo {
   group: string;
   version: string;
@@ -10,7 +10,7 @@ export interface RequestInfo {
   watch: boolean;
 }
 
-/** Takes a path of `/api` or `/apis` apart; undefined when it is no resource's. */
+/** Parses a path below `/api` or `/apis`; returns undefined when it is not the path of a resource. */
 export function requestInfo(path: string): RequestInfo | undefined {
   const parts = path.split('/').slice(1).map(decodeURIComponent);
   if (parts.at(-1) === '') parts.pop();
@@ -29,7 +29,7 @@ export function requestInfo(path: string): RequestInfo | undefined {
   return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '', watch };
 }
 
-/** The verb that authorization knows a request by. */
+/** Returns the verb of a request for authorization. */
 export function verbOf(method: string, info: RequestInfo, query: URLSearchParams): string {
   switch (method) {
     case 'POST':
@@ -46,7 +46,7 @@ export function verbOf(method: string, info: RequestInfo, query: URLSearchParams
   }
 }
 
-/** The name that authorization sees: a list, a watch or a deletion of many may name one object in its field selector. */
+/** Returns the name for authorization: a list, watch or deletion of many may name one object in its field selector. */
 export function nameAsked({ name }: RequestInfo, query: URLSearchParams): string {
   if (name !== '') return name;
   return /(?:^|,)metadata\.name==?([^=,]+)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';

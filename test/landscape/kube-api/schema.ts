@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, JsonObject } from './json.ts';
 
-/** The part of OpenAPI v3 that CRDs may use, and that built-in types are described with. References are resolved. */
+/** The part of OpenAPI v3 that CRDs and the descriptions of built-in types use. References are resolved. */
 export interface Schema {
   type?: string;
   format?: string;
@@ -55,7 +55,7 @@ function load(): Loaded {
   const [first = '{}', ...rest] = lines;
   const schemas: Record<string, Schema> = Object.fromEntries(rest.map((line) => JSON.parse(line)));
   for (const schema of Object.values(schemas)) resolve(schema, schemas);
-  // An object without declared fields may hold anything.
+  // An object without declared fields may have any fields.
   for (const schema of Object.values(schemas)) {
     if (schema.properties === undefined && schema.additionalProperties === undefined) {
       schema['x-kubernetes-preserve-unknown-fields'] = true;
@@ -64,7 +64,7 @@ function load(): Loaded {
   return { kinds: JSON.parse(first), schemas };
 }
 
-/** Replaces references by what they mean; recursive types become cycles in memory. */
+/** Replaces references by their targets; recursive types become cycles in memory. */
 function resolve(schema: Schema, schemas: Record<string, Schema>): void {
   const target = (child: Schema): Schema => {
     const { $ref, ...beside } = child as Schema & { $ref?: string };
@@ -82,7 +82,7 @@ function resolve(schema: Schema, schemas: Record<string, Schema>): void {
   if (typeof additionalProperties === 'object') schema.additionalProperties = target(additionalProperties);
 }
 
-/** The schema of a built-in kind. */
+/** Returns the schema of a built-in kind. */
 export function builtInSchema(group: string, version: string, kind: string): Schema {
   loaded ??= load();
   const schema = loaded.schemas[loaded.kinds[`${group}/${version}/${kind}`] ?? ''];
@@ -95,7 +95,7 @@ function builtInType(name: string): Schema {
   return loaded.schemas[name] ?? {};
 }
 
-/** What an object of a built-in kind is before anybody sets a field: its empty structs. */
+/** Returns an empty object of a built-in kind: its empty structs. */
 export function emptyValue(schema: Schema): JsonObject {
   const result: JsonObject = {};
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
@@ -105,12 +105,12 @@ export function emptyValue(schema: Schema): JsonObject {
   return result;
 }
 
-/** A value is there even when nobody sets one. */
+/** Returns whether the field always has a value. */
 function isStruct(schema: Schema): boolean {
   return schema.default !== undefined && schema.properties !== undefined;
 }
 
-/** The value with the empty structs that Go writes out. */
+/** Returns the value with the empty structs that Go writes. */
 export function withStructs(schema: Schema | undefined, value: Json): Json {
   if (schema === undefined) return value;
   if (Array.isArray(value)) return value.map((item) => withStructs(schema.items, item));
@@ -125,7 +125,7 @@ export function withStructs(schema: Schema | undefined, value: Json): Json {
   return result;
 }
 
-/** The schema of a custom resource: the CRD's own with the fields that every object has. */
+/** Returns the schema of a custom resource: that of the CRD with the fields that every object has. */
 export function customSchema(declared: JsonObject | undefined): Schema {
   const schema = (declared ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }) as unknown as Schema;
   return {
@@ -141,7 +141,7 @@ export function customSchema(declared: JsonObject | undefined): Schema {
 
 const withRules = new WeakMap<Schema, boolean>();
 
-/** Whether a schema has CEL rules anywhere. */
+/** Returns whether a schema has CEL rules anywhere. */
 export function hasRules(schema: Schema): boolean {
   let known = withRules.get(schema);
   if (known === undefined) {
@@ -153,7 +153,7 @@ export function hasRules(schema: Schema): boolean {
   return known;
 }
 
-/** The schema of a field of an object; undefined for what nothing is known of. */
+/** Returns the schema of a field of an object; undefined for unknown fields. */
 export function childSchema(schema: Schema | undefined, key: string): Schema | undefined {
   const named = schema?.properties?.[key];
   if (named !== undefined) return named;

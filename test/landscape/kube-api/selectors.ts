@@ -6,7 +6,7 @@ export type Matcher = (object: ApiObject) => boolean;
 /** Matches everything. */
 export const everything: Matcher = () => true;
 
-/** A label selector: equality and sets. */
+/** Parses a label selector: equality and sets. */
 export function labelMatcher(selector: string): Matcher {
   if (selector.trim() === '') return everything;
   const requirements = splitOutsideParentheses(selector).map(requirement);
@@ -65,7 +65,7 @@ const selectable: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A field selector, for example `metadata.name=a`. */
+/** Parses a field selector, for example `metadata.name=a`. */
 export function fieldMatcher(selector: string, plural: string, custom: boolean): Matcher {
   if (selector.trim() === '') return everything;
   const terms = selector.split(',').map((term) => {
@@ -92,7 +92,7 @@ function text(object: ApiObject, path: readonly string[]): string {
   return value === undefined || value === null ? '' : String(value);
 }
 
-/** The name that a field selector pins, so that a single object need not be searched. */
+/** Returns the name that a field selector requires: it saves the search for a single object. */
 export function selectedName(selector: string): string | undefined {
   return /(?:^|,)metadata\.name==?([^,]*)/.exec(selector)?.[1];
 }

@@ -10,7 +10,7 @@ import { bare, emptyObject, managersBefore, resetFields, writerOf } from './owne
 import type { Registry } from './registry.ts';
 import { now } from './time.ts';
 
-/** PATCH with `application/apply-patch+yaml`. */
+/** Handles PATCH with `application/apply-patch+yaml`. */
 export function apply(registry: Registry, call: Call): Answer {
   const { definition, query } = call;
   if (!query.get('fieldManager')) {

@@ -15,7 +15,7 @@ import { type OpenWatch, watch } from './watch.ts';
 
 /** A request in the log. */
 export interface LoggedRequest extends RequestSummary {
-  /** 0 while, or because, it has no answer. */
+  /** 0 until it is answered. */
   status: number;
 }
 
@@ -41,7 +41,7 @@ export class Handler {
 
   /** Never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // By this a client tells an API server's "404 page not found" from that of anything in between.
+    // With this header a client distinguishes an API server's "404 page not found" from that of a proxy.
     response.setHeader('audit-id', randomUUID());
     const url = new URL(request.url ?? '/', 'https://localhost');
     const info = requestInfo(url.pathname);
@@ -77,7 +77,7 @@ export class Handler {
     return scheme === 'Bearer' ? this.#options.users.get(token) : undefined;
   }
 
-  /** @returns true when the fault leaves nothing to do */
+  /** @returns true when the request needs no further work */
   async #before(fault: Fault | undefined, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     if (fault === undefined) return false;
     if (fault.action === 'latency') {
@@ -166,7 +166,7 @@ export class Handler {
     if (!this.#options.rbac) return;
     const { group, plural, subresource, version } = info;
     const resource = subresource === '' ? plural : `${plural}/${subresource}`;
-    // Requests to a namespace itself are made within it.
+    // A request to a namespace counts as one within it.
     const namespace = group === '' && plural === 'namespaces' ? name : info.namespace;
     const attributes: Attributes = { verb, group, resource, namespace, name };
     if (isAllowed(this.#options.registry, user, attributes)) return;
@@ -174,7 +174,7 @@ export class Handler {
     throw forbidden({ group, plural: resource, kind }, info.name, forbiddenText(user, attributes));
   }
 
-  /** What is served besides resources. */
+  /** Answers paths other than those of resources. */
   #informational(path: string, host: string): JsonObject | string | undefined {
     const { registry } = this.#options;
     const parts = path.split('/').filter((part) => part !== '');

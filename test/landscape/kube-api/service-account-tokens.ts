@@ -3,7 +3,7 @@ import type { Answer, Call, User } from './call.ts';
 import { asObject, type Json } from './json.ts';
 import { getObject } from './reads.ts';
 
-/** POST of `serviceaccounts/<name>/token`: a token that this server accepts from now on. */
+/** Handles POST of `serviceaccounts/<name>/token`: returns a token that this server accepts from now on. */
 export function createToken(call: Call, users: Map<string, User>): Answer {
   const account = getObject(call);
   const { namespace = '', name } = account.metadata;

@@ -10,10 +10,10 @@ export interface StoreEvent {
   previous: ApiObject | undefined;
 }
 
-/** Events that are kept per resource: how far a watch or a paged list can look back. */
+/** Number of events per resource: how far back a watch or a paged list can begin. */
 const historyLimit = 20_000;
 
-/** The revision that all resources of one API server share, as with etcd. */
+/** The revision counter of all resources of one API server, as in etcd. */
 export class Clock {
   revision = 1;
 }
@@ -29,7 +29,7 @@ export class ResourceStore {
   readonly #keys: string[] = [];
   #history: StoreEvent[] = [];
   readonly #subscribers = new Set<(event: StoreEvent) => void>();
-  /** Everything up to here is forgotten. */
+  /** History up to this revision is forgotten. */
   #compacted = 0;
 
   constructor(clock: Clock) {
@@ -49,12 +49,12 @@ export class ResourceStore {
     return this.#objects.get(key);
   }
 
-  /** Every object, in no particular order. */
+  /** Returns all objects, unordered. */
   values(): Iterable<ApiObject> {
     return this.#objects.values();
   }
 
-  /** Stores the object under a new resourceVersion and tells the watches. */
+  /** Stores the object under a new resourceVersion and notifies the watches. */
   put(key: string, object: ApiObject): ApiObject {
     const previous = this.#objects.get(key);
     const revision = ++this.#clock.revision;
@@ -78,7 +78,7 @@ export class ResourceStore {
     return object;
   }
 
-  /** Objects whose key begins with the prefix, as they were at the revision, from a key on. */
+  /** Yields objects whose key has the prefix, as of the revision, after a key. */
   *range(prefix: string, after: string, revision: number): Generator<[key: string, object: ApiObject]> {
     const past = this.#changesSince(revision);
     const keys = past.size === 0 ? this.#keys : this.#keysWith(past);
@@ -91,12 +91,12 @@ export class ResourceStore {
     }
   }
 
-  /** Whether history reaches back to the revision. */
+  /** Returns whether history reaches back to the revision. */
   remembers(revision: number): boolean {
     return revision >= this.#compacted;
   }
 
-  /** Events after the revision. */
+  /** Returns the events after the revision. */
   since(revision: number): StoreEvent[] {
     return this.#history.slice(firstAfter(this.#history, revision));
   }
@@ -107,8 +107,8 @@ export class ResourceStore {
   }
 
   /**
-   * Remembers all objects as they are.
-   * @returns what brings them back and tells nobody; history is forgotten then
+   * Remembers all objects.
+   * @returns a function that restores them without notifying watches, and forgets history
    */
   checkpoint(): () => void {
     const objects = [...this.#objects];
@@ -121,7 +121,7 @@ export class ResourceStore {
     };
   }
 
-  /** Forgets history: older watches and continue tokens are answered 410. */
+  /** Forgets history: older watches and continue tokens are answered with 410. */
   compact(): void {
     this.#history = [];
     this.#compacted = this.#clock.revision;
@@ -141,7 +141,7 @@ export class ResourceStore {
     return firstAtLeast(this.#keys, key);
   }
 
-  /** What objects that changed after the revision were then; undefined: they did not exist. */
+  /** Returns earlier states of the objects that changed after the revision; undefined: they did not exist. */
   #changesSince(revision: number): Map<string, ApiObject | undefined> {
     const past = new Map<string, ApiObject | undefined>();
     if (revision >= this.#clock.revision) return past;

@@ -6,10 +6,10 @@ import { dataKeyErrors, metadataErrors } from './names.ts';
 import { podTemplateErrors } from './pod-template.ts';
 import { emptyValue } from './schema.ts';
 
-/** Resources that keep the status which they are created with. */
+/** Resources that keep the status they are created with. */
 const keepsStatus = new Set(['nodes']);
 
-/** The object as it is stored when it is new. */
+/** Returns a new object as it is stored. */
 export function prepareCreate(definition: Definition, object: ApiObject): ApiObject {
   let result = object;
   if (definition.status && !(keepsStatus.has(definition.plural) && !definition.custom)) {
@@ -31,7 +31,7 @@ export function prepareCreate(definition: Definition, object: ApiObject): ApiObj
   return { ...result, metadata };
 }
 
-/** The object as it is stored over an old one: what this endpoint may not change comes from the old one. */
+/** Returns a changed object as it is stored: fields that this endpoint cannot change come from the old one. */
 export function prepareUpdate(definition: Definition, subresource: string, old: ApiObject, next: ApiObject): ApiObject {
   let result = next;
   if (subresource === 'status') {
@@ -43,7 +43,7 @@ export function prepareUpdate(definition: Definition, subresource: string, old: 
     result = withKey(result, 'status', old.status);
   }
   if (definition.plural === 'namespaces' && !definition.custom) {
-    // Only the finalize endpoint lets go of a namespace.
+    // Only the finalize endpoint removes the finalizers of a namespace.
     const spec = subresource === 'finalize' ? asObject(next.spec) : { ...asObject(next.spec), ...asObject(old.spec) };
     result = { ...result, spec };
   }
@@ -53,18 +53,18 @@ export function prepareUpdate(definition: Definition, subresource: string, old: 
   return { ...result, metadata: { ...result.metadata, generation: bumped } };
 }
 
-/** Everything but metadata, and but the status where it has its own endpoint. */
+/** Returns the fields besides metadata, and without the status where it has an endpoint of its own. */
 function sameSpec(definition: Definition, old: ApiObject, next: ApiObject): boolean {
   const relevant = (object: ApiObject): JsonObject => {
     const { metadata: _, apiVersion: __, ...rest } = object;
-    // Annotations of a Deployment count, because its controller passes some of them on.
+    // A Deployment's annotations change the generation, because its controller copies some of them.
     const counted = definition.plural === 'deployments' && !definition.custom ? object.metadata.annotations : undefined;
     return { ...(definition.status ? withKey(rest, 'status', undefined) : rest), metadata: counted };
   };
   return equal(relevant(old), relevant(next));
 }
 
-/** What is wrong with an object beyond its schema. */
+/** Validates an object beyond its schema. */
 export function strategyErrors(definition: Definition, object: ApiObject, old?: ApiObject): FieldError[] {
   const errors = metadataErrors(definition.group, definition.plural, object.metadata);
   if (definition.custom) return errors;

@@ -1,11 +1,11 @@
 let clock = () => new Date();
 
-/** The present as the API writes it: whole seconds. */
+/** Returns the current time as the API writes it: in whole seconds. */
 export function now(): string {
   return `${clock().toISOString().slice(0, 19)}Z`;
 }
 
-/** All API servers of this process take the time from another clock. @returns what gives them back their own */
+/** Sets the clock of all API servers in this process. @returns a function that restores the former one */
 export function useClock(other: () => Date): () => void {
   const former = clock;
   clock = other;

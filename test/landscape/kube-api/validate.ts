@@ -6,7 +6,7 @@ const preserves = (schema: Schema) => schema['x-kubernetes-preserve-unknown-fiel
 const intOrString = (schema: Schema) =>
   schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string';
 
-/** The value without fields that the schema does not know; each is told to `onUnknown`. */
+/** Returns the value without fields that the schema does not have; calls `onUnknown` for each. */
 export function prune(schema: Schema, value: Json, onUnknown: (path: string) => void, path = ''): Json {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -43,7 +43,7 @@ export function prune(schema: Schema, value: Json, onUnknown: (path: string) => 
 const open: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
 const embeddedFields: Record<string, Schema> = { apiVersion: open, kind: open, metadata: open };
 
-/** The value with the defaults that the schema declares. */
+/** Returns the value with the defaults of the schema. */
 export function withDefaults(schema: Schema, value: Json): Json {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -61,7 +61,7 @@ export function withDefaults(schema: Schema, value: Json): Json {
   let result: JsonObject = value;
   for (const [key, child] of Object.entries(schema.properties ?? {})) {
     const current = result[key];
-    // A null where none may be counts as absent when there is a default.
+    // With a default, a null that is not allowed counts as absent.
     const missing = current === undefined || (current === null && child.nullable !== true);
     if (missing && child.default !== undefined) result = { ...result, [key]: child.default };
     const chosen = result[key];
@@ -79,7 +79,7 @@ export function withDefaults(schema: Schema, value: Json): Json {
   return result;
 }
 
-/** Nulls that the schema does not allow are dropped, as for every custom resource. */
+/** Drops nulls that the schema does not allow, as for every custom resource. */
 export function withoutNulls(schema: Schema, value: Json): Json {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -140,7 +140,7 @@ function pattern(text: string): RegExp {
   return known;
 }
 
-/** What is wrong with a value; `old` lets immutable fields be told. */
+/** Validates a value; `old` is needed for immutable fields. */
 export function schemaErrors(schema: Schema, value: Json, path: string, old?: Json): FieldError[] {
   const errors: FieldError[] = [];
   check(schema, value, path, old, errors);
@@ -224,7 +224,7 @@ function checkArray(schema: Schema, value: Json[], path: string, old: Json | und
   });
 }
 
-/** Items of list maps are compared with the old item of the same keys; others have no old value. */
+/** Finds the old item with the same keys in a list map; other lists have no old items. */
 function oldItem(schema: Schema, item: Json, old: Json | undefined): Json | undefined {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) return undefined;

@@ -10,9 +10,9 @@ import type { StoreEvent } from './store.ts';
 /** An open watch. */
 export interface OpenWatch {
   call: Call;
-  /** Ends the answer, as a server does that restarts. */
+  /** Ends the answer, as a restarting server does. */
   close(): void;
-  /** From now on nothing is sent, and the connection stays. */
+  /** Sends no more events, and keeps the connection. */
   silence(): void;
   /** Sends an ERROR event with 410 and ends. */
   expire(): void;
@@ -24,10 +24,10 @@ export interface WatchSettings {
   onClose(watch: OpenWatch): void;
 }
 
-/** Bookmarks come this long before a watch ends by its own time limit. */
+/** How long before the end of a watch its last bookmark is sent. */
 const lastBookmarkSeconds = 2;
 
-/** Answers a watch request; the answer goes on until the watch ends. */
+/** Answers a watch request until the watch ends. */
 export function watch(call: Call, response: ServerResponse, settings: WatchSettings): OpenWatch {
   const { definition, query, namespace } = call;
   const { store } = definition;
@@ -54,7 +54,7 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
     const was = event.previous !== undefined && passes(event.previous);
     if (is) send(was ? 'MODIFIED' : 'ADDED', show(event.object));
     else if (was && event.previous !== undefined) {
-      // An object that only ceases to match is shown as it was, at the revision of the change.
+      // An object that no longer matches is sent in its former state, at the revision of the change.
       const shown = event.type === 'DELETED' ? event.object : atRevision(event.previous, event.revision);
       send('DELETED', show(shown));
     }

@@ -10,14 +10,14 @@ import { strategicMergePatch } from './patch/strategic-merge-patch.ts';
 import type { Registry } from './registry.ts';
 import { apply } from './server-side-apply.ts';
 
-/** POST. */
+/** Handles POST. */
 export function create(registry: Registry, call: Call): Answer {
   const object = decode(call, call.body);
   checkNamespace(call, object);
   return { code: 201, body: store(registry, call, object, undefined) };
 }
 
-/** PUT. */
+/** Handles PUT. */
 export function update(call: Call): Answer {
   const object = decode(call, call.body);
   checkIdentity(call, object);
@@ -32,17 +32,17 @@ export function update(call: Call): Answer {
   return { code: 200, body: replace(call, live, object) };
 }
 
-/** PATCH in all its forms. */
+/** Handles PATCH of every type. */
 export function patch(registry: Registry, call: Call): Answer {
   const { definition } = call;
   if (call.contentType === 'application/apply-patch+yaml') return apply(registry, call);
   const stored = find(call);
   if (stored === undefined) throw notFound(definition, call.name);
-  // A patch is written against the version of its path.
+  // A patch refers to the API version of its path.
   const live = { ...stored, apiVersion: apiVersionOf(definition) };
   const patched = patchedBody(call, live);
   if (!isObject(patched) || !isObject(patched.metadata)) throw badRequest('the patch leaves no object');
-  // The patch says what it says relative to the live object; only what it sets itself can be a precondition.
+  // A patch is relative to the live object; only fields that it sets itself can be preconditions.
   const object = decode(call, patched);
   checkIdentity(call, object);
   checkUid(call, live, object);

@@ -30,7 +30,7 @@ export interface Application {
 }
 
 /**
- * Server-side apply: merges, removes what the same manager applied before and nobody else owns, and moves ownership.
+ * Applies on the server: merges, removes fields that only this manager applied before, and transfers ownership.
  * @returns the object and its managers; the live ones when nothing changed
  * @throws ApiError 409 when another manager owns a changed field and `force` is not set
  */
@@ -56,12 +56,12 @@ export function applyObject(application: Application): { object: JsonObject; man
   const result = lose(managers, taken, comparison, self);
   const kept = result.get(self);
   if (kept !== undefined && isEmpty(kept.fields)) result.delete(self);
-  // An application that changes nothing but ownership has no time of its own.
+  // An apply that changes only ownership does not update the time.
   else if (kept !== undefined && !isSame(comparison)) result.set(self, { ...kept, time: application.time });
   return { object, managers: result };
 }
 
-/** Removes what the manager applied last time and now does not, unless somebody else owns it. */
+/** Removes fields that the manager applied last time and no longer applies, unless another manager owns them. */
 function prune(schema: Schema | undefined, merged: JsonObject, managers: Managers, last: FieldSet): JsonObject {
   const named = (set: FieldSet) => withNamedParents(schema, set);
   const pruned = removeFields(schema, merged, named(last)) ?? {};
@@ -72,7 +72,7 @@ function prune(schema: Schema | undefined, merged: JsonObject, managers: Manager
   const notOwned = difference(all, union(named(fieldsOf(schema, pruned)), named(managed)));
   const withOwned = removeFields(schema, merged, notOwned) ?? {};
 
-  // What nobody owns and this manager did not apply stays.
+  // Fields without an owner that this manager did not apply stay.
   const dropped = intersection(difference(all, named(fieldsOf(schema, withOwned))), named(last));
   return (removeFields(schema, merged, dropped) ?? {}) as JsonObject;
 }

@@ -18,7 +18,7 @@ export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0;
 }
 
-/** The child node, made when it is missing. */
+/** Returns the child node; creates it when it is missing. */
 export function descend(set: FieldSet, element: string): FieldSet {
   let child = set.children.get(element);
   if (child === undefined) {
@@ -51,7 +51,7 @@ export const union = (one: FieldSet, other: FieldSet) => combine(one, other, (a,
 export const intersection = (one: FieldSet, other: FieldSet) => combine(one, other, (a, b) => a && b);
 export const difference = (one: FieldSet, other: FieldSet) => combine(one, other, (a, b) => a && !b);
 
-/** Without the paths of the other set and everything below them. */
+/** Removes the paths of the other set and everything below them. */
 export function withoutTrees(set: FieldSet, trees: FieldSet): FieldSet {
   const result: FieldSet = { member: set.member && !trees.member, children: new Map() };
   if (trees.member) return result;
@@ -72,13 +72,13 @@ export function sameSet(one: FieldSet, other: FieldSet): boolean {
   return true;
 }
 
-/** Every path of the set. */
+/** Yields every path of the set. */
 export function* paths(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
   if (set.member) yield prefix;
   for (const [element, child] of set.children) yield* paths(child, [...prefix, element]);
 }
 
-/** A path as conflicts name it: `.spec.containers[name="a"].image`. */
+/** Returns a path as conflicts name it: `.spec.containers[name="a"].image`. */
 export function pathText(path: readonly string[]): string {
   return path
     .map((element) => {
@@ -95,7 +95,7 @@ export function pathText(path: readonly string[]): string {
     .join('');
 }
 
-/** The set as `fieldsV1`. */
+/** Returns the set as `fieldsV1`. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const result: JsonObject = {};
   if (set.member && set.children.size > 0) result['.'] = {};
@@ -105,7 +105,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return result;
 }
 
-/** The set that `fieldsV1` describes. */
+/** Parses `fieldsV1`. */
 export function fromFieldsV1(fields: Json | undefined): FieldSet {
   const set = emptySet();
   if (!isObject(fields)) return set;

@@ -13,7 +13,7 @@ import {
 } from './field-set.ts';
 import { type Comparison, compare } from './walk.ts';
 
-/** Who owns which fields: one entry per manager, operation and subresource. */
+/** Field ownership: one entry per manager, operation and subresource. */
 export interface Manager {
   manager: string;
   operation: 'Apply' | 'Update';
@@ -26,20 +26,20 @@ export interface Manager {
 /** Managers by their identity. */
 export type Managers = Map<string, Manager>;
 
-/** What a write says of itself. */
+/** Manager, operation and subresource of a write. */
 export interface Writer {
   manager: string;
   apiVersion: string;
   subresource: string;
 }
 
-/** Appliers keep their identity over API versions, updaters do not. */
+/** Appliers keep their identity across API versions, updaters do not. */
 export function identity(writer: Writer, operation: 'Apply' | 'Update'): string {
   const version = operation === 'Apply' ? '' : writer.apiVersion;
   return `${operation}|${writer.manager}|${version}|${writer.subresource}`;
 }
 
-/** System metadata that nobody owns. */
+/** System metadata without an owner. */
 const unowned = fromFieldsV1({
   'f:apiVersion': {},
   'f:kind': {},
@@ -56,7 +56,7 @@ const unowned = fromFieldsV1({
   },
 });
 
-/** Without what nobody owns. */
+/** Removes fields that cannot have an owner. */
 export const strip = (fields: FieldSet) => difference(fields, unowned);
 
 export function decodeManagers(managedFields: Json | undefined): Managers {
@@ -77,7 +77,7 @@ export function decodeManagers(managedFields: Json | undefined): Managers {
   return managers;
 }
 
-/** As `metadata.managedFields`: appliers first, then the oldest. */
+/** Returns `metadata.managedFields`: appliers first, then by age. */
 export function encodeManagers(managers: Managers): JsonObject[] {
   const order = (one: Manager, other: Manager) =>
     compareText(one.operation, other.operation) ||
@@ -98,10 +98,10 @@ export function encodeManagers(managers: Managers): JsonObject[] {
 
 const compareText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Fields that a write cannot change (the status through the main resource, for example). */
+/** Fields that a write cannot change (for example the status through the main resource). */
 export type Ignored = FieldSet | undefined;
 
-/** The writer takes what it changed from everybody else. */
+/** Transfers changed fields from all other managers to the writer. */
 export function own(
   managers: Managers,
   writer: Writer,
@@ -127,7 +127,7 @@ export function ignore(fields: FieldSet, ignored: Ignored): FieldSet {
   return ignored === undefined ? fields : withoutTrees(fields, ignored);
 }
 
-/** What others own of the changed fields. */
+/** Returns the changed fields that other managers own. */
 export function conflicts(managers: Managers, self: string, comparison: Comparison): Map<Manager, FieldSet> {
   const changed = union(comparison.added, comparison.modified);
   const result = new Map<Manager, FieldSet>();
@@ -139,7 +139,7 @@ export function conflicts(managers: Managers, self: string, comparison: Comparis
   return result;
 }
 
-/** Every manager but the writer loses what changed and what is gone. */
+/** Removes changed and removed fields from all managers but the writer. */
 export function lose(
   managers: Managers,
   changed: FieldSet,

@@ -3,7 +3,7 @@ import { childSchema, type Schema } from '../schema.ts';
 import { type FieldSet, isEmpty } from './field-set.ts';
 import { isAtomicMap, itemElement, listKind } from './walk.ts';
 
-/** What applying `applied` onto `live` gives, before fields are removed. */
+/** Merges `applied` into `live`, before fields are removed. */
 export function merge(schema: Schema | undefined, live: Json | undefined, applied: Json | undefined): Json | undefined {
   if (applied === undefined) return live;
   if (live === undefined || live === null || applied === null) return applied;
@@ -22,7 +22,7 @@ export function merge(schema: Schema | undefined, live: Json | undefined, applie
   return applied;
 }
 
-/** Applied items in their order, with the items that only the live list has where they stood between them. */
+/** Returns the applied items in their order, with the other live items between them where they were. */
 function mergeLists(schema: Schema | undefined, live: Json[], applied: Json[]): Json[] {
   const wanted = new Map(applied.map((item) => [itemElement(schema, item), item]));
   const existing = new Map(live.map((item) => [itemElement(schema, item), item]));
@@ -47,7 +47,7 @@ function mergeLists(schema: Schema | undefined, live: Json[], applied: Json[]): 
   return result;
 }
 
-/** The value without the items of a set; what becomes empty by it is gone, too. */
+/** Returns the value without the fields of a set, and without parents that become empty. */
 export function removeFields(schema: Schema | undefined, value: Json, fields: FieldSet): Json | undefined {
   if (Array.isArray(value)) {
     if (value.length === 0) return value;
@@ -71,14 +71,14 @@ export function removeFields(schema: Schema | undefined, value: Json, fields: Fi
     const node = fields.children.get(`f:${key}`);
     if (node?.member) continue;
     const kept = node === undefined || isEmpty(node) ? child : removeFields(childSchema(schema, key), child, node);
-    // The API server keeps a field whose content is gone as null.
+    // The API server keeps a field as null when its content is removed.
     result[key] = kept === undefined ? null : kept;
     size++;
   }
   return size === 0 ? undefined : result;
 }
 
-/** The set with every declared parent of its paths, so that removing all of its fields removes the parent. */
+/** Returns the set with the declared parents of its paths: removing all fields then removes the parent. */
 export function withNamedParents(schema: Schema | undefined, set: FieldSet): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [element, child] of set.children) {

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import { type ApiObject, isObject, type Json } from '../json.ts';
 import { childSchema, type Schema } from '../schema.ts';
 
-/** Refuses an applied object with fields or types that its schema does not have, as field ownership needs both. */
+/** Rejects an applied object with fields or types that its schema does not have: field ownership needs both. */
 export function checkTyped(schema: Schema, object: ApiObject): void {
   const problems: string[] = [];
   walk(schema, object, '', problems);

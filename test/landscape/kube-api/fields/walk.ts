@@ -2,7 +2,7 @@ import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import { childSchema, type Schema } from '../schema.ts';
 import { descend, emptySet, type FieldSet, isEmpty } from './field-set.ts';
 
-/** How the items of a list are told apart; atomic lists are one value. */
+/** How items of a list are identified; an atomic list is one value. */
 export function listKind(schema: Schema | undefined): 'atomic' | 'set' | 'map' {
   const type = schema?.['x-kubernetes-list-type'];
   return type === 'set' || type === 'map' ? type : 'atomic';
@@ -12,7 +12,7 @@ export function isAtomicMap(schema: Schema | undefined): boolean {
   return schema?.['x-kubernetes-map-type'] === 'atomic';
 }
 
-/** The path element of a list item: its keys for a list map, its value for a set. */
+/** Returns the path element of a list item: its keys for a list map, its value for a set. */
 export function itemElement(schema: Schema | undefined, item: Json): string {
   if (listKind(schema) === 'set') return `v:${JSON.stringify(item)}`;
   const key: JsonObject = {};
@@ -29,7 +29,7 @@ export function itemElement(schema: Schema | undefined, item: Json): string {
 const isMember = (schema: Schema | undefined, key: string) => schema?.properties?.[key] === undefined;
 const isEmptyObject = (value: Json) => isObject(value) && Object.keys(value).length === 0;
 
-/** The fields that a value sets: what its applier owns. */
+/** Returns the fields that a value sets: its applier owns them. */
 export function fieldsOf(schema: Schema | undefined, value: Json): FieldSet {
   const set = emptySet();
   collect(schema, value, set);
@@ -62,7 +62,7 @@ function collect(schema: Schema | undefined, value: Json, set: FieldSet): void {
   } else set.member = true;
 }
 
-/** What changed from one object to another. */
+/** The difference between two objects. */
 export interface Comparison {
   added: FieldSet;
   modified: FieldSet;
@@ -96,7 +96,7 @@ export function compare(schema: Schema | undefined, old: Json | undefined, now: 
       else if (!equal(old, now)) mark(result.modified);
       return;
     }
-    // A value that changes between scalar, list and object is modified as a whole and below.
+    // A change between scalar, list and object modifies the value and everything below it.
     if (old !== undefined && now !== undefined && isOtherShape(old, now)) mark(result.modified);
     if (Array.isArray(old) || Array.isArray(now))
       lists(schema, Array.isArray(old) ? old : [], Array.isArray(now) ? now : []);
@@ -126,13 +126,13 @@ export function compare(schema: Schema | undefined, old: Json | undefined, now: 
   }
 }
 
-/** Has fields of its own that are compared one by one; empty values are leaves, so that `{}` is not nothing. */
+/** Returns whether the fields of a value are compared one by one; empty values are leaves, so `{}` counts. */
 function isGranular(schema: Schema | undefined, value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0 && listKind(schema) !== 'atomic';
   return isObject(value) && !isAtomicMap(schema) && Object.keys(value).length > 0;
 }
 
-/** Null has any shape. */
+/** Returns whether two values have the same shape; null has any. */
 function isOtherShape(old: Json, now: Json): boolean {
   return old !== null && now !== null && shape(old) !== shape(now);
 }

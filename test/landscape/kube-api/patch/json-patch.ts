@@ -1,9 +1,9 @@
 import { equal, isObject, type Json } from '../json.ts';
 
-/** Why a JSON patch does not fit the object. */
+/** A JSON patch that cannot be applied to the object. */
 export class JsonPatchError extends Error {}
 
-/** JSON patch (RFC 6902). */
+/** Applies a JSON patch (RFC 6902). */
 export function jsonPatch(target: Json, operations: Json): Json {
   if (!Array.isArray(operations)) throw new JsonPatchError('a JSON patch is a list of operations');
   let document: Json = target;
@@ -67,7 +67,7 @@ function read(document: Json, path: readonly string[], text: string): Json {
 
 type Container = Json[] | { [key: string]: Json | undefined };
 
-/** A copy of the document in which the container of the path's last token is edited. */
+/** Returns a copy of the document with an edit of the container of the path's last token. */
 function edit(
   document: Json,
   path: readonly string[],

@@ -5,7 +5,7 @@ const orderDirective = '$setElementOrder/';
 const deleteDirective = '$deleteFromPrimitiveList/';
 const retainDirective = '$retainKeys';
 
-/** Strategic merge patch: as a merge patch, but lists of built-in types merge by their declared key. */
+/** Applies a strategic merge patch: as a merge patch, but lists of built-in types merge by their declared key. */
 export function strategicMergePatch(schema: Schema | undefined, target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   if (patch.$patch === 'replace') return withoutDirectives(patch);
@@ -50,11 +50,11 @@ function mergeByKey(schema: Schema | undefined, key: string, live: Json[], patch
     else if (known === undefined) fresh.push(strategicMergePatch(schema, undefined, item));
     else existing.set(keyOf(item), strategicMergePatch(schema, known, item));
   }
-  // Without an order of the client's the API server puts new items before the others.
+  // Without an order from the client the API server puts new items first.
   return sorted([...fresh, ...existing.values()], order.map(keyOf), keyOf);
 }
 
-/** Items that the client listed come in its order, behind those that it does not know. */
+/** Sorts the items that the client listed in its order, after all others. */
 function sorted(items: Json[], order: readonly Json[], keyOf: (item: Json) => Json = (item) => item): Json[] {
   if (order.length === 0) return items;
   const position = (item: Json) => order.indexOf(keyOf(item));

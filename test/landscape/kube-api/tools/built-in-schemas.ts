@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { builtInResources } from '../built-in-resources.ts';
 
 /**
- * Makes `built-in-schemas.jsonl` from the OpenAPI v3 files of a Kubernetes source tree (`api/openapi-spec/v3`): what
- * the embedded API needs to know of built-in types, without descriptions and without types that it does not serve.
+ * Generates `built-in-schemas.jsonl` from the OpenAPI v3 files of a Kubernetes source tree (`api/openapi-spec/v3`): the
+ * schemas of the built-in types that the embedded API serves, without descriptions.
  *
  *     node test/landscape/kube-api/tools/built-in-schemas.ts <kubernetes>/api/openapi-spec/v3
  */
@@ -42,7 +42,7 @@ function own(node: Node): Node {
   const result: Node = {};
   for (const [key, value] of Object.entries(node)) {
     if (value === undefined) continue;
-    // `{}` marks structs that are there even when nobody sets them; other zero values say nothing.
+    // `{}` marks structs that are always present; other zero values have no meaning.
     if (key === 'default' && value !== '' && value !== 0 && value !== false) result[key] = value;
     if (!kept.has(key)) continue;
     if (key === 'properties' && isObject(value)) {
@@ -100,6 +100,6 @@ for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
   queue.push(...references(schema, new Set()));
 }
 const sorted = Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));
-// One line per type, so that a newer Kubernetes shows in a diff what it changed.
+// One line per type: the diff for a newer Kubernetes shows its changes.
 const lines = [used, ...Object.entries(sorted)].map((line) => JSON.stringify(line));
 writeFileSync(join(import.meta.dirname, '..', 'built-in-schemas.jsonl'), `${lines.join('\n')}\n`);
