@@ -179,7 +179,7 @@ export function objectTests(context: () => Context): void {
     expect((await client.mergePatch(`${path}/a`, {})).body.metadata.resourceVersion).toBe(resourceVersion);
   });
 
-  test('ignores changes of system metadata', async () => {
+  test('ignores or rejects changes of system metadata', async () => {
     const { client } = context();
     const path = await context().configMaps();
     const { body } = await client.post(path, configMap('a'));
