@@ -97,7 +97,6 @@ describe('what the documents promise', () => {
     );
     expect(others).toEqual([]);
     expect([...new Set(documents.flatMap(({ fences }) => fences.map(({ language }) => language)))].sort()).toEqual([
-      '',
       'sh',
       'yaml',
     ]);
