@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
 import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
 import { eventually, type Stage, type StageOptions, startStage } from '../scenarios/stage.ts';
+import { speedUpTime } from './fast-clock.ts';
+
+speedUpTime(8);
 
 /** Latency of every request, with which nothing completes within the ten seconds of one run. */
 const LATENCY_MS = 1_000;
