@@ -66,7 +66,7 @@ test('every key of flux-config is documented', () => {
 test('the facts of a Shoot are named, all of them', async () => {
   const source = await readFile(new URL('../../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
   const known = [...source.matchAll(/^ +(SHOOT_\w+):/gm)].map(([, name = '']) => name);
-  const told = [...configurationPage().matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);
+  const documented = [...configurationPage().matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);
   expect(known.length).toBeGreaterThan(4);
-  expect(told).toEqual(known);
+  expect(documented).toEqual(known);
 });

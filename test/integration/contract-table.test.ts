@@ -38,14 +38,14 @@ function named({ heldBy }: Row): [file: string, title: string][] {
 
 const QUOTED = `('(?:[^'\\\\\\n]|\\\\.)*'|"(?:[^"\\\\\\n]|\\\\.)*")`;
 
-/** Every title of a test in a file, as it is written there, those of tables included; skipped tests are none. */
+/** Every title of a test in a file, as written there, including tables; skipped tests do not count. */
 function titlesIn(file: string): Set<string> {
   const source = read(file).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
   const found = (pattern: string) =>
     [...source.matchAll(new RegExp(pattern, 'g'))].map(([, quoted = '']) => quoted.slice(1, -1).replaceAll('\\', ''));
   const single = found(`\\b(?:it|test|describeKilled)\\(\\s*${QUOTED},`);
   const ofTables = found(`\\)\\(\\s*${QUOTED},\\s*(?:\\{[^}]*\\},\\s*)?(?:async )?\\(`);
-  // What a table says in its first column is the title where the title says nothing else.
+  // The first column of a table is the title if the title says nothing else.
   const cases = ofTables.some((title) => title === '%s' || title === 'but not with %s')
     ? found(`\\[\\s*${QUOTED},`)
     : [];
@@ -73,7 +73,7 @@ describe('the table of the contract', () => {
 
   it('has the rules of each section, in order', () => {
     const ofSection = Map.groupBy(rules, ({ number }) => number.replace(/\.[0-9]+$/, ''));
-    // Of section 3, whatever the resource-manager does for us; the others are complete.
+    // Section 3 has only the rows that concern us; the others are complete.
     ofSection.delete('3');
     for (const [section, list] of ofSection) {
       expect(list.map(({ number }) => number)).toEqual(list.map((_, index) => `${section}.${index + 1}`));
@@ -82,7 +82,7 @@ describe('the table of the contract', () => {
     expect(complete.filter((section) => !ofSection.has(section))).toEqual([]);
   });
 
-  it('has every number that the code refers to', () => {
+  it('has a row for every number that the code refers to', () => {
     const numbers = mentioned(/\btraps? ([0-9]+(?:(?:, | and )[0-9]+)*)/gi);
     expect(numbers.length).toBeGreaterThan(20);
     expect(numbers.filter((number) => !traps.some((trap) => trap.number === number))).toEqual([]);
@@ -92,7 +92,7 @@ describe('the table of the contract', () => {
     expect(sections.filter((number) => !known(number))).toEqual([]);
   });
 
-  it('says of each row what holds it, or why nothing does', () => {
+  it('names a test for each row, or the reason for none', () => {
     const unclear = rows.filter(
       (row) => named(row).length === 0 && !/^(Not here yet|Nothing to hold): ./.test(row.heldBy),
     );
@@ -120,7 +120,7 @@ describe('the table of the contract', () => {
     }
   });
 
-  it('is all that a test named after a trap or a rule is looked for in', () => {
+  it('lists every scenario that is named after a trap or a rule', () => {
     const mine = filesUnder('test/scenarios').flatMap((file) => [...titlesIn(file)].map((title) => [file, title]));
     const after = mine.filter(([, title = '']) => /^(trap|rule) [0-9]/.test(title));
     const listed = rows.flatMap(named).map(([, title]) => title);

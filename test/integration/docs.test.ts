@@ -24,7 +24,7 @@ const root = resolve(import.meta.dirname, '../..');
 const standIn = join(root, 'test/landscape/distribution/v2.9.99');
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
 
-/** What takes too long here, and where it is run instead. */
+/** Commands that take too long here, and the file that runs them instead. */
 const elsewhere: Record<string, string> = {
   'npm ci': '.ci/run',
   'npm test': '.ci/run',
@@ -65,31 +65,31 @@ function readDocument(path: string): Document {
   return { path, text, fences };
 }
 
-/** Without comments; a line that ends in a backslash goes on in the next. */
+/** The commands of a block, without comments; a backslash at the end of a line continues it. */
 function commandsIn(text: string): string[] {
   const lines = text.replaceAll(/\\\n\s*/g, '').split('\n');
   return lines.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '');
 }
 
-/** What npm would start, so that a signal reaches it. */
+/** The command that npm would start, so that a signal reaches it. */
 function expanded(command: string): string {
   const [, name = '', args = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(command) ?? [];
   const script = scripts[name];
   return script === undefined ? command : `${script} ${args}`;
 }
 
-it('every reason of a condition is explained', () => {
+it('explains every reason of a condition', () => {
   const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
   const reasons = [...sourceFailures, ...kustomizationFailures].map(({ reason }) => reason);
   expect([...new Set(reasons)].filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
 });
 
-describe('what the documents promise', () => {
-  it('is found at all', () => {
+describe('the documents', () => {
+  it('contain commands', () => {
     expect(commands.length).toBeGreaterThan(8);
   });
 
-  it('commands stand in blocks of their language', () => {
+  it('mark blocks of commands as sh', () => {
     const others = documents.flatMap(({ path, fences }) =>
       fences
         .filter(({ language, text }) => language !== 'sh' && /^(\$ |npm |npx |node |kubectl )/m.test(text))
@@ -102,14 +102,14 @@ describe('what the documents promise', () => {
     ]);
   });
 
-  it('npm scripts exist', () => {
+  it('name npm scripts that exist', () => {
     const named = documents.flatMap(({ path, text }) =>
       [...text.matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, name = '']) => ({ path, name })),
     );
     expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
   });
 
-  it('links lead somewhere', () => {
+  it('have links that lead to files', () => {
     const links = documents.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
     );
@@ -117,9 +117,9 @@ describe('what the documents promise', () => {
     expect(links.filter(({ path, link }) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
   });
 
-  it('metrics have the names of the code, all of them', () => {
+  it('name every metric of the code', () => {
     const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
-    const told = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
+    const documented = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
     const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
@@ -128,7 +128,7 @@ describe('what the documents promise', () => {
     const used = sources.flatMap((source) =>
       [...source.matchAll(/metrics\.(?:count|gauge|observe)\('(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
     );
-    expect(told).toEqual(new Set(used));
+    expect(documented).toEqual(new Set(used));
   });
 
   it.each(Object.entries(elsewhere))('%s is run by %s', (command, file) => {
@@ -158,7 +158,7 @@ describe('the commands of the documents', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** What the commands name, as somebody who follows the documents would have it. */
+  /** Places the files that the commands name. */
   async function placeFiles(): Promise<void> {
     await symlink(join(root, 'infra'), join(folder, 'infra'));
     await mkdir(join(folder, 'distribution'));
@@ -202,20 +202,20 @@ describe('the commands of the documents', () => {
   it.each(commands.filter((command) => elsewhere[command.command] === undefined && !isKubectl(command)))(
     '$path: $command',
     async ({ command }) => {
-      // Whatever listens on these ports of this machine is left alone.
+      // These ports may be taken on this machine.
       const line = expanded(command)
         .replace('--port 8080', '--port 0')
         .replace('--webhook-port 8443', '--webhook-port 0')
         .replace('http://127.0.0.1:4566', queue.endpoint);
       const isKnown = line.startsWith('node infra/cli/main.ts ') || line.startsWith('grep ');
-      expect(isKnown, 'a command that nobody runs: add it here, or say where it is run').toBe(true);
+      expect(isKnown, 'no test runs this command: add it here, or say which file runs it').toBe(true);
       const goesOn = /main\.ts (run|webhooks) /.test(line);
       const serves = goesOn ? /^shoot-flux (serves my-seed|serves \/admission) /m : undefined;
       expect(await run(line, serves)).toMatchObject({ code: 0 });
     },
   );
 
-  it('the key is rotated as the page says, with kubectl and the rights of keys', async () => {
+  it('rotate the key as described, with kubectl and the rights of keys', async () => {
     await using project = await startGarden(definition, handler);
     const { data } = parse(example('docs/configuration.md', 'ConfigMap'));
     project.api.objects.create(fluxConfig(data));
@@ -253,7 +253,7 @@ describe('the commands of the documents', () => {
     expect(await follow(publicKey)).toBe('');
   });
 
-  it('the example of a project gives what the page says', async () => {
+  it('render the example of a project', async () => {
     const { output, code } = await run(
       'node infra/cli/main.ts render --flux-distribution ./distribution --flux-config flux-config.yaml --json',
     );
@@ -264,7 +264,7 @@ describe('the commands of the documents', () => {
     expect(names).toEqual(expect.arrayContaining(['GitRepository main-gitrepo', 'Kustomization main-ks']));
   });
 
-  it('the examples of the configuration page are good, also together', async () => {
+  it('accept the examples of the configuration page, also together', async () => {
     await writeFile(join(folder, 'project.yaml'), example('docs/configuration.md', 'ConfigMap'));
     await writeFile(join(folder, 'shoot.yaml'), example('docs/configuration.md', 'Shoot'));
     const validate = 'node infra/cli/main.ts validate --flux-distribution ./distribution';
@@ -277,7 +277,7 @@ describe('the commands of the documents', () => {
     expect(await run(`${validate} --flux-config project.json --shoot shoot.yaml`)).toEqual({ code: 0, output: '' });
   });
 
-  it('every command has its help', async () => {
+  it('print help for every command', async () => {
     const { output } = await run('node infra/cli/main.ts --help');
     const names = [...(/Commands:\n((?: {2}.*\n)+)/.exec(output)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
       ([, name = '']) => name,
@@ -291,7 +291,7 @@ describe('the commands of the documents', () => {
     }
   });
 
-  it('the registration is for our Extensions, and has the chart that Gardener wants', () => {
+  it('register our Extensions, with the chart that Gardener requires', () => {
     const page = 'docs/landscape.md';
     const { spec } = parse(example(page, 'ControllerRegistration'));
     const deployment = parse(example(page, 'ControllerDeployment'));
@@ -300,7 +300,7 @@ describe('the commands of the documents', () => {
     expect(deployment.helm.ociRepository.ref).toMatch(/:\d/);
   });
 
-  it('run makes its queues at another endpoint, and sees what is there', async () => {
+  it('create the queues of run at another endpoint, and find existing objects', async () => {
     const metadata = { name: 'garden-my-project' };
     await garden.client.create(
       resources.namespaces,
@@ -327,7 +327,7 @@ function example(path: string, kind: string): string {
   return found.text;
 }
 
-/** The log line of a change that is given up. */
+/** The log line of a dead letter. */
 function givenUp(namespace: string): string {
   let line = '';
   const change = changeOf({ key: { ...keyOf(1), namespace } });
