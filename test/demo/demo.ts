@@ -23,14 +23,14 @@ export interface DemoOptions {
   /** Folder of Flux releases. Default: the real ones where they are beside the repository, else a small one. */
   fluxDistribution?: string | undefined;
   output: Output;
-  /** Resolves with the reason when somebody wants it to end early. */
+  /** Resolves with the cause when the demo has to stop early. */
   ended: Promise<string>;
-  /** Ends a wait that takes longer. */
+  /** Time limit of the demo. */
   limitMs?: number;
 }
 
 export interface Demo {
-  /** What is missing, one sentence each; empty when all went well. */
+  /** One sentence for each failure; empty on success. */
   missing: string[];
   /** Writes kubeconfigs for kubectl; returns name -> path. */
   writeKubeconfigs(folder: string): Promise<Record<string, string>>;
@@ -42,11 +42,11 @@ const shootNames = ['spring', 'summer'];
 const PROJECT = 'demo';
 const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 
-/** The main job, to be watched: a private repository comes up in two Shoots, and a commit arrives in both. */
+/** Runs the demo: two Shoots deploy a private repository and follow a commit to it. */
 export async function runDemo({ output, ended, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
   const distribution = options.fluxDistribution ?? defaultDistribution();
   const releases = await distributionAt(distribution).versions();
-  if (releases.length === 0) throw new Error(`${distribution} holds no Flux release: it needs folders such as v2.9.4.`);
+  if (releases.length === 0) throw new Error(`${distribution} has no Flux release: it needs folders such as v2.9.4.`);
   const deadline = Date.now() + limitMs;
   const kustomize = await realKustomizeController();
   output.chapter('A Gardener landscape, a Git server and the product, in this process');
@@ -71,7 +71,7 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
     }),
   ]);
   const product = await startProductOn(landscape, distribution, runs);
-  output.line('landscape', 'garden, seed, Git server and shoot-flux run');
+  output.line('landscape', 'garden, seed, Git server and shoot-flux are running');
   observer.seed(landscape.seed);
 
   const missing: string[] = [];
@@ -85,12 +85,12 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
     },
   };
   try {
-    const early = ended.then((reason) => Promise.reject(new Error(`the rest: ${reason} ended the demo`)));
+    const early = ended.then((reason) => Promise.reject(new Error(`the demo was stopped early by ${reason}`)));
     await Promise.race([play({ output, git, landscape, observer, deadline }), early]);
   } catch (error) {
     missing.push(errorMessage(error));
   }
-  // Whatever goes on after this, for example in mode Once the release of what is applied, would only blur the result.
+  // Later events, for example released ManagedResources in mode Once, would only distract from the result.
   runs.mute();
   await observer.stop();
   missing.push(...(await showResult(output, landscape, runs)));
@@ -120,7 +120,7 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
     repositoryInterval: '3s',
     knownHosts: git.knownHosts,
   };
-  output.line('project', `puts ConfigMap flux-config into ${namespace}:`);
+  output.line('project', `creates ConfigMap flux-config in ${namespace}:`);
   output.block(Object.entries(data).map(([key, value]) => `${key}: ${value}`));
   await garden.client.apply(
     resources.configMaps,
@@ -128,7 +128,7 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
     { fieldManager: 'demo' },
   );
 
-  const publicKey = await until(deadline, 'no deploy key was made: Secret flux-source has no public key', async () => {
+  const publicKey = await until(deadline, 'there is no deploy key: Secret flux-source has no public key', async () => {
     const secret = await garden.client.find(
       resources.secrets,
       { namespace, name: 'flux-source' },
@@ -136,7 +136,7 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
     );
     return secret?.metadata.annotations?.[PUBLIC_KEY];
   });
-  output.line('project', 'finds the public key, on Secret flux-source and in an Event, and adds it as deploy key:');
+  output.line('project', 'copies the public key from Secret flux-source or its Event, and adds it as a deploy key:');
   output.block([publicKey]);
   git.addDeployKey(repository.name, publicKey);
 
@@ -190,7 +190,7 @@ async function until<T>(deadline: number, missing: string, find: () => Promise<T
   }
 }
 
-/** The tables at the end; what they lack, one sentence each. */
+/** Prints the tables at the end. @returns one sentence for each failure */
 async function showResult(output: Output, landscape: Landscape, { totals }: Runs): Promise<string[]> {
   const missing: string[] = [];
   const rows = [['Shoot', 'Extension', 'Flux', 'source', 'Kustomization', 'podinfo']];
@@ -240,7 +240,7 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
   return startProduct({
     credentials: () => async (cluster) => {
       const found = connections[cluster];
-      if (found === undefined) throw new Error(`There is no cluster ${cluster} in the demo.`);
+      if (found === undefined) throw new Error(`The demo has no cluster ${cluster}.`);
       return found.connection;
     },
     settings: {
@@ -271,7 +271,7 @@ async function writeKubeconfigs(folder: string, landscape: Landscape): Promise<R
   return paths;
 }
 
-/** A folder of its own for kubeconfigs, and what removes it. */
+/** Creates a temporary folder for kubeconfigs. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'shoot-flux-demo-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };

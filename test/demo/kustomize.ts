@@ -7,7 +7,7 @@ import type { Connection } from '../../shared/kube/connection.ts';
 import { startKustomizeController } from '../real/cluster/kustomize-controller.ts';
 import { describeTool } from '../real/tools/tool.ts';
 
-/** The real kustomize-controller, where the real suites have built it; the demo itself builds nothing. */
+/** Returns the real kustomize-controller if the real suites have built it; the demo does not build it. */
 export async function realKustomizeController() {
   const { binary, version } = await describeTool('kustomize-controller');
   if (!existsSync(binary)) return undefined;

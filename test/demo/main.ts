@@ -4,17 +4,17 @@ import { errorMessage } from '../../shared/errors.ts';
 import { type Demo, runDemo, temporaryFolder } from './demo.ts';
 import { createOutput } from './output.ts';
 
-const help = `Shows the main job end to end: a private repository comes up in two Shoots, and a commit arrives in both.
+const help = `Shows shoot-flux end to end: two Shoots deploy a private repository and follow a commit to it.
 
 npm run demo -- [--keep] [--flux-distribution DIR]
 
-  --keep                   leave everything running afterwards, with kubeconfigs for kubectl; ends with Ctrl-C
-  --flux-distribution DIR  folder with one folder per Flux release; default the releases of the test data
-                           (npm run test:data) if they exist, else the small one of the test landscape
+  --keep                   keep everything running afterwards, with kubeconfigs for kubectl; stop it with Ctrl-C
+  --flux-distribution DIR  folder with one folder per Flux release; default: the releases in the test data
+                           (npm run test:data) if they exist, else the small release of the test landscape
 `;
 
 const write = (text: string) => void process.stdout.write(text);
-const ended = Promise.race([untilSignal(), untilNobodyReads()]);
+const ended = Promise.race([untilSignal(), untilOutputCloses()]);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -28,7 +28,9 @@ async function main(): Promise<number> {
   if (demo === undefined) return 1;
   const { missing } = demo;
   write(
-    missing.length === 0 ? '\nAll of it is there.\n' : `\nMissing:\n${missing.map((text) => `  - ${text}\n`).join('')}`,
+    missing.length === 0
+      ? '\nDone: both Shoots run the latest commit.\n'
+      : `\nMissing:\n${missing.map((text) => `  - ${text}\n`).join('')}`,
   );
   if (options.keep) await keep(demo);
   await demo.stop();
@@ -39,7 +41,7 @@ async function start(fluxDistribution: string | undefined): Promise<Demo | undef
   try {
     return await runDemo({ fluxDistribution, ended, output: createOutput(write, process.stdout.isTTY === true) });
   } catch (error) {
-    process.stderr.write(`The demo cannot start: ${errorMessage(error)}\n`);
+    process.stderr.write(`The demo could not start: ${errorMessage(error)}\n`);
     return undefined;
   }
 }
@@ -60,17 +62,17 @@ function readOptions() {
   }
 }
 
-/** As behind `| head`. */
-function untilNobodyReads(): Promise<string> {
+/** Resolves when the reader of the output ends, as in `npm run demo | head`. */
+function untilOutputCloses(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  process.stdout.on('error', () => resolve('its reader'));
+  process.stdout.on('error', () => resolve('the closed output'));
   return promise;
 }
 
 async function keep(demo: Demo): Promise<void> {
   const folder = await temporaryFolder();
   const kubeconfigs = await demo.writeKubeconfigs(folder.path);
-  write('\nEverything goes on running; look around with kubectl, end with Ctrl-C:\n');
+  write('\nEverything keeps running. Look around with kubectl; stop it with Ctrl-C:\n');
   for (const [name, path] of Object.entries(kubeconfigs)) write(`  ${name.padEnd(22)} kubectl --kubeconfig ${path}\n`);
   await ended;
   await folder.remove();

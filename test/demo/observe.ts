@@ -12,7 +12,7 @@ import { EXTENSION_TYPE, type Extension, type ManagedResource } from '../../shar
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Output } from './output.ts';
 
-/** Follows clusters and tells what changes in them, as somebody with kubectl would see it. */
+/** Watches clusters and prints changes, as `kubectl get --watch` would. */
 export interface Observer {
   seed(cluster: Cluster): void;
   shoot(technicalId: string, cluster: Cluster): void;
@@ -40,39 +40,39 @@ export function createObserver(output: Output): Observer {
     discovery.close();
   };
 
-  /** Says a text about an object when it is another than the last. */
-  const teller = (who: string) => {
-    const told = new Map<string, string>();
+  /** Returns a function that prints the text for an object when it has changed. */
+  const createReporter = (who: string) => {
+    const reported = new Map<string, string>();
     return ({ kind, metadata }: KubeObject, text: string | undefined, good = true) => {
       const key = `${kind} ${objectText(metadata)}`;
-      if (text === undefined || told.get(key) === text) return;
-      told.set(key, text);
+      if (text === undefined || reported.get(key) === text) return;
+      reported.set(key, text);
       output.line(who, `${key}: ${text}`, good ? 'green' : 'yellow');
     };
   };
 
   return {
     seed(cluster) {
-      const tell = teller('seed');
+      const report = createReporter('seed');
       watch<Extension>(cluster, resources.extensions, {
         onChange(extension) {
           const { lastOperation, lastError } = extension.status ?? {};
           if (lastOperation === undefined) return;
           const error = lastError ? `: ${lastError.description}` : '';
-          tell(extension, `${lastOperation.type} ${lastOperation.state}${error}`, !lastError);
+          report(extension, `${lastOperation.type} ${lastOperation.state}${error}`, !lastError);
         },
       });
       watch<ManagedResource>(cluster, resources.managedResources, {
-        onChange: (object) => tell(object, applied(object), isApplied(object)),
-        onDelete: (object) => tell(object, 'released, its objects stay'),
+        onChange: (object) => report(object, applied(object), isApplied(object)),
+        onDelete: (object) => report(object, 'released, its objects stay'),
       });
     },
 
     shoot(technicalId, cluster) {
-      const tell = teller(technicalId);
+      const report = createReporter(technicalId);
       watch(cluster, resources.deployments, {
         onChange(deployment) {
-          tell(deployment, availability(deployment));
+          report(deployment, availability(deployment));
         },
       });
       for (const [group, kind] of [
@@ -80,7 +80,7 @@ export function createObserver(output: Output): Observer {
         ['kustomize.toolkit.fluxcd.io', 'Kustomization'],
       ] as const) {
         void whenServed(cluster, group, kind, (resource) => {
-          watch(cluster, resource, { onChange: (object) => tell(object, ...fluxText(object)) });
+          watch(cluster, resource, { onChange: (object) => report(object, ...fluxText(object)) });
         });
       }
     },
@@ -92,7 +92,7 @@ export function createObserver(output: Output): Observer {
   };
 }
 
-/** The name under which a Shoot's Extension is found. */
+/** Returns the name of a Shoot's Extension. */
 export const extensionName = (technicalId: string) => ({ namespace: technicalId, name: EXTENSION_TYPE });
 
 function conditionOf({ status }: ManagedResource) {
@@ -134,7 +134,7 @@ function fluxText(object: KubeObject): [string | undefined, boolean] {
   return [`${state.state}: ${state.message}`, false];
 }
 
-/** `main@sha1:0123abc` */
+/** Returns `main@sha1:0123abc`. */
 export function short(revision: string | undefined): string {
   return (revision ?? '').replace(/(sha1:[0-9a-f]{7})[0-9a-f]*/, '$1');
 }

@@ -2,18 +2,18 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Where the demo writes: lines for people, with the time since the start and who did it. */
+/** Prints lines with the time since the start and the program that acts. */
 export interface Output {
-  /** A new chapter. */
+  /** Begins a chapter. */
   chapter(title: string): void;
-  /** One thing that happened. */
+  /** Prints one event. */
   line(who: string, what: string, style?: Style): void;
-  /** Something to read or copy, indented. */
+  /** Prints indented text to read or copy. */
   block(lines: readonly string[]): void;
   table(rows: readonly (readonly string[])[]): void;
 }
 
-/** @param color whether the reader's terminal shows colours */
+/** @param color whether the terminal shows colours */
 export function createOutput(write: (text: string) => void, color: boolean): Output {
   const started = performance.now();
   const styled = (text: string, style: Style | undefined) =>
@@ -29,7 +29,7 @@ export function createOutput(write: (text: string) => void, color: boolean): Out
   };
 }
 
-/** Columns as wide as their widest cell; the first row is the heading. */
+/** Formats a table with columns as wide as their widest cell; the first row is the heading. */
 export function tableText(rows: readonly (readonly string[])[], heading: (text: string) => string = (text) => text) {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   const lines = rows.map((row) =>

@@ -1,12 +1,12 @@
 import type { Files } from '@shoot-flux/landscape/git';
 
-/** The version of podinfo with which the demo begins, and the one that its second commit brings. */
+/** The versions of podinfo in the first and the second commit. */
 export const versions = { first: '6.9.2', second: '6.9.4' };
 
-/** A repository as a project would have one: podinfo as Deployment and Service, in the folder that Flux applies. */
+/** Returns the files of a project's repository: podinfo as Deployment and Service, in the folder that Flux applies. */
 export function podinfoFiles(version: string): Files {
   return {
-    'README.md': '# fleet\n\nWhat runs in every Shoot of the project.\n',
+    'README.md': '# fleet\n\nThe workloads in every Shoot of the project.\n',
     'podinfo/deployment.yaml': deployment(version),
     'podinfo/service.yaml': service,
   };

@@ -21,14 +21,14 @@ export interface RunTotal {
 }
 
 export interface Runs {
-  /** Takes the product's log, line by line. */
+  /** Reads one line of the product's log. */
   write(line: string): void;
   totals: ReadonlyMap<string, RunTotal>;
-  /** Shows and counts nothing more. */
+  /** Stops printing and counting. */
   mute(): void;
 }
 
-/** Shows which function ran, for what, how long and why; and whatever else the product has to complain about. */
+/** Prints every run of a function with its key, duration and causes, and the product's warnings and errors. */
 export function createRuns(output: Output): Runs {
   const totals = new Map<string, RunTotal>();
   let muted = false;
@@ -60,15 +60,15 @@ function showRun(output: Output, run: RunLine): void {
   const causes = [...new Set((run.causes ?? '').split(', ').map(readable))].join(', ');
   const ending = {
     done: '',
-    requeue: `, again in ${Math.round(run.afterSeconds ?? 0)} s`,
-    retry: `, failed: ${run.error}; again in ${Math.round(run.afterSeconds ?? 0)} s`,
+    requeue: `, runs again in ${Math.round(run.afterSeconds ?? 0)} s`,
+    retry: `, failed: ${run.error}; retries in ${Math.round(run.afterSeconds ?? 0)} s`,
     dead_letter: `, given up: ${run.error}`,
   }[run.outcome ?? 'done'];
   const failed = run.outcome === 'retry' || run.outcome === 'dead_letter';
   output.line(`ƒ ${run.function}`, `${duration}  ${about}  <- ${causes}${ending ?? ''}`, failed ? 'yellow' : 'dim');
 }
 
-/** Without resourceVersions and instants, which tell a reader nothing. */
+/** Returns the cause without resourceVersion and time, which only matter to the product. */
 function readable(cause: string): string {
   if (cause.startsWith('notBefore')) return 'its own request';
   if (cause.startsWith('resync')) return 'resync';
