@@ -4,7 +4,7 @@ import { additionalSecrets } from './additional-secrets.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './effective.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
-import { emptyLayer, type FluxOptions, type ReadLayer } from './layer.ts';
+import { type FluxOptions, type Layer, noContent } from './layer.ts';
 import { layerIssues } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
@@ -19,16 +19,16 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   const hasProviderConfig = inputs.providerConfig !== undefined && inputs.providerConfig !== null;
   const fluxConfig = inputs.fluxConfig === undefined ? absentLayer('flux-config') : readFluxConfig(inputs.fluxConfig);
   const providerConfig = hasProviderConfig ? readProviderConfig(inputs.providerConfig) : absentLayer(PROVIDER_CONFIG);
-  const flux = mergeOptions(fluxConfig.layer.flux, providerConfig.layer.flux);
+  const flux = mergeOptions(fluxConfig.content.flux, providerConfig.content.flux);
   const sourceFrom = providerConfig.sets.source ? providerConfig : fluxConfig;
   const kustomizationFrom = providerConfig.sets.kustomization ? providerConfig : fluxConfig;
 
-  const source = sourceFrom.layer.source && completeSource(sourceFrom.layer.source.template, flux.namespace);
-  const template = kustomizationFrom.layer.kustomization;
+  const source = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
+  const template = kustomizationFrom.content.kustomization;
   const kustomization =
     template && source && completeKustomization(template, source, flux.namespace, kustomizationFrom === fluxConfig);
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
-  const additional = additionalSecrets(providerConfig.layer.additionalSecrets, {
+  const additional = additionalSecrets(providerConfig.content.additionalSecrets, {
     fluxNamespace: flux.namespace,
     users: [source, kustomization].filter((user) => user !== undefined),
     sourceSecret,
@@ -51,9 +51,9 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   if (issues.length > 0) throw new ConfigError(issues);
   return {
     flux,
-    syncMode: providerConfig.layer.syncMode ?? fluxConfig.layer.syncMode ?? 'Once',
-    deletionPolicy: providerConfig.layer.deletionPolicy ?? fluxConfig.layer.deletionPolicy,
-    suspend: providerConfig.layer.suspend ?? fluxConfig.layer.suspend ?? false,
+    syncMode: providerConfig.content.syncMode ?? fluxConfig.content.syncMode ?? 'Once',
+    deletionPolicy: providerConfig.content.deletionPolicy ?? fluxConfig.content.deletionPolicy,
+    suspend: providerConfig.content.suspend ?? fluxConfig.content.suspend ?? false,
     source,
     kustomization,
     sourceSecret,
@@ -64,8 +64,8 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
 }
 
 /** Returns the layer of an object that does not exist. */
-function absentLayer(object: string): ReadLayer {
-  return { object, layer: emptyLayer, sets: { source: false, kustomization: false }, origins: {}, issues: [] };
+function absentLayer(object: string): Layer {
+  return { object, content: noContent, sets: { source: false, kustomization: false }, origins: {}, issues: [] };
 }
 
 /** Merges option by option: defaults < ConfigMap < providerConfig. */
@@ -91,8 +91,8 @@ function definedOnly<T extends object>(options: T): Defined<T> {
 }
 
 /** Returns the copy of the credentials, in the namespace of the source, because Flux reads them only there. */
-function copiedSourceSecret(source: KubeObject, { layer }: ReadLayer): CopiedSecret | undefined {
-  const origin = layer.source?.secret;
+function copiedSourceSecret(source: KubeObject, { content }: Layer): CopiedSecret | undefined {
+  const origin = content.source?.secret;
   const { secretRef } = source.spec as { secretRef?: { name: string } };
   if (origin === undefined || secretRef === undefined) return undefined;
   return { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' };

@@ -12,7 +12,7 @@ import {
   syncModes,
 } from './flux-options.ts';
 import { schemaIssues } from './issues.ts';
-import { emptyLayer, type Layer, type ReadLayer } from './layer.ts';
+import { type Layer, type LayerContent, noContent } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
@@ -39,13 +39,13 @@ export const fluxConfigSchema = z.strictObject({
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
 
 /** Reads the ConfigMap `flux-config`. */
-export function readFluxConfig(fluxConfig: FluxConfigMap): ReadLayer {
+export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   const object = fluxConfigObject(fluxConfig.namespace);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
   return {
     object,
-    layer: parsed.success ? toLayer(parsed.data) : emptyLayer,
+    content: parsed.success ? toContent(parsed.data) : noContent,
     sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
     origins: parsed.success ? originsOf(object, parsed.data) : {},
     issues: [
@@ -73,14 +73,14 @@ const fieldsOfKeys: Partial<Record<keyof FluxConfigKeys, string>> = {
 };
 
 function originsOf(object: string, keys: FluxConfigKeys): Origins {
-  const { flux } = toLayer(keys);
+  const { flux } = toContent(keys);
   // A list is one string here, so its entries have no path of their own.
   const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
   const others = Object.entries(fieldsOfKeys).filter(([key]) => keys[key as keyof FluxConfigKeys] !== undefined);
   return { ...options, ...Object.fromEntries(others.map(([key, field]) => [field, { object, path: key }])) };
 }
 
-function toLayer(keys: FluxConfigKeys): Layer {
+function toContent(keys: FluxConfigKeys): LayerContent {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
   const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, syncMode, deletionPolicy, suspend } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
@@ -99,7 +99,7 @@ function toLayer(keys: FluxConfigKeys): Layer {
   };
 }
 
-function gitRepository(keys: FluxConfigKeys, repository: Repository): Layer['source'] {
+function gitRepository(keys: FluxConfigKeys, repository: Repository): LayerContent['source'] {
   const ref = {
     ...(keys.repositoryBranch !== undefined && { branch: keys.repositoryBranch }),
     ...(keys.repositoryTag !== undefined && { tag: keys.repositoryTag }),
@@ -122,7 +122,7 @@ function gitRepository(keys: FluxConfigKeys, repository: Repository): Layer['sou
   };
 }
 
-function kustomization(keys: FluxConfigKeys): Layer['kustomization'] {
+function kustomization(keys: FluxConfigKeys): LayerContent['kustomization'] {
   return {
     metadata: { name: MAIN_KUSTOMIZATION },
     spec: {

@@ -1,15 +1,15 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { ConfigInputs, FluxInstall } from './effective.ts';
-import type { ReadLayer } from './layer.ts';
+import type { Layer } from './layer.ts';
 import { originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 
 /** The layers, and the result of merging them as far as they are valid. */
 export interface MergedLayers {
-  fluxConfig: ReadLayer;
-  providerConfig: ReadLayer;
+  fluxConfig: Layer;
+  providerConfig: Layer;
   flux: FluxInstall;
   source: KubeObject | undefined;
   kustomization: KubeObject | undefined;
@@ -52,8 +52,8 @@ function pairIssues({ fluxConfig, providerConfig }: MergedLayers): ConfigIssue[]
 /** The controllers of the configured objects must be installed. */
 function componentIssues({ fluxConfig, providerConfig, flux }: MergedLayers): ConfigIssue[] {
   const hasSource = fluxConfig.sets.source || providerConfig.sets.source;
-  const layer = providerConfig.layer.flux.components === undefined ? fluxConfig : providerConfig;
-  if (!hasSource || layer.layer.flux.components === undefined) return [];
+  const layer = providerConfig.content.flux.components === undefined ? fluxConfig : providerConfig;
+  if (!hasSource || layer.content.flux.components === undefined) return [];
   return ['source-controller', 'kustomize-controller']
     .filter((required) => !flux.components.includes(required))
     .map((required) => ({

@@ -35,7 +35,7 @@ export type FluxOptions = { [K in keyof FluxInstall]?: FluxInstall[K] | undefine
 };
 
 /** The content of one layer, without defaults. */
-export interface Layer {
+export interface LayerContent {
   flux: FluxOptions;
   syncMode?: SyncMode | undefined;
   deletionPolicy?: DeletionPolicy | undefined;
@@ -45,11 +45,11 @@ export interface Layer {
   additionalSecrets: AdditionalSecret[];
 }
 
-/** A layer after parsing. A part with an issue may be missing from `layer`, so check `issues` first. */
-export interface ReadLayer {
+/** A layer after parsing. A part with an issue may be missing from `content`, so check `issues` first. */
+export interface Layer {
   /** The name of the object in errors, for example `providerConfig`. */
   object: string;
-  layer: Layer;
+  content: LayerContent;
   /** Which parts the layer sets, valid or not. */
   sets: { source: boolean; kustomization: boolean };
   /** The entry of the Shoot's `spec.resources` that the source refers to, even if the source is invalid. */
@@ -60,4 +60,4 @@ export interface ReadLayer {
 }
 
 /** The content of a layer that does not exist. */
-export const emptyLayer: Layer = { flux: {}, additionalSecrets: [] };
+export const noContent: LayerContent = { flux: {}, additionalSecrets: [] };

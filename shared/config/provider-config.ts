@@ -5,9 +5,9 @@ import type { SecretOrigin } from './effective.ts';
 import { schemaIssues } from './issues.ts';
 import {
   type AdditionalSecret,
-  emptyLayer,
   type FluxOptions,
-  type ReadLayer,
+  type Layer,
+  noContent,
   type SourceLayer,
   type Template,
 } from './layer.ts';
@@ -34,22 +34,22 @@ import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 export const PROVIDER_CONFIG = 'providerConfig';
 
 /** Reads the providerConfig of an Extension. */
-export function readProviderConfig(value: unknown): ReadLayer {
+export function readProviderConfig(value: unknown): Layer {
   const problem = sizeProblem(value);
   return problem === undefined ? readParts(value) : tooLarge(problem);
 }
 
-function tooLarge(message: string): ReadLayer {
+function tooLarge(message: string): Layer {
   return {
     object: PROVIDER_CONFIG,
-    layer: emptyLayer,
+    content: noContent,
     sets: { source: false, kustomization: false },
     origins: {},
     issues: [{ object: PROVIDER_CONFIG, path: '', message }],
   };
 }
 
-function readParts(value: unknown): ReadLayer {
+function readParts(value: unknown): Layer {
   const config = withoutEmpty(value);
   const object = asObject(config) ?? {};
   const top = providerConfigSchema.safeParse(config);
@@ -59,8 +59,8 @@ function readParts(value: unknown): ReadLayer {
   const additional = readAdditionalSecrets(object.additionalSecretResources);
   return {
     object: PROVIDER_CONFIG,
-    layer: {
-      ...emptyLayer,
+    content: {
+      ...noContent,
       ...(top.success && {
         syncMode: top.data.syncMode,
         deletionPolicy: top.data.deletionPolicy,
