@@ -1,9 +1,26 @@
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
-import { resources } from '../../shared/kube/resource.ts';
-import { eventOf } from './event.ts';
-import type { Notice } from './notice.ts';
-import { fieldManager, type Run } from './run.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Context } from '../../shared/runtime/context.ts';
+import { eventOf, type Notice } from './notice.ts';
+import type { Operation } from './operation.ts';
+
+export const fieldManager = 'shoot-flux-keys';
+
+/** The ConfigMap `flux-config` as the API server returns it. */
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+
+/** One attempt for a project's `flux-config`, as it was read. */
+export interface Run {
+  garden: KubeClient;
+  configMap: ConfigMap;
+  context: Context;
+  namespace: string;
+  operation: Operation | undefined;
+}
 
 /**
  * Checks, after the Secret was read, that the ConfigMap still requests the operation. Otherwise another run may have

@@ -1,8 +1,8 @@
 import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { fieldManager, type Run } from './config-map.ts';
 import type { SecretChange } from './decide.ts';
-import { fieldManager, type Run } from './run.ts';
 
 /** The Secret `flux-source` as the API server returns it. */
 export interface SourceSecret extends KubeObject {

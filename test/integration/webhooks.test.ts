@@ -249,7 +249,7 @@ describe('the webhooks of a process', () => {
       status: 404,
       body: 'There is no such path; use /admission or /resource-manager.\n',
     });
-    expect(await ask('/admission', '{')).toMatchObject({ status: 400, body: expect.stringContaining('is no JSON') });
+    expect(await ask('/admission', '{')).toMatchObject({ status: 400, body: expect.stringContaining('is not JSON') });
     expect(await ask('/admission', '[]')).toMatchObject({
       status: 400,
       body: expect.stringContaining('admissionReviewVersions'),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { eventOf } from './event.ts';
-import { normal, warning } from './notice.ts';
+import { eventOf, normal, warning } from './notice.ts';
 
 const configMap = (uid = 'uid-1'): KubeObject => ({
   apiVersion: 'v1',
