@@ -130,6 +130,20 @@ describe('the code', () => {
     expect(named.filter(({ to }) => !existsSync(join(root, to)))).toEqual([]);
   });
 
+  it('refers to sections of pages that exist', () => {
+    const named = sources.flatMap((from) =>
+      [...read(from).matchAll(/\b(docs\/[\w/-]+\.md), ([A-Z][\w ]*?)(?=[).:;,])/g)].map(
+        ([, page = '', section = '']) => ({
+          from,
+          page,
+          section,
+        }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(({ page, section }) => !read(page).includes(`\n## ${section}\n`))).toEqual([]);
+  });
+
   it('refers to decisions that exist', () => {
     const records = readdirSync(join(root, 'docs/decisions')).map((name) => Number(name.slice(0, 4)));
     const named = [...sources, ...pages].flatMap((from) =>
