@@ -40,13 +40,12 @@ const exceptions: RegExp[] = [];
 const unfinished: string[] = [
   'docs/gardener-contract.md',
   'docs/running.md',
-  'functions/admission/',
-  'functions/fan-out/',
   'functions/managed-resources/',
-  'functions/resource-manager-webhook/',
   'shared/gardener/',
   'shared/runtime/in-parallel',
-  'test/',
+  'test/bench/',
+  'test/landscape/resource-manager/',
+  'test/scenarios/contract.ts',
 ];
 
 function filesUnder(folder: string, ending: string): string[] {
@@ -102,7 +101,7 @@ const shippedRooms = ['events', 'functions', 'shared', 'infra'];
 const shipped = shippedRooms.flatMap((room) => filesUnder(room, '.ts').filter((file) => !file.endsWith('.test.ts')));
 const tests = [...shippedRooms, 'test']
   .flatMap((room) => filesUnder(room, '.ts'))
-  .filter((file) => !shipped.includes(file));
+  .filter((file) => !shipped.includes(file) && !import.meta.filename.endsWith(file));
 
 describe('the rules of plain English', () => {
   it.each(rules)('$pattern matches a word that is named here', ({ pattern, better }) => {
