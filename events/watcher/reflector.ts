@@ -5,7 +5,6 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { abortable } from './abortable.ts';
 import { createBackoff } from './backoff.ts';
 import type { Selection } from './selections.ts';
 import { between, type Timing } from './timing.ts';
@@ -15,8 +14,6 @@ import type { Tracker } from './tracker.ts';
 export interface Reflector {
   /** Returns when the signal aborts; never throws. */
   run(signal: AbortSignal): Promise<void>;
-  /** Returns true when the first list is complete. */
-  listed(): boolean;
   /** Returns why it makes no progress; undefined while it does. */
   problem(): string | undefined;
   /** Returns when it last received a page, an event, a bookmark or an error; epoch ms. */
@@ -47,13 +44,19 @@ export function createReflector(options: ReflectorOptions): Reflector {
   const { metadataOnly, labelSelector, fieldSelector } = selection;
   /** Where the next watch continues; undefined: list first. */
   let resourceVersion: string | undefined;
-  let listed = false;
   let problem: string | undefined;
   let lastProgress = Date.now();
 
-  const progressed = () => {
-    lastProgress = Date.now();
-    problem = undefined;
+  const run = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      try {
+        const client = await abortable(options.kube(selection.cluster), signal);
+        if (resourceVersion === undefined) await list(client, signal);
+        else await watch(client, resourceVersion, signal);
+      } catch (error) {
+        if (!signal.aborted) await recover(error, signal);
+      }
+    }
   };
 
   const list = async (client: KubeClient, signal: AbortSignal) => {
@@ -70,7 +73,6 @@ export function createReflector(options: ReflectorOptions): Reflector {
     } while (next !== undefined);
     vanished.complete(version);
     resourceVersion = version;
-    listed = true;
     metrics.count('watcher_lists_total', labels);
     options.onListed();
   };
@@ -120,20 +122,29 @@ export function createReflector(options: ReflectorOptions): Reflector {
     await sleep(delay, signal);
   };
 
+  const progressed = () => {
+    lastProgress = Date.now();
+    problem = undefined;
+  };
+
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        try {
-          const client = await abortable(options.kube(selection.cluster), signal);
-          if (resourceVersion === undefined) await list(client, signal);
-          else await watch(client, resourceVersion, signal);
-        } catch (error) {
-          if (!signal.aborted) await recover(error, signal);
-        }
-      }
-    },
-    listed: () => listed,
+    run,
     problem: () => problem,
     lastProgress: () => lastProgress,
   };
+}
+
+/** Returns the promise's result; rejects at once when the signal aborts. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
