@@ -52,6 +52,7 @@ async function runGroup(runner: Runner, group: Group, signal: AbortSignal): Prom
   return ending.isRedelivered ? [group.records[0].messageId] : [];
 }
 
+/** Calls `handler` of `functions/<name>/handler.ts`, and requeues or retries the change as it asks. */
 async function runHandler(runner: Runner, group: Group, signal: AbortSignal): Promise<Ending> {
   const [change] = group.changes;
   try {

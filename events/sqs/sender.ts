@@ -22,7 +22,7 @@ export interface DeadLetter {
   groupId?: string | undefined;
 }
 
-/** Sends changes to their queues. */
+/** Sends changes to the queues of functions, whose Lambdas (`lambda.ts`) receive them. */
 export interface Sender {
   /** Resolves when SQS has accepted all changes. @throws UnsentError with the others */
   send(changes: ChangeRequest[]): Promise<void>;

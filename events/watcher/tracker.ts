@@ -5,7 +5,7 @@ import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Selection, Subscriber } from './selections.ts';
 
 /**
- * Takes a change over and must not lose it: the tracker counts it as seen.
+ * Adds a change to the outbox of its function (`outbox.ts`). It must not be lost: the tracker counts it as seen.
  * @param mayWaitMs as in the subscription
  */
 export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => void;
