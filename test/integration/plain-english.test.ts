@@ -34,7 +34,10 @@ const rules: Rule[] = [
 ];
 
 /** Where a word belongs to something else: a message of Flux, a name of Gardener, a quotation. */
-const exceptions: RegExp[] = [];
+const exceptions: RegExp[] = [
+  // The name of a step in the recording of a real resource-manager.
+  /'CRD created by somebody else'/,
+];
 
 /** Files and folders that still have banned words; to be emptied. */
 const unfinished: string[] = [
@@ -44,7 +47,6 @@ const unfinished: string[] = [
   'shared/gardener/',
   'shared/runtime/in-parallel',
   'test/bench/',
-  'test/landscape/resource-manager/',
   'test/scenarios/contract.ts',
 ];
 
