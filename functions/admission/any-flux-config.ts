@@ -1,5 +1,6 @@
 import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { asObject } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, issueText } from '../../shared/errors.ts';
 
 const REPOSITORY = 'https://example.com/fleet';
@@ -49,9 +50,7 @@ function namespacesIn(providerConfig: unknown): string[] {
   return [...new Set(namespaces)].filter((namespace) => typeof namespace === 'string' && namespace !== '') as string[];
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
+const fieldsOf = (value: unknown) => asObject(value) ?? {};
 
 function issuesOf(inputs: ConfigInputs): ConfigIssue[] {
   try {

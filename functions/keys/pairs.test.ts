@@ -18,31 +18,35 @@ const [first, second, third, rsa] = await Promise.all(
   }),
 );
 if (!first || !second || !third || !rsa) throw new Error('the test keys are missing');
-type Made = typeof first;
+type TestKey = typeof first;
 
 const url = 'ssh://git@git.example.org/fleet';
 const hostKey = readIdentity(third.pem);
 if ('problem' in hostKey) throw new Error(hostKey.problem);
 const known_hosts = `${hostKeyLine(sshHost(url), hostKey.publicKey)}\n`;
 
-const used = ({ pem, line }: Made) => ({ identity: pem, 'identity.pub': `${line}\n`, known_hosts });
-const beside = ({ pem, line }: Made) => ({ 'identity.next': pem, 'identity.next.pub': `${line}\n` });
+const currentData = ({ pem, line }: TestKey) => ({ identity: pem, 'identity.pub': `${line}\n`, known_hosts });
+const preparedData = ({ pem, line }: TestKey) => ({ 'identity.next': pem, 'identity.next.pub': `${line}\n` });
 const domain = 'flux.extensions.gardener.cloud';
-const shown = ({ line, mark }: Made) => ({ [`${domain}/public-key`]: line, [`${domain}/fingerprint`]: mark });
-const shownNext = ({ line, mark }: Made) => ({
+const annotated = ({ line, mark }: TestKey) => ({ [`${domain}/public-key`]: line, [`${domain}/fingerprint`]: mark });
+const annotatedNext = ({ line, mark }: TestKey) => ({
   [`${domain}/next-public-key`]: line,
   [`${domain}/next-fingerprint`]: mark,
 });
 const former = (mark: string) => ({ [`${domain}/former-fingerprint`]: mark });
 
 type Values = Record<string, string>;
-const before = { data: used(first), annotations: shown(first), immutable: false };
+const before = { data: currentData(first), annotations: annotated(first), immutable: false };
 const between = {
-  data: { ...used(first), ...beside(second) },
-  annotations: { ...shown(first), ...shownNext(second) },
+  data: { ...currentData(first), ...preparedData(second) },
+  annotations: { ...annotated(first), ...annotatedNext(second) },
   immutable: false,
 };
-const after = { data: used(second), annotations: { ...shown(second), ...former(first.mark) }, immutable: false };
+const after = {
+  data: currentData(second),
+  annotations: { ...annotated(second), ...former(first.mark) },
+  immutable: false,
+};
 
 function situation(
   secret: { data: Values; annotations: Values; immutable: boolean } | undefined,
@@ -66,7 +70,7 @@ const reasons = (of: Situation) => decided(of).notices.map(({ reason }) => reaso
 test('start: prepares a second pair and reports both', () => {
   expect(decide(situation(before, { operation: ROTATE_START }))).toEqual({ type: 'needs', what: 'nextIdentity' });
   const { change, notices } = decided(situation(before, start));
-  expect(change).toEqual({ data: beside(second), annotations: shownNext(second) });
+  expect(change).toEqual({ data: preparedData(second), annotations: annotatedNext(second) });
   expect(notices).toEqual([
     {
       type: 'Normal',
@@ -85,7 +89,7 @@ test('start: creates both pairs when there is none, so that an interrupted run e
   expect(decide(situation(undefined, start))).toEqual({ type: 'needs', what: 'identity' });
   expect(decided(situation(undefined, { ...start, identity: first.pem })).change?.data).toMatchObject({
     identity: first.pem,
-    ...beside(second),
+    ...preparedData(second),
   });
 });
 
@@ -107,7 +111,7 @@ test('complete: replaces the first pair by the second in one change', () => {
       'identity.next.pub': null,
     },
     annotations: {
-      ...shown(second),
+      ...annotated(second),
       [`${domain}/next-public-key`]: null,
       [`${domain}/next-fingerprint`]: null,
       ...former(first.mark),
@@ -130,7 +134,7 @@ test('later runs: remember the former key and do not report it', () => {
 
 test.each([
   ['before any start', before],
-  ['after the prepared pair was removed by hand', { ...between, data: used(first) }],
+  ['after the prepared pair was removed by hand', { ...between, data: currentData(first) }],
 ])('complete %s: changes no key and reports the remedy', (_, secret) => {
   const { change, notices } = decided(situation(secret, complete));
   expect(change?.data ?? {}).toEqual({});
@@ -144,7 +148,7 @@ test.each([
 });
 
 test('removes the annotations of a prepared pair that the user has removed', () => {
-  expect(decided(situation({ ...between, data: used(first) })).change).toEqual({
+  expect(decided(situation({ ...between, data: currentData(first) })).change).toEqual({
     data: {},
     annotations: { [`${domain}/next-public-key`]: null, [`${domain}/next-fingerprint`]: null },
   });
@@ -153,17 +157,17 @@ test('removes the annotations of a prepared pair that the user has removed', () 
 test('forgets the former key on the next start, and when the user goes back to it', () => {
   const forgotten = { [`${domain}/former-fingerprint`]: null };
   const again = decided(situation(after, { operation: ROTATE_START, nextIdentity: third.pem }));
-  expect(again.change?.annotations).toEqual({ ...shownNext(third), ...forgotten });
-  const back = { ...after, data: used(first) };
-  expect(decided(situation(back, complete)).change?.annotations).toEqual({ ...shown(first), ...forgotten });
+  expect(again.change?.annotations).toEqual({ ...annotatedNext(third), ...forgotten });
+  const back = { ...after, data: currentData(first) };
+  expect(decided(situation(back, complete)).change?.annotations).toEqual({ ...annotated(first), ...forgotten });
   expect(reasons(situation(back, complete))).toEqual(['DeployKey', 'KeyRotationRefused']);
 });
 
 test('uses a next key that the user provides, and adds its public key', () => {
-  const own = { ...before, data: { ...used(first), 'identity.next': third.pem } };
+  const own = { ...before, data: { ...currentData(first), 'identity.next': third.pem } };
   expect(decided(situation(own)).change).toEqual({
     data: { 'identity.next.pub': `${third.line}\n` },
-    annotations: shownNext(third),
+    annotations: annotatedNext(third),
   });
   expect(decided(situation(own, complete)).change?.data).toMatchObject({
     identity: third.pem,
@@ -175,13 +179,13 @@ test.each<[string, Values, RegExp]>([
   ['a malformed private key', { 'identity.next': 'marked-secret' }, /: identity\.next: is not a private key/],
   [
     'a public key of another pair',
-    { ...beside(second), 'identity.next.pub': third.line },
+    { ...preparedData(second), 'identity.next.pub': third.line },
     /: identity\.next\.pub: does not match identity\.next; remove/,
   ],
   ['a public key alone', { 'identity.next.pub': 'marked-secret' }, /has identity\.next\.pub but no identity\.next/],
-  ['the current key', beside(first), /: identity\.next: is the same key as identity; remove/],
+  ['the current key', preparedData(first), /: identity\.next: is the same key as identity; remove/],
 ])('reports %s as next pair, leaves it unchanged and completes nothing with it', (_, data, sentence) => {
-  const secret = { ...before, data: { ...used(first), ...data } };
+  const secret = { ...before, data: { ...currentData(first), ...data } };
   for (const parts of [{}, start, complete]) {
     const { change, notices } = decided(situation(secret, parts));
     expect(change).toBeUndefined();
@@ -220,8 +224,8 @@ test('reports another sshKeyType until the rotation to it has started', () => {
   expect(reasons(situation(before, { sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyTypeIgnored']);
   const moving = {
     ...before,
-    data: { ...used(first), ...beside(rsa) },
-    annotations: { ...shown(first), ...shownNext(rsa) },
+    data: { ...currentData(first), ...preparedData(rsa) },
+    annotations: { ...annotated(first), ...annotatedNext(rsa) },
   };
   expect(reasons(situation(moving, { sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyRotationPrepared']);
   expect(reasons(situation(moving, { sshKeyType: 'rsa', ...complete }))).toEqual(['DeployKey', 'KeyRotationCompleted']);
