@@ -16,7 +16,7 @@ export interface Measured {
 /** A line with its number, or with the reason why there is none. */
 export type Row = Line & ({ measured: Measured } | { failure: string });
 
-/** Tells people that something goes on. */
+/** Shows people that the bench makes progress. */
 export type Progress = (text: string) => void;
 
 /** Measurements that are made together, because they need the same surroundings. */

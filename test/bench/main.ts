@@ -63,7 +63,7 @@ function readOptions(args: string[]) {
   }
 }
 
-/** Whoever reads the table has to know what else went on. */
+/** Readers of the table have to know what else was running. */
 function warnOfLoad(): void {
   const [load = 0] = loadavg();
   if (load < 0.5) return;

@@ -10,7 +10,7 @@ const { createLog } = await import('../../shared/runtime/log.ts');
 const { noMetrics } = await import('../../shared/runtime/metrics.ts');
 const { SEED } = await import('./landscape/objects.ts');
 
-/** What the watcher's process tells its parent once. */
+/** The one message of the watcher's process to its parent. */
 export interface WatcherReport {
   /** From the start of the watcher until every object was seen and its changes were handed over. */
   firstSyncSeconds: number;

@@ -46,7 +46,6 @@ const unfinished: string[] = [
   'functions/managed-resources/',
   'shared/gardener/',
   'shared/runtime/in-parallel',
-  'test/bench/',
   'test/scenarios/contract.ts',
 ];
 

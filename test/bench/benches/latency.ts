@@ -44,10 +44,10 @@ export const latencyBench = bench(
       starts.push(readyAfterMs);
       cold.push(...milliseconds);
     }
-    tell('cold', cold, progress);
+    show('cold', cold, progress);
     const all = Array.from({ length: WARM_UP + WARM_RUNS }, (_, number) => COLD_RUNS + number);
     const warm = (await inNewProcess(clusters, all)).milliseconds.slice(WARM_UP);
-    tell('warm', warm, progress);
+    show('warm', warm, progress);
     return {
       warm: { value: median(warm), note: `median of ${warm.length}; ${clusters.servedBy}` },
       cold: { value: median(cold), note: `median of ${cold.length} processes` },
@@ -99,6 +99,6 @@ async function removeAll(client: KubeClient): Promise<void> {
   }
 }
 
-function tell(what: string, values: readonly number[], progress: Progress): void {
+function show(what: string, values: readonly number[], progress: Progress): void {
   progress(`${what}: ${values.map((value) => value.toFixed(0)).join(' ')} ms`);
 }

@@ -77,7 +77,7 @@ async function liveThrough(name: string, clusters: BenchClusters, secrets = 0): 
   await markApplied(client, name);
   const closing = await run();
   await becomeReady(name, clusters);
-  // What the mode lets go goes now, and the resource-manager would follow.
+  // The mode now releases its objects, and the resource-manager would follow.
   await run();
   await markApplied(client, name);
   await run();

@@ -55,7 +55,7 @@ export const untilReadyBench = bench(
       await seed.client.create(resources.extensions, extension(name), write);
       await untilBootstrapped(clusters, name);
       const requests = untilRecorded(counter.requests.filter(({ by }) => by !== 'watcher'));
-      tell(requests, progress);
+      show(requests, progress);
       return {
         requests: {
           value: requests.length,
@@ -102,7 +102,7 @@ function untilRecorded(requests: readonly SeenRequest[]): SeenRequest[] {
   return requests.slice(0, record + 1);
 }
 
-function tell(requests: readonly SeenRequest[], progress: Progress): void {
+function show(requests: readonly SeenRequest[], progress: Progress): void {
   const counts = Map.groupBy(requests, ({ by }) => by);
   progress([...counts].map(([by, { length }]) => `${by} ${length}`).join(', '));
 }

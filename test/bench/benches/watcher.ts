@@ -79,7 +79,7 @@ async function watchers(clusters: BenchClusters, objects: number, progress: Prog
 async function watcherProcess(kubeconfigFile: string): Promise<WatcherReport> {
   const child = fork(join(import.meta.dirname, '..', 'watcher-process.ts'), [kubeconfigFile], { execArgv: [] });
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`The process of the watcher ended with ${code} before it told anything.`);
+    throw new Error(`The process of the watcher ended with ${code} before it reported anything.`);
   });
   try {
     const [report] = await Promise.race([once(child, 'message'), ended]);

@@ -26,9 +26,9 @@ export interface BenchClusters extends AsyncDisposable {
 export interface BenchClustersOptions {
   /** Whether there is a shoot. */
   shoot?: boolean;
-  /** Objects keep the status with which they are created: half the requests for whoever fills a seed. */
+  /** Objects keep the status with which they are created, which halves the requests for filling a seed. */
   statusInOneWrite?: boolean;
-  /** Objects may be in namespaces that are not there, where the API server can be told so. */
+  /** Objects may be in missing namespaces, where the API server can be configured so. */
   anyNamespace?: boolean;
   /** No stand-in for kube-apiserver will do. */
   onlyReal?: boolean;

@@ -13,7 +13,7 @@ const main = join(import.meta.dirname, '../../../infra/cli/main.ts');
 export interface ProductProcess extends AsyncDisposable {
   /** From the start of the process until `/readyz` says that the first sync is done. */
   readyAfterMs: number;
-  /** Resident memory now, in MB; undefined where the system does not tell. */
+  /** Resident memory now, in MB; undefined where the system does not report it. */
   pid: number;
 }
 

@@ -18,7 +18,7 @@ export const settings: Settings = {
   shootAccess: 'external',
 };
 
-/** Runs a function once for an Extension, without watcher and queue, and tells its requests. */
+/** Runs a function once for an Extension, without watcher and queue, and returns its requests. */
 export async function runFunction(
   name: string,
   handler: Handler,
