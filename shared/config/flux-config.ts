@@ -56,7 +56,7 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   };
 }
 
-/** The keys whose names differ from the path of their field in the effective configuration. */
+/** The keys that are not options of the installation -> the path of the field in the effective configuration. */
 const fieldsOfKeys: Partial<Record<keyof FluxConfigKeys, string>> = {
   repositoryUrl: 'source.spec.url',
   repositoryType: 'source.spec.secretRef',
