@@ -13,8 +13,8 @@ import {
 } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { refusedNamespace } from './delivery.ts';
 import { legacyNames } from './legacy.ts';
+import { rejectedNamespace } from './plan/delivery.ts';
 
 /** Installs Flux and its configuration into a Shoot, and keeps both as the sync mode says. */
 export const definition: FunctionDefinition = {
@@ -119,7 +119,7 @@ function isNews(resource: ManagedResource): boolean {
   const { metadata, status } = resource;
   const { state } = applyState(resource);
   // Waiting does not help: with delivery `Auto` we do it ourselves, else the webhook may.
-  if (refusedNamespace(resource) !== undefined) return true;
+  if (rejectedNamespace(resource) !== undefined) return true;
   if (state === 'pending') return status?.observedGeneration !== undefined;
   return state === 'applied' || status?.observedGeneration === metadata.generation;
 }

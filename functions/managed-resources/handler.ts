@@ -1,67 +1,88 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
 import { loadExtension } from '../../shared/gardener/load-extension.ts';
+import { askedOperation, isNewlyAsked } from '../../shared/gardener/operation.ts';
+import type { Cluster } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
-import { releaseOrphans } from './removal/orphans.ts';
-import { migrate, remove, yieldToShootDeletion } from './removal/remove.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
-import { misnamedSeed } from './seed-name.ts';
+import { releaseLeftovers } from './uninstall/leftovers.ts';
+import { migrate, remove, yieldToShootDeletion } from './uninstall/operations.ts';
 
-/** gardenlet gives an operation three minutes: back-off must not eat them (trap 13). */
-const WHILE_SOMEBODY_WAITS_SECONDS = 15;
+/** gardenlet gives an operation three minutes: back-off must not use them up (trap 13). */
+const RETRY_IN_FLIGHT_SECONDS = 15;
 
-/** Of a run's ten seconds; the rest is for requests that are under way, and to write how far it has come. */
+/** Of a run's ten seconds; the rest is for requests in flight and for the record of the progress. */
 const WORK_MS = 6_000;
 
-/** Reads the Extension and its Cluster, asks the gate, and hands over to the operation. */
+/** Reads the Extension and its Cluster, asks the gate, and runs the operation. */
 export const handler: Handler = async (key, context) => {
   const started = performance.now();
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key);
-  if (loaded.state === 'absent') return releaseOrphans(seed, key.namespace);
+  if (loaded.state === 'absent') return releaseLeftovers(seed, key.namespace);
   if (loaded.state === 'irrelevant') return done;
   if (loaded.state === 'without Cluster') {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.
     const message = `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} is missing; gardenlet writes it.`;
-    throw retryWithin(new RetryableError(message), WHILE_SOMEBODY_WAITS_SECONDS);
+    throw retryWithin(new RetryableError(message), RETRY_IN_FLIGHT_SECONDS);
   }
   if (loaded.state === 'closed') {
     context.log.debug('gate closed', { reason: loaded.reason });
     return done;
   }
   const { extension, cluster, operation } = loaded;
-  const misnamed = misnamedSeed(cluster, key.cluster);
-  if (misnamed !== undefined) context.log.warn('misnamed seed', { error: misnamed });
-  const reporter = createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context);
-  const isTimeUp = () => performance.now() - started > WORK_MS;
-  const run: Run = { context, seed, namespace: key.namespace, extension, cluster, operation, reporter, isTimeUp };
+  warnOfSeedName(cluster, key.cluster, context);
+  const run: Run = {
+    context,
+    seed,
+    namespace: key.namespace,
+    cluster,
+    operation,
+    reporter: createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context),
+    isAsked: askedOperation(extension) !== undefined,
+    isNewlyAsked: isNewlyAsked(extension),
+    isTimeUp: () => performance.now() - started > WORK_MS,
+  };
   try {
     return await dispatch(run);
   } catch (error) {
-    await tellWaitingGardenlet(run, error);
-    // While a Shoot wakes up its API does not answer yet, and as soon as it does gardenlet asks.
+    await reportUnexpectedError(run, error);
+    // The API of a shoot that wakes up does not answer yet, and gardenlet asks as soon as it does.
     const isWaking = cluster.spec.shoot.status?.hibernated === true;
-    throw reporter.inFlight() || isWaking ? retryWithin(error, WHILE_SOMEBODY_WAITS_SECONDS) : error;
+    throw run.reporter.isInFlight() || isWaking ? retryWithin(error, RETRY_IN_FLIGHT_SECONDS) : error;
   }
 };
 
 function dispatch(run: Run): Promise<Outcome> {
   if (run.operation === 'Migrate') return migrate(run);
-  if (run.extension.metadata.deletionTimestamp !== undefined) return remove(run);
+  if (run.reporter.current().metadata.deletionTimestamp !== undefined) return remove(run);
   if (run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined) return yieldToShootDeletion(run);
   return reconcile(run);
 }
 
-/** An unexpected failure is retried; while somebody waits, the reason is shown. Best effort: the retry matters more. */
-async function tellWaitingGardenlet(run: Run, error: unknown): Promise<void> {
-  if (error instanceof ConflictError || run.context.signal.aborted || !run.reporter.inFlight()) return;
+/** Shows an error that is retried while gardenlet waits. Best effort: the retry matters more. */
+async function reportUnexpectedError({ reporter, context }: Run, error: unknown): Promise<void> {
+  if (error instanceof ConflictError || context.signal.aborted || !reporter.isInFlight()) return;
   try {
-    await run.reporter.failed(describeError(error), []);
+    await reporter.failed(describeError(error), []);
   } catch (failure) {
-    run.context.log.warn('status not written', { error: describeError(failure) });
+    context.log.warn('status not written', { error: describeError(failure) });
   }
+}
+
+/**
+ * Warns when this deployment names a seed differently than the garden. Only the fan-out depends on it: it takes the
+ * name from the Shoot, and its changes reach no function.
+ */
+function warnOfSeedName({ spec }: Cluster, name: string, { log }: Run['context']): void {
+  const inGarden = spec.seed?.metadata?.name;
+  if (inGarden === undefined || inGarden === name) return;
+  const error =
+    `the garden calls this seed ${inGarden}, and here it is ${name}: ` +
+    'give it the same name, or changes of flux-config reach its Shoots only with the hourly resync.';
+  log.warn('misnamed seed', { error });
 }

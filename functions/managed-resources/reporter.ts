@@ -11,34 +11,35 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
-import { fieldManager } from './write.ts';
+import { fieldManager } from './release.ts';
 
-/** What is recorded beside the operation; absent: left as it is. */
-export interface Note {
+/** What a report records in the same write; a field that is absent stays unchanged. */
+export interface Recorded {
   applied?: Applied | undefined;
   references?: ResourceReference[] | undefined;
 }
 
-/** Writes what becomes of an operation to its Extension; every write is guarded by the version that was read. */
+/** Reports an operation on its Extension. Every write is guarded by the version that the last read or write returned. */
 export interface Reporter {
   /** The Extension as the last write left it. */
   current(): Extension;
   /** True while gardenlet waits for an answer, or one of our own operations has not ended. */
-  inFlight(): boolean;
-  processing(description: string, record?: Note): Promise<void>;
-  succeeded(description: string, record?: Note): Promise<void>;
-  failed(description: string, codes: string[], record?: Note): Promise<void>;
-  /** Writes what is recorded beside the operation, and nothing of the operation. */
+  isInFlight(): boolean;
+  processing(description: string, recorded?: Recorded): Promise<void>;
+  succeeded(description: string, recorded?: Recorded): Promise<void>;
+  failed(description: string, codes: string[], recorded?: Recorded): Promise<void>;
+  /** Writes the record alone, without reporting anything about the operation. */
   record(applied: Applied): Promise<void>;
   /**
-   * Takes the operation on: our finalizer is there, the annotation `reconcile` is gone (before the work, trap 2). What is
-   * to be reported comes first: without the annotation a former success of the same second would pass for this one's.
+   * Accepts the operation before the work begins: adds our finalizer and removes the annotation `reconcile` (trap 2).
+   * Report first: without the annotation, a success that was reported earlier in the same second would count as the
+   * answer to this request.
    */
   accept(): Promise<void>;
-  /** Removes the annotation of whatever was asked: for migrate and restore, which lose it last (trap 2). */
+  /** Ends the operation: as `accept`, and also removes `migrate` and `restore`, which stay until the end (trap 2). */
   finish(): Promise<void>;
-  /** Own finalizer away after a deletion; after a migration all of them, and the annotation in the same write (trap 9). */
-  letGo(which: 'own' | 'all'): Promise<void>;
+  /** Removes our finalizer after a deletion; after a migration all finalizers and, in the same write, the annotation (trap 9). */
+  removeFinalizers(which: 'own' | 'all'): Promise<void>;
 }
 
 /** @param shootResources the Shoot's `spec.resources` */
@@ -66,31 +67,31 @@ export function createReporter(
 
   const asked = () => askedOperation(extension);
   const wasAsked = asked() !== undefined;
-  const inFlight = () => asked() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
+  const isInFlight = () => asked() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
 
   const report = async (
     state: OperationReport['state'],
     description: string,
-    record: Note,
+    recorded: Recorded,
     error?: OperationReport['error'],
   ) => {
     const last = extension.status?.lastOperation;
-    // A run that nobody asked for confirms what the last operation said instead of starting another one. Without an
-    // answer somebody did ask: the run that took the annotation away was killed before it said anything.
-    const nobodyAsked = !wasAsked && !inFlight() && isAnswered(extension);
-    const isConfirmation = nobodyAsked && state === 'Succeeded' && last !== undefined;
+    // A run without a request confirms the last operation instead of starting another one. A request without an answer
+    // still counts: a run may have been killed after it removed the annotation and before it reported anything.
+    const isUnasked = !wasAsked && !isInFlight() && isAnswered(extension);
+    const isConfirmation = isUnasked && state === 'Succeeded' && last !== undefined;
     const type = isConfirmation ? (last.type as OperationType) : operation;
     const status = operationStatus(
       extension,
       { type, state, description, ...(error === undefined ? {} : { error }) },
       now(),
     );
-    // Gardener cannot save the state of a Shoot with what is listed and gone; this must not wait for a success.
+    // Gardener cannot save the state of a Shoot that lists a missing copy, so a missing one is removed before a success.
     const listed = extension.status?.resources ?? [];
-    const references = mergeDiff(listed, record.references ?? stillCopied(listed, shootResources));
+    const references = mergeDiff(listed, recorded.references ?? stillCopied(listed, shootResources));
     const changes = {
       ...status,
-      ...recordOf(extension, record.applied),
+      ...recordChanges(extension, recorded.applied),
       ...(references === undefined ? {} : { resources: references }),
     };
     if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
@@ -99,35 +100,34 @@ export function createReporter(
     else log.warn('operation', { type, state, error: description });
   };
 
+  const acknowledge = async (removesAnnotation: boolean) => {
+    const finalizers = extension.metadata.finalizers ?? [];
+    const addsFinalizer = !finalizers.includes(FINALIZER) && extension.metadata.deletionTimestamp === undefined;
+    if (!addsFinalizer && !removesAnnotation) return;
+    await patch({
+      metadata: {
+        ...(addsFinalizer ? { finalizers: [...finalizers, FINALIZER] } : {}),
+        ...(removesAnnotation ? { annotations: { [OPERATION_ANNOTATION]: null } } : {}),
+      },
+    });
+  };
+
   return {
     current: () => extension,
-    inFlight,
-    processing: (description, record = {}) => report('Processing', description, record),
-    succeeded: (description, record = {}) => report('Succeeded', description, record),
-    failed: (description, codes, record = {}) => report('Error', description, record, { description, codes }),
+    isInFlight,
+    processing: (description, recorded = {}) => report('Processing', description, recorded),
+    succeeded: (description, recorded = {}) => report('Succeeded', description, recorded),
+    failed: (description, codes, recorded = {}) => report('Error', description, recorded, { description, codes }),
     async record(applied) {
-      const changes = recordOf(extension, applied);
+      const changes = recordChanges(extension, applied);
       if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
     },
-    async accept() {
-      const finalizers = extension.metadata.finalizers ?? [];
-      const addFinalizer = !finalizers.includes(FINALIZER) && extension.metadata.deletionTimestamp === undefined;
-      const removeAnnotation = asked() === 'reconcile';
-      if (!addFinalizer && !removeAnnotation) return;
-      await patch({
-        metadata: {
-          ...(addFinalizer ? { finalizers: [...finalizers, FINALIZER] } : {}),
-          ...(removeAnnotation ? { annotations: { [OPERATION_ANNOTATION]: null } } : {}),
-        },
-      });
-    },
-    async finish() {
-      if (asked() !== undefined) await patch({ metadata: { annotations: { [OPERATION_ANNOTATION]: null } } });
-    },
-    async letGo(which) {
+    accept: () => acknowledge(asked() === 'reconcile'),
+    finish: () => acknowledge(asked() !== undefined),
+    async removeFinalizers(which) {
       const finalizers = extension.metadata.finalizers ?? [];
       const rest = which === 'all' ? [] : finalizers.filter((finalizer) => finalizer !== FINALIZER);
-      // Without finalizers an Extension that is being deleted is gone: there is no write after this one (trap 8).
+      // An Extension that is being deleted is gone once it has no finalizer: nothing can be written after this (trap 8).
       const annotations = which === 'all' && asked() !== undefined ? { [OPERATION_ANNOTATION]: null } : undefined;
       if (rest.length === finalizers.length && annotations === undefined) return;
       await patch({ metadata: { finalizers: rest, ...(annotations && { annotations }) } });
@@ -135,12 +135,12 @@ export function createReporter(
   };
 }
 
-/** The record, and what people see of it, as far as they differ from what is there. */
-function recordOf({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
+/** The changes of the record and of its summary in `providerStatus`; empty when both are up to date. */
+function recordChanges({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
   if (applied === undefined) return {};
   const { fluxVersion, syncMode, configHash } = applied;
   const difference = mergeDiff(status?.state?.applied, applied);
-  // `flux` beside them is written by another function.
+  // `readiness` writes `providerStatus.flux`, beside these three.
   const { providerStatus } = status ?? {};
   const shown = Object.entries({ fluxVersion, syncMode, configHash }).filter(
     ([field, value]) => providerStatus?.[field] !== value,

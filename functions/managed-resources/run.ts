@@ -1,18 +1,29 @@
-import type { Cluster, Extension, OperationType } from '../../shared/gardener/types.ts';
+import type { Cluster, OperationType } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import type { Reporter } from './reporter.ts';
 
-/** What one run works with: everything was read live in this run. */
+/** One execution of this function for one Extension. */
 export interface Run {
   context: Context;
   seed: KubeClient;
   /** The control-plane namespace. */
   namespace: string;
-  extension: Extension;
   cluster: Cluster;
   operation: OperationType;
+  /** Holds the Extension as the last write left it; nothing else in a run keeps a copy of it. */
   reporter: Reporter;
-  /** True when the run should come to its end: what is left of a long work is for the next one. */
+  /** True: when the run began, the Extension carried a request of gardenlet or of a user. */
+  isAsked: boolean;
+  /** True: when the run began, nothing had been reported about that request yet. */
+  isNewlyAsked: boolean;
+  /** True when the run should end and leave the rest of its work to the next one. */
   isTimeUp(): boolean;
+}
+
+/** How long the operation in flight has been running; an error that was reported already gets no more patience. */
+export function secondsInFlight({ reporter, context }: Run): number {
+  const last = reporter.current().status?.lastOperation;
+  if (last?.state === 'Error') return Number.POSITIVE_INFINITY;
+  return last?.state === 'Processing' ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
 }

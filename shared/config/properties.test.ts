@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { canonicalJson, configHash } from '../../functions/managed-resources/plan/config-hash.ts';
 import { ConfigError } from '../errors.ts';
 import { withFluxConfig, withProviderConfig } from './config.fixtures.ts';
 import type { ConfigInputs, EffectiveConfig } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
-import { canonicalJson, configHash } from './hash.ts';
 import { misspelt, nearest } from './nearest.ts';
 
 /** Returns true for valid inputs. Fails the test for any error other than a ConfigError with complete sentences. */

@@ -107,7 +107,7 @@ describe('arrows point one way', () => {
 
   it('every decision is pure: no clock, no input, no output', () => {
     const pure = shipped.filter((file) =>
-      /^functions\/.*\/(assess|decide|desired|judge|follow|leaving|plan|conditions|polling|explain|health|keep-verdict|kstatus|controllers)\.ts$/.test(
+      /^functions\/.*\/(plan\/[^/]+|assess|decide|judge|conditions|polling|explain|health|keep-verdict|kstatus|controllers|next-check)\.ts$/.test(
         file,
       ),
     );

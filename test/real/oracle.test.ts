@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { objectRef } from '../../functions/managed-resources/objects.ts';
 import { files, shootFlux } from '../../infra/cli/testing.ts';
 import type { FluxInstall } from '../../shared/config/effective.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
@@ -10,7 +11,6 @@ import { componentsOf, installObjects } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import { RELEASE_JSON } from '../../shared/flux/release-files.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
-import { objectRef } from '../../shared/gardener/object-ref.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tools/flux-install.ts';
 

@@ -1,9 +1,9 @@
 import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
+import { objectRef } from '../../functions/managed-resources/objects.ts';
 import { handler as readiness } from '../../functions/readiness/handler.ts';
 import { RetryableError, retryWithinSeconds } from '../../shared/errors.ts';
-import { objectRef } from '../../shared/gardener/object-ref.ts';
 import {
   type Condition,
   type Extension,

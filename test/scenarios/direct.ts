@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { objectRef } from '../../shared/gardener/object-ref.ts';
+import { objectRef } from '../../functions/managed-resources/objects.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';

@@ -1,7 +1,6 @@
-import { desired } from '../../../functions/managed-resources/desired/desired.ts';
+import { makePlan, renderObjects } from '../../../functions/managed-resources/plan/plan.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { objectGroups } from '../../../shared/flux/groups.ts';
 import { managedResourceManifest } from '../../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { Applied, Condition, Extension, ManagedResource } from '../../../shared/gardener/types.ts';
@@ -26,25 +25,15 @@ export async function reconciledShoots(): Promise<Reconciled> {
   const [version = ''] = await distribution.versions();
   const release = await distribution.release(version);
   const shoot = shootFacts(cluster(controlPlane(1)), {});
-  const groups = objectGroups({
-    config,
-    release,
-    shoot,
-    secrets: [],
-    configMaps: [],
-    ownsNamespace: true,
-    shootHealth: false,
-  });
-  const { applied, contents } = desired({
-    config,
-    release,
-    groups,
-    components: config.flux.components,
-    sync: { objects: groups.sync, leaving: [] },
-    follow: { install: true, sync: true },
-    ownsNamespace: true,
+  const inputs = {
+    scope: { install: true, sync: true },
     previous: undefined,
-  });
+    live: new Map(),
+    render: { config, release, shoot, secrets: [], configMaps: [], ownsNamespace: true, shootHealth: false },
+    shootResources: [],
+    renewals: [],
+  };
+  const { record: applied, contents } = makePlan(inputs, renderObjects(inputs), undefined);
   return {
     extension: (namespace) => reconciledExtension(namespace, applied),
     managedResources: (namespace) =>

@@ -1,0 +1,86 @@
+import { DELETE_ON_INVALID_UPDATE } from '../../../shared/gardener/managed-resource.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, InvalidError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { isFluxRef, objectRef } from '../objects.ts';
+import { fieldManager } from '../release.ts';
+import { inParallel } from '../shoot/in-parallel.ts';
+import { resourceOf } from '../shoot/kinds.ts';
+import { surplusFields } from './surplus-fields.ts';
+
+/** Sorts the objects of a content: Namespaces before the objects in them. */
+export function inOrder(objects: KubeObject[]): KubeObject[] {
+  return [...objects.filter(isNamespace), ...objects.filter((object) => !isNamespace(object))];
+}
+
+const isNamespace = ({ kind }: KubeObject) => kind === 'Namespace';
+
+/**
+ * Applies sorted objects to the shoot; an object without drift is not changed by it.
+ * @param isTimeUp once true, no further object is begun
+ * @returns how many objects were applied
+ */
+export async function applyObjects(
+  shoot: KubeClient,
+  objects: KubeObject[],
+  kinds: Record<string, Resource>,
+  isTimeUp: () => boolean,
+): Promise<number> {
+  const namespaces = objects.filter(isNamespace);
+  for (const namespace of namespaces) await applyObject(shoot, namespace, kinds);
+  const rest = objects.slice(namespaces.length);
+  const applied = await inParallel(rest, (object) => applyObject(shoot, object, kinds), isTimeUp);
+  return namespaces.length + applied.length;
+}
+
+async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<string, Resource>): Promise<void> {
+  const resource = resourceOf(object, kinds);
+  try {
+    await applyExactly(shoot, resource, object);
+  } catch (error) {
+    // As the resource-manager does: a Secret's type, for example, is immutable.
+    if (!(error instanceof InvalidError) || object.metadata.annotations?.[DELETE_ON_INVALID_UPDATE] !== 'true') {
+      throw error;
+    }
+    await shoot.delete(resource, object.metadata);
+    await applyExactly(shoot, resource, object);
+  }
+}
+
+/** Applies an object; from Flux's own objects and from copies it also removes the fields that were not asked for. */
+async function applyExactly(shoot: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
+  const live =
+    object.kind === 'Deployment'
+      ? await applyDeployment(shoot, resource, object)
+      : await shoot.apply(resource, object, { fieldManager });
+  if (!isFluxRef(objectRef(object)) && object.kind !== 'Secret' && object.kind !== 'ConfigMap') return;
+  const patch = surplusFields(live, object);
+  if (patch !== undefined) await shoot.mergePatch(resource, object.metadata, patch, { fieldManager });
+}
+
+/**
+ * Applies a Deployment. An autoscaler keeps its number of replicas: two writers of that number would alternate for
+ * ever. A number that a user has set is drift.
+ */
+async function applyDeployment(shoot: KubeClient, resource: Resource, deployment: KubeObject): Promise<KubeObject> {
+  try {
+    return await shoot.apply(resource, deployment, { fieldManager, force: false });
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+  }
+  const isScaled = await isAutoscaled(shoot, deployment.metadata);
+  return shoot.apply(resource, isScaled ? withoutReplicas(deployment) : deployment, { fieldManager });
+}
+
+async function isAutoscaled(shoot: KubeClient, { namespace, name }: ObjectMeta): Promise<boolean> {
+  const { items } = await shoot.list(resources.horizontalPodAutoscalers, { namespace });
+  return items.some(({ spec }) => {
+    const target = (spec as { scaleTargetRef?: { kind?: string; name?: string } }).scaleTargetRef;
+    return target?.kind === 'Deployment' && target.name === name;
+  });
+}
+
+function withoutReplicas(deployment: KubeObject): KubeObject {
+  const { replicas: _, ...spec } = deployment.spec as Record<string, unknown>;
+  return { ...deployment, spec };
+}

@@ -1,0 +1,155 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { refusalIn } from '../../../shared/kube/refusal.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { type DirectChanges, directChanges, recordAfter } from '../plan/direct.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
+import { release } from '../release.ts';
+import { type Run, secondsInFlight } from '../run.ts';
+import { kindsOf } from '../shoot/kinds.ts';
+import { applyObjects, inOrder } from './apply.ts';
+import { explainRejected } from './explain.ts';
+import { PATIENCE_SECONDS } from './judge.ts';
+import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
+import { waitFor } from './wait.ts';
+
+/**
+ * Delivers a plan where the resource-manager may not write into Flux's namespace: we apply the same objects to the
+ * shoot. Every run applies all of them, which corrects drift and writes nothing where there is none.
+ */
+export async function deliverDirectly(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<Outcome> {
+  const changes = directChanges(plan, previous);
+  if (live.size > 0) return handOver(run, plan, changes, live);
+  const outcome = await withShoot(run, (shoot) => deliverTo(shoot, run, plan, changes, previous));
+  return outcome ?? waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
+}
+
+/** Releases the ManagedResources first, so that the resource-manager and we never write the same objects. */
+async function handOver(
+  run: Run,
+  plan: Plan,
+  changes: DirectChanges,
+  live: ReadonlyMap<string, ManagedResource>,
+): Promise<Outcome> {
+  await begin(run, plan, changes);
+  for (const resource of live.values()) await release(run.seed, resource);
+  return requeueAfter(2);
+}
+
+/** Records, then accepts: whatever happens next, a later run knows what may be in the shoot. */
+async function begin({ reporter }: Run, { record }: Plan, { recordBefore }: DirectChanges): Promise<void> {
+  const description = `Applying Flux ${record.fluxVersion} and its configuration to the shoot.`;
+  await reporter.processing(description, { applied: recordBefore });
+  await reporter.accept();
+}
+
+async function deliverTo(
+  shoot: KubeClient,
+  run: Run,
+  plan: Plan,
+  changes: DirectChanges,
+  previous: Applied | undefined,
+): Promise<Outcome> {
+  const { reporter, isNewlyAsked, isTimeUp } = run;
+  const { recordBefore, isDelivered, alreadyApplied, surplus } = changes;
+  const kinds = kindsOf(plan.fluxRelease);
+  let progress: Progress = { delivered: { ...recordBefore.delivered }, arrived: alreadyApplied };
+  try {
+    const deleting = await findDeleting(shoot, plan.contents.get(names.sync) ?? [], kinds);
+    if (deleting !== undefined) await reporter.record(recordBefore);
+    else if (!isDelivered || isNewlyAsked) await begin(run, plan, changes);
+
+    // While an object is being deleted, the controllers have to be there to remove its finalizer.
+    const applicable = deleting === undefined ? plan : withoutSync(plan);
+    for await (progress of applyContents(shoot, applicable, kinds, progress, isTimeUp));
+    if (progress.arrived < countOf(applicable)) {
+      await reporter.record({ ...recordBefore, ...progress });
+      return requeueAfter(1);
+    }
+    if (deleting !== undefined) return await waitFor(run, isBeingDeleted(deleting));
+
+    // Only now the shoot serves all kinds of this release; before, a kind that is not served would look like "gone".
+    await suspendSurplus(shoot, surplus, kinds);
+    const remaining = await deleteSurplus(shoot, surplus, kinds);
+    return await finish(run, plan, previous, remaining);
+  } catch (error) {
+    return reportRejection(run, error, { ...recordBefore, delivered: progress.delivered, arrived: undefined });
+  }
+}
+
+function withoutSync(plan: Plan): Plan {
+  const others = [...plan.contents].filter(([name]) => name !== names.sync);
+  return { ...plan, contents: new Map(others) };
+}
+
+function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return `${kind} ${namespace}/${name} is being deleted in the shoot and is made anew when Flux has let it go; should that not end, see whether the controllers of Flux run.`;
+}
+
+/** How far a delivery has come. */
+interface Progress {
+  /** Names of the contents that are applied completely, by ManagedResource name. */
+  delivered: Record<string, string>;
+  /** How many objects have been applied since the delivery began, also in earlier runs. */
+  arrived: number;
+}
+
+/** Applies the contents one after the other until the time is up, and yields the progress after each. */
+async function* applyContents(
+  shoot: KubeClient,
+  { contents, record }: Plan,
+  kinds: Record<string, Resource>,
+  begun: Progress,
+  isTimeUp: () => boolean,
+): AsyncGenerator<Progress, void, undefined> {
+  let progress = begun;
+  let before = 0;
+  for (const [name, objects] of contents) {
+    const rest = inOrder(objects).slice(Math.max(0, progress.arrived - before));
+    if (rest.length > 0 && progress.arrived > begun.arrived && isTimeUp()) return;
+    const count = await applyObjects(shoot, rest, kinds, isTimeUp);
+    const isComplete = count === rest.length;
+    const delivered = { ...progress.delivered, ...(isComplete && { [name]: record.managedResources[name] ?? '' }) };
+    progress = { delivered, arrived: progress.arrived + count };
+    yield progress;
+    if (!isComplete) return;
+    before += objects.length;
+  }
+}
+
+function countOf({ contents }: Plan): number {
+  return [...contents.values()].reduce((sum, objects) => sum + objects.length, 0);
+}
+
+async function finish(run: Run, plan: Plan, previous: Applied | undefined, remaining: string[]): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const applied = recordAfter(plan, previous, remaining);
+  for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
+  const { references } = plan;
+  await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
+  await reporter.finish();
+  return remaining.length > 0 ? requeueAfter(5) : done;
+}
+
+/**
+ * Reports that the shoot rejects an object. For a moment two rejections are normal: the kind is not served yet after
+ * its CRD was written, or the namespace is still being deleted after the extension was removed and added again.
+ * @param applied the record of what has been applied until now
+ * @throws every other error; the run is retried
+ */
+async function reportRejection(run: Run, error: unknown, applied: Applied): Promise<Outcome> {
+  if (!(error instanceof KubeError)) throw error;
+  const { message } = error;
+  const isMissing = error instanceof NotFoundError;
+  const mayPass = isMissing || refusalIn(message)?.kind === 'terminating';
+  if (mayPass && secondsInFlight(run) < PATIENCE_SECONDS) return requeueAfter(2);
+  if (!isMissing && !isRefused(error)) throw error;
+  await run.reporter.failed(explainRejected(message), [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
+  return requeueAfter(60);
+}

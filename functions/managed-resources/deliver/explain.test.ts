@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { LONGEST_QUOTE } from '../../../shared/runtime/safe-text.ts';
+import { explain, explainRejected } from './explain.ts';
+
+const of = (object: string, message: string) => `error during apply of object "${object}": ${message}`;
+const deployment = 'apps/v1/Deployment/flux-system/source-controller';
+const buckets = 'buckets.source.toolkit.fluxcd.io';
+
+/** What the resource-manager says, and what a sentence has to name: the object, what is wrong, the remedy. */
+const applyFailed: [string, ...string[]][] = [
+  [
+    of('v1/ConfigMap/flux-system/a', 'unable to get: flux-system/a because of unknown namespace for the cache'),
+    '--extra-target-namespace=flux-system',
+  ],
+  [
+    of(
+      `apiextensions.k8s.io/v1/CustomResourceDefinition/default/${buckets}`,
+      `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version`,
+    ),
+    `${buckets} in version v1beta2`,
+    '"flux migrate"',
+  ],
+  [
+    of(
+      `apiextensions.k8s.io/v1/CustomResourceDefinition/default/${buckets}`,
+      `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions[1]: Invalid value: "v1": must appear in spec.versions`,
+    ),
+    `${buckets} in version v1,`,
+    '"flux migrate"',
+  ],
+  [
+    of(
+      deployment,
+      'admission webhook "validate.kyverno.svc-fail" denied the request: resource Deployment/flux-system/source-controller was blocked due to the following policies',
+    ),
+    'Deployment flux-system/source-controller: the admission webhook "validate.kyverno.svc-fail" of the Shoot denies it',
+    'make an exception',
+  ],
+  [
+    of(
+      deployment,
+      'Internal error occurred: failed calling webhook "mutate.example.com": failed to call webhook: Post "https://hook.a.svc:443/mutate?timeout=10s": context deadline exceeded',
+    ),
+    'the admission webhook "mutate.example.com" of the Shoot does not answer',
+  ],
+  [
+    of(
+      deployment,
+      "deployments.apps \"source-controller\" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'all' denied request: at least 2 replicas",
+    ),
+    'the ValidatingAdmissionPolicy "replicas" of the Shoot denies it',
+    'at least 2 replicas',
+  ],
+  [
+    of(
+      'v1/ConfigMap/flux-system/shoot-info',
+      'configmaps "shoot-info" is forbidden: exceeded quota: objects, requested: count/configmaps=1, used: count/configmaps=5, limited: count/configmaps=5',
+    ),
+    'ConfigMap flux-system/shoot-info: the ResourceQuota "objects" of the Shoot is used up; raise it',
+  ],
+  [
+    of(
+      deployment,
+      'Deployment.apps "source-controller" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"source-controller"}}: field is immutable',
+    ),
+    'its field spec.selector cannot be changed; delete the object in the Shoot',
+  ],
+  [
+    of(
+      'v1/ConfigMap/flux-system/a',
+      'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+    ),
+    'somebody else changes it at the same time',
+  ],
+  [
+    of(
+      deployment,
+      'deployments.apps "source-controller" is forbidden: unable to create new content in namespace flux-system because it is being terminated',
+    ),
+    'the namespace flux-system is being deleted',
+    'finalizers',
+  ],
+  [of('v1/ServiceAccount/flux/a', 'namespaces "flux" not found'), 'the namespace flux is not in the Shoot'],
+  [
+    of(
+      'source.toolkit.fluxcd.io/v1/GitRepository/flux-system/main-gitrepo',
+      'no matches for kind "GitRepository" in version "source.toolkit.fluxcd.io/v1"',
+    ),
+    'GitRepository flux-system/main-gitrepo: the Shoot does not know the kind GitRepository',
+  ],
+  [
+    of(
+      deployment,
+      'deployments.apps "source-controller" is forbidden: User "system:serviceaccount:kube-system:gardener-resource-manager" cannot create resource "deployments" in API group "apps" in the namespace "flux-system"',
+    ),
+    '"system:serviceaccount:kube-system:gardener-resource-manager" may not do that',
+  ],
+  [
+    of(
+      'kustomize.toolkit.fluxcd.io/v1/Kustomization/flux-system/main-ks',
+      'Kustomization.kustomize.toolkit.fluxcd.io "main-ks" is invalid: spec.interval: Invalid value: "5 minutes": spec.interval in body should match \'^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$\'',
+    ),
+    'Kustomization flux-system/main-ks: the API server does not accept spec.interval; correct it',
+  ],
+  [
+    of('v1/Secret/flux-system/a', 'Request entity too large: limit is 3145728'),
+    'it is too large for the API server; make the Secret or the template smaller',
+  ],
+  [
+    of(deployment, 'Get "https://kube-apiserver/apis/apps/v1": dial tcp 10.0.0.1:443: connect: connection refused'),
+    'the API server of the Shoot cannot be reached',
+  ],
+  [of(deployment, 'the cat sat on the mat'), 'cannot be applied to the shoot', 'the cat sat on the mat'],
+];
+
+describe('explain', () => {
+  it.each(applyFailed)('%s', (message, ...named) => {
+    const sentence = explain('shoot-flux-x', 'ApplyFailed', message);
+    expect(sentence).toMatch(/^ManagedResource shoot-flux-x/);
+    for (const text of named) expect(sentence).toContain(text);
+  });
+
+  it.each(applyFailed)('a webhook denies, also when it says %s', (message) => {
+    const sentence = explain(
+      'shoot-flux-x',
+      'ApplyFailed',
+      of(deployment, `admission webhook "w" denied the request: ${message}`),
+    );
+    expect(sentence).toContain(
+      'Deployment flux-system/source-controller: the admission webhook "w" of the Shoot denies it',
+    );
+  });
+
+  it('keeps the message behind the sentence, and cuts it', () => {
+    const message = of(deployment, `admission webhook "hook" denied the request: ${'no '.repeat(4000)}`);
+    const sentence = explain('shoot-flux-controllers', 'ApplyFailed', message);
+    expect(sentence).toContain('The resource-manager says: error during apply of object');
+    expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 300);
+  });
+
+  it('is not endless and tells no secret, whatever a webhook of the Shoot makes of the words of an API server', () => {
+    const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
+    for (const message of [`quota is forbidden: exceeded quota: ${url}`, `is forbidden: User "${url}" cannot get`]) {
+      for (const sentence of [
+        explain('shoot-flux-x', 'ApplyFailed', of(deployment, message)),
+        explainRejected(message),
+      ]) {
+        expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 800);
+        expect(sentence).not.toContain('s3cr3t');
+      }
+    }
+  });
+
+  it('says that an object cannot be read, and quotes none of a Secret', () => {
+    const message = 'Could not decode all new resources: error converting YAML to JSON: found "s3cr3t" at line 3';
+    expect(explain('shoot-flux-sync', 'DecodingFailed', message)).toContain('at line 3');
+    expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).toContain('may quote a Secret');
+    expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).not.toContain('s3cr3t');
+  });
+
+  it('trap 23: says what to do about a former object that does not go', () => {
+    const message = 'deletion of old resource "v1/ConfigMap/a/b" is still pending';
+    expect(explain('shoot-flux-sync', 'DeletionPending', message)).toMatch(
+      /finalizers.*"v1\/ConfigMap\/a\/b" is still/,
+    );
+  });
+
+  it('tells a former object that cannot be deleted from one that cannot be applied', () => {
+    const message =
+      'Could not clean all old resources: error during deletion of old resource "v1/ConfigMap/a/b": admission webhook "w" denied the request: no';
+    expect(explain('shoot-flux-sync', 'DeletionFailed', message)).toMatch(
+      /^ManagedResource shoot-flux-sync: a former object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the Shoot denies it; let that webhook make an exception/,
+    );
+    expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain('see in the Shoot what refuses that');
+  });
+
+  it('says that a Secret of ours that somebody has deleted comes back', () => {
+    const message = 'secrets "managedresource-shoot-flux-sync-0a1b2c3d" not found';
+    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('it is written again');
+  });
+
+  it('quotes no Secret that a webhook quotes', () => {
+    const message = of('v1/Secret/flux-system/flux-source', 'admission webhook "w" denied the request: value s3cr3t');
+    const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);
+    expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the Shoot denies it');
+    expect(sentence).not.toContain('s3cr3t');
+    const both = `2 errors occurred: ${of('v1/ConfigMap/flux-system/a', 'no')}, ${message}`;
+    expect(explain('shoot-flux-secrets', 'ApplyFailed', both)).not.toContain('s3cr3t');
+  });
+});
+
+it('explainRejected: the same of our own requests', () => {
+  const message =
+    'PATCH deployments.apps flux-system/source-controller: 403 Forbidden: admission webhook "w" denied the request: no';
+  expect(explainRejected(message)).toBe(
+    `The shoot does not take what is to be applied: the admission webhook "w" of the Shoot denies it; let that webhook make an exception for the objects of Flux. It says: ${message}`,
+  );
+  expect(explainRejected('PATCH a: 400 BadRequest: no')).toBe(
+    'The shoot does not take what is to be applied: PATCH a: 400 BadRequest: no',
+  );
+});

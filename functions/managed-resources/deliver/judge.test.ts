@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { conditionFactory, managedResourceFactory } from '../../../shared/gardener/testing.ts';
+import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { judge } from './judge.ts';
+
+const resource = (status?: ManagedResource['status']) =>
+  managedResourceFactory('shoot-flux-crds', 's', status === undefined ? {} : { status });
+const failing = (message: string, parts: Parameters<typeof conditionFactory>[0] = {}) =>
+  resource({
+    observedGeneration: 1,
+    conditions: [conditionFactory({ status: 'False', reason: 'ApplyFailed', message, ...parts })],
+  });
+const judged = (live: ManagedResource | undefined, seconds = 0) =>
+  judge(['shoot-flux-crds'], new Map(live === undefined ? [] : [['shoot-flux-crds', live]]), seconds);
+
+describe('judge', () => {
+  it('applied: the current generation, and ResourcesApplied True', () => {
+    expect(judged(resource())).toEqual({ state: 'applied' });
+  });
+
+  it('pending: never a stale True', () => {
+    expect(judged(resource({ observedGeneration: 1, conditions: [conditionFactory()] }))).toEqual({ state: 'pending' });
+  });
+
+  it('pending: not there yet, or nothing said yet', () => {
+    expect(judged(undefined)).toEqual({ state: 'pending' });
+    expect(judged(resource({}))).toEqual({ state: 'pending' });
+  });
+
+  it('a failed first pass is normal for 20 seconds, and is looked at again when they are over', () => {
+    expect(judged(failing('no matches for kind'), 5)).toEqual({ state: 'struggling', recheckInSeconds: 15 });
+  });
+
+  it.each(['False', 'Progressing'] as const)(
+    'after that the resource-manager is quoted, also between attempts (%s)',
+    (status) => {
+      expect(judged(failing('no matches for kind', { status }), 20)).toEqual({
+        state: 'failed',
+        message: 'ManagedResource shoot-flux-crds cannot be applied to the shoot: no matches for kind',
+      });
+    },
+  );
+
+  it('trap 23: a former object that does not go is told, after a minute', () => {
+    const stuck = failing('deletion of old resource "v1/ConfigMap/a/b" is still pending', {
+      status: 'Progressing',
+      reason: 'DeletionPending',
+    });
+    expect(judged(stuck, 20)).toEqual({ state: 'struggling', recheckInSeconds: 40 });
+    expect(judged(stuck, 60)).toMatchObject({ state: 'failed', message: expect.stringContaining('still pending') });
+  });
+
+  it('trap 22: names the remedy for a namespace that the resource-manager may not write into', () => {
+    const message =
+      'error during apply of object "v1/ConfigMap/flux-system/a": unable to get: flux-system/a because of unknown namespace for the cache';
+    expect(judged(failing(message), 60)).toMatchObject({
+      state: 'failed',
+      message: expect.stringMatching(
+        /--extra-target-namespace=flux-system, .*webhook.*; delivery Direct or Auto does without it\.$/,
+      ),
+    });
+  });
+
+  it('names the remedy for an upgrade over a release that would have migrated what the shoot stores', () => {
+    const message =
+      'error during apply of object "apiextensions.k8s.io/v1/CustomResourceDefinition/default/buckets.source.toolkit.fluxcd.io": CustomResourceDefinition.apiextensions.k8s.io "buckets.source.toolkit.fluxcd.io" is invalid: status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version';
+    expect(judged(failing(message), 60)).toMatchObject({
+      state: 'failed',
+      message: expect.stringMatching(/ buckets\.source\.toolkit\.fluxcd\.io in version v1beta2, .*"flux migrate"/),
+    });
+  });
+
+  it.each([
+    ['true', 'applied'],
+    ['True', 'applied'],
+    ['1', 'applied'],
+    ['false', 'pending'],
+  ])('trap 29: an ignored ManagedResource counts as applied, it never advances: ignore "%s" is %s', (value, state) => {
+    const ignored = resource({ observedGeneration: 1 });
+    ignored.metadata.annotations = { 'resources.gardener.cloud/ignore': value };
+    expect(judged(ignored)).toEqual({ state });
+  });
+});

@@ -1,0 +1,37 @@
+import { applyState } from '../../../shared/gardener/managed-resource.ts';
+import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { explain } from './explain.ts';
+
+/** How far the resource-manager has come with what we wrote. */
+export type Verdict =
+  | { state: 'applied' }
+  | { state: 'pending' }
+  /** A failed first attempt is normal (Secrets before their Namespace): recheck in so many seconds. */
+  | { state: 'struggling'; recheckInSeconds: number }
+  | { state: 'failed'; message: string };
+
+/** A failure is reported only when the operation is older than this. */
+export const PATIENCE_SECONDS = 20;
+/** A deletion takes a second attempt 5 s later, and a controller in the shoot that has to remove its finalizer. */
+const DELETION_PATIENCE_SECONDS = 60;
+
+/**
+ * Judges ManagedResources that are written.
+ * @param wanted their names
+ * @param live what there is
+ * @param seconds since the operation began; the resource-manager's own times restart with every attempt, and a failure
+ * right after a write may still be about the former content
+ */
+export function judge(wanted: string[], live: ReadonlyMap<string, ManagedResource>, seconds: number): Verdict {
+  let verdict: Verdict = { state: 'applied' };
+  for (const name of wanted) {
+    const resource = live.get(name);
+    const state = resource === undefined ? { state: 'pending' as const } : applyState(resource);
+    if (state.state === 'pending' && verdict.state === 'applied') verdict = { state: 'pending' };
+    if (state.state !== 'failing') continue;
+    const left = (state.reason === 'DeletionPending' ? DELETION_PATIENCE_SECONDS : PATIENCE_SECONDS) - seconds;
+    if (left <= 0) return { state: 'failed', message: explain(name, state.reason, state.message) };
+    verdict = { state: 'struggling', recheckInSeconds: Math.max(1, Math.ceil(left)) };
+  }
+  return verdict;
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { requeueTime } from '../../../events/sqs/requeue.ts';
+import { nextCheck } from './next-check.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const now = Date.parse('2026-05-01T12:00:00Z');
+
+describe('after an operation', () => {
+  it.each([
+    [0, 15],
+    [-2_000, 15],
+    [14_000, 1],
+    [15_000, 45],
+    [72_000, 228],
+    [299_500, 1],
+    [300_000, undefined],
+    [HOUR, undefined],
+  ])('%d ms: copies are looked at in %s s', (since, seconds) => {
+    expect(nextCheck({ now, endedAt: now - since, renewals: [] })).toBe(seconds);
+  });
+
+  it('nothing is looked at that is not there, or while the operation is under way', () => {
+    expect(nextCheck({ now, renewals: [] })).toBeUndefined();
+  });
+});
+
+describe('a token', () => {
+  it.each([
+    [5 * HOUR, undefined],
+    [HOUR, 2880],
+    [10 * MINUTE, 480],
+    [MINUTE, 60],
+    [0, 60],
+    [-5 * MINUTE, 300],
+    [-HOUR, 900],
+    [-now, 900],
+  ])('that is renewed in %d ms is looked at in %s s', (left, seconds) => {
+    expect(nextCheck({ now, renewals: [now + left] })).toBe(seconds);
+  });
+
+  it('the earliest counts, and copies beside it', () => {
+    expect(nextCheck({ now, renewals: [now + 3 * HOUR, now + 10 * MINUTE] })).toBe(480);
+    expect(nextCheck({ now, endedAt: now, renewals: [now + 10 * MINUTE] })).toBe(15);
+  });
+
+  it('is in the shoot within three minutes of its renewal, after a handful of runs, whenever the resync comes', () => {
+    const phase = fc.integer({ min: 0, max: HOUR - 1 });
+    // gardenlet renews at 80 % of 6 h, with up to 5 % more, and may take a moment.
+    const renewal = fc.integer({ min: 4.8 * HOUR, max: 5.04 * HOUR });
+    fc.assert(
+      fc.property(phase, renewal, fc.integer({ min: 0, max: 20_000 }), (resync, renewsIn, takes) => {
+        const { seenAt, runs } = follow(resync, now + renewsIn, now + renewsIn + takes);
+        expect(seenAt - (now + renewsIn)).toBeLessThan(3 * MINUTE);
+        expect(runs).toBeLessThanOrEqual(12);
+      }),
+    );
+  });
+});
+
+/** Runs by the resync of each hour and by what they ask for themselves, one of those that share a moment. */
+function follow(resync: number, renewal: number, renewed: number): { seenAt: number; runs: number } {
+  const due = new Set(Array.from({ length: 8 }, (_, hour) => now + resync + hour * HOUR));
+  for (let runs = 1; ; runs++) {
+    const time = Math.min(...due);
+    due.delete(time);
+    if (time >= renewed) return { seenAt: time, runs };
+    const seconds = nextCheck({ now: time, renewals: [renewal] });
+    if (seconds !== undefined) due.add(requeueTime(new Date(time), seconds).getTime());
+  }
+}

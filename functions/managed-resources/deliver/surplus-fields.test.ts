@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject, ManagedFields } from '../../../shared/kube/resource.ts';
+import { surplusFields } from './surplus-fields.ts';
+
+const object = (content: Record<string, unknown>, ...managedFields: ManagedFields[]): KubeObject => ({
+  apiVersion: 'a/v1',
+  kind: 'A',
+  metadata: { name: 'a', managedFields },
+  ...content,
+});
+const by = (fields: Record<string, unknown>, parts: ManagedFields = {}): ManagedFields => ({
+  manager: 'gardener-resource-manager',
+  operation: 'Update',
+  fieldsV1: fields,
+  ...parts,
+});
+
+describe('surplusFields', () => {
+  it('is a key that another delivery once wrote', () => {
+    const live = object({ data: { token: 'x', former: 'y' } }, by({ 'f:data': { 'f:token': {}, 'f:former': {} } }));
+    expect(surplusFields(live, object({ data: { token: 'x' } }))).toEqual({ data: { former: null } });
+    expect(surplusFields(live, object({}))).toEqual({ data: { token: null, former: null } });
+  });
+
+  it('is what stands beside what is asked for, at any depth, from several managers', () => {
+    const live = object(
+      { spec: { ref: { branch: 'main', tag: 'v1' }, suspend: true, url: 'a' } },
+      by({ 'f:spec': { 'f:ref': { '.': {}, 'f:branch': {} }, 'f:url': {} } }),
+      by({ 'f:spec': { 'f:suspend': {} } }, { manager: 'flux' }),
+    );
+    expect(surplusFields(live, object({ spec: { ref: { tag: 'v1' }, url: 'a' } }))).toEqual({
+      spec: { ref: { branch: null }, suspend: null },
+    });
+  });
+
+  it('is what we ourselves have set in passing, but nothing that anybody has applied', () => {
+    const fields = by({ 'f:spec': { 'f:suspend': {} } }, { manager: 'shoot-flux-managed-resources' });
+    const live = (entry: ManagedFields) => object({ spec: { suspend: true } }, entry);
+    expect(surplusFields(live(fields), object({ spec: {} }))).toEqual({ spec: { suspend: null } });
+    expect(surplusFields(live({ ...fields, operation: 'Apply' }), object({ spec: {} }))).toBeUndefined();
+  });
+
+  it('is no default, no status, no list and nothing that has gone already', () => {
+    const live = object(
+      { spec: { timeout: '60s', list: ['a'] }, status: { a: 1 } },
+      by({ 'f:spec': { 'f:list': { 'v:"b"': {} }, 'f:gone': {} } }),
+      by({ 'f:status': { 'f:a': {} } }),
+      by({ 'f:spec': { 'f:timeout': {} } }, { subresource: 'status' }),
+    );
+    expect(surplusFields(live, object({ spec: { list: ['a'] } }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,23 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { type Run, secondsInFlight } from '../run.ts';
+
+/** A copy that lags or a key pair that is being generated gets this long before the operation fails. */
+const PATIENCE_SECONDS = 20;
+
+/** Waits for something that the configuration names: requeues soon, and reports it as an error when it takes long. */
+export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
+  const { reporter, isNewlyAsked } = run;
+  const { lastOperation: last, lastError } = reporter.current().status ?? {};
+  if (!isNewlyAsked && last?.state === 'Error' && lastError?.description === sentence) return requeueAfter(60);
+  const isWaiting = !isNewlyAsked && last?.state === 'Processing' && last.description === sentence;
+  const waited = isWaiting ? secondsInFlight(run) : 0;
+  if (!isWaiting) await reporter.processing(sentence);
+  // Also where it was reported before: the run that did so may have been killed right after.
+  await reporter.accept();
+  if (waited >= PATIENCE_SECONDS) {
+    await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
+    return requeueAfter(30);
+  }
+  return requeueAfter(5);
+}

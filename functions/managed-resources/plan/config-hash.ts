@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { EffectiveConfig } from '../../../shared/config/effective.ts';
+import type { Release } from '../../../shared/flux/release.ts';
+
+/** Identifies an effective configuration together with the release that it is rendered from; 16 hex digits. */
+export function renderHash(config: EffectiveConfig, release: Release): string {
+  return shortHash(`${configHash(config)} ${release.version} ${release.digest}`);
+}
+
+/**
+ * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON. Where
+ * a field was set, the sync mode and the deletion policy do not count, because they change none of the objects.
+ */
+export function configHash(config: EffectiveConfig): string {
+  const { hasFluxConfig: _has, origins: _origins, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
+  return shortHash(canonicalJson(content));
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** Returns JSON with sorted keys and without undefined values: equal values give equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

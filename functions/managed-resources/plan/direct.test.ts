@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { appliedFactory } from '../../../shared/gardener/testing.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { directChanges, hasDirectSurplus } from './direct.ts';
+import type { Plan } from './plan.ts';
+
+const SYNC = 'shoot-flux-sync';
+const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io';
+const kustomization = (name: string): KubeObject => ({
+  apiVersion: `${KUSTOMIZE}/v1`,
+  kind: 'Kustomization',
+  metadata: { namespace: 'a', name },
+});
+const ref = (name: string) => `Kustomization.${KUSTOMIZE}/a/${name}`;
+const planOf = (
+  name: string,
+  hashes: Record<string, string>,
+  released: string[] = [],
+): Pick<Plan, 'record' | 'contents' | 'released'> => ({
+  record: appliedFactory({ managedResources: hashes, objects: { [SYNC]: [ref(name)] } }),
+  contents: new Map([[SYNC, [kustomization(name)]]]),
+  released,
+});
+const direct = (parts: Partial<Applied>): Applied => appliedFactory({ delivery: 'Direct', ...parts });
+
+describe('the record before a direct delivery', () => {
+  it('counts only unchanged contents as delivered, also half-way back to the former content', () => {
+    const former = direct({ delivered: { crds: 'c1', [SYNC]: 's1' }, managedResources: { crds: 'c1', [SYNC]: 's1' } });
+    const { recordBefore: before } = directChanges(planOf('b', { crds: 'c1', [SYNC]: 's2' }), former);
+    expect(before.delivered).toEqual({ crds: 'c1' });
+    expect(directChanges(planOf('a', { crds: 'c1', [SYNC]: 's1' }), before).recordBefore.delivered).toEqual({
+      crds: 'c1',
+    });
+  });
+
+  it('continues where a run ran out of time, with the same contents only', () => {
+    const former = direct({ arrived: 7, managedResources: { [SYNC]: 's1' } });
+    const same = directChanges(planOf('a', { [SYNC]: 's1' }), former);
+    expect([same.alreadyApplied, same.recordBefore.arrived]).toEqual([7, 7]);
+    const other = directChanges(planOf('a', { [SYNC]: 's2' }), former);
+    expect([other.alreadyApplied, other.recordBefore]).toEqual([0, expect.not.objectContaining({ arrived: 7 })]);
+  });
+});
+
+describe('hasDirectSurplus, before a resource-manager takes over', () => {
+  const objects = { [SYNC]: [ref('old')] };
+
+  it.each([
+    ['true for an object that the plan no longer has', planOf('new', {}), direct({ objects }), true],
+    ['false without a surplus object', planOf('old', {}), direct({ objects }), false],
+    [
+      'false for an object that is being deleted already',
+      planOf('new', {}),
+      direct({ objects, leaving: [ref('old')] }),
+      false,
+    ],
+    ['false for an object of a released ManagedResource', planOf('new', {}, [SYNC]), direct({ objects }), false],
+    [
+      'false for former objects that the resource-manager has applied',
+      planOf('new', {}),
+      appliedFactory({ objects }),
+      false,
+    ],
+  ] as const)('%s', (_, next, previous, expected) => {
+    expect(hasDirectSurplus(next, previous)).toBe(expected);
+  });
+});

@@ -1,0 +1,78 @@
+import type { Applied } from '../../../shared/gardener/types.ts';
+import { isFluxRef, objectRef } from '../objects.ts';
+import { canonicalJson } from './config-hash.ts';
+import type { Plan } from './plan.ts';
+
+/** The changes that a plan asks for when we apply its objects ourselves. */
+export interface DirectChanges {
+  /** The record before the first write: everything that may be in the shoot from now on. */
+  recordBefore: Applied;
+  /** True when the shoot has all contents of the plan by the last record. */
+  isDelivered: boolean;
+  /** How many objects of the same contents a run applied before it ran out of time. */
+  alreadyApplied: number;
+  /** Refs of former objects to delete: Flux's own first, because they may need their controllers for it. */
+  surplus: string[];
+}
+
+/** Objects that are never deleted from the shoot: they may hold objects of users (decision 13). */
+const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
+
+type Contents = Pick<Plan, 'record' | 'contents' | 'released'>;
+
+/** Compares a plan with the last record. */
+export function directChanges({ record, contents, released }: Contents, previous: Applied | undefined): DirectChanges {
+  const refs = new Set([...contents.values()].flat().map(objectRef));
+  const former = Object.entries(previous?.objects ?? {}).filter(([name]) => !released.includes(name));
+  const surplus = former.flatMap(([, list]) => list).filter((ref) => !refs.has(ref) && !neverDeleted.test(ref));
+  const objects = { ...record.objects };
+  for (const [name, list] of former) objects[name] = [...new Set([...(objects[name] ?? []), ...list])];
+  // A content that is being replaced counts as not delivered until all of the new one is applied.
+  const { managedResources } = record;
+  const delivered = Object.entries(previous?.delivered ?? {}).filter(([name, hash]) => managedResources[name] === hash);
+  const isSame = canonicalJson(previous?.managedResources) === canonicalJson(managedResources);
+  const alreadyApplied = isSame ? (previous?.arrived ?? 0) : 0;
+  const recordBefore: Applied = {
+    ...record,
+    delivery: 'Direct',
+    objects,
+    delivered: Object.fromEntries(delivered),
+    ...(alreadyApplied > 0 && { arrived: alreadyApplied }),
+  };
+  return {
+    recordBefore,
+    isDelivered: canonicalJson(previous?.delivered) === canonicalJson(managedResources),
+    alreadyApplied,
+    surplus: [...surplus.filter(isFluxRef), ...surplus.filter((ref) => !isFluxRef(ref))],
+  };
+}
+
+/**
+ * True while objects have to be deleted that only the last direct delivery knows of: after the hand-over, the
+ * resource-manager deletes the objects that it has applied itself, and no others.
+ */
+export function hasDirectSurplus(plan: Contents, previous: Applied | undefined): boolean {
+  if (previous?.delivery !== 'Direct') return false;
+  return directChanges(plan, previous).surplus.some((ref) => !previous.leaving?.includes(ref));
+}
+
+/**
+ * The record after the last write.
+ * @param remaining refs of surplus objects that are still in the shoot
+ */
+export function recordAfter(plan: Pick<Plan, 'record'>, previous: Applied | undefined, remaining: string[]): Applied {
+  const { record } = plan;
+  const objects = { ...record.objects };
+  for (const [name, list] of Object.entries(previous?.objects ?? {})) {
+    const rest = list.filter((ref) => remaining.includes(ref));
+    if (rest.length > 0) objects[name] = [...new Set([...(objects[name] ?? []), ...rest])];
+  }
+  const pendingRemoval = remaining.filter(isFluxRef);
+  return {
+    ...record,
+    delivery: 'Direct',
+    objects,
+    delivered: { ...record.managedResources },
+    ...(pendingRemoval.length > 0 ? { leaving: pendingRemoval } : {}),
+  };
+}

@@ -1,0 +1,170 @@
+import type { EffectiveConfig } from '../../../shared/config/effective.ts';
+import { objectGroups } from '../../../shared/flux/groups.ts';
+import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
+import type { Applied, ManagedResource, ShootObject } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { objectRef } from '../objects.ts';
+import { renderHash } from './config-hash.ts';
+import type { Scope } from './scope.ts';
+import { planSyncObjects, type SyncInputs } from './sync-objects.ts';
+
+/** What a Shoot should get, and what is recorded about it. */
+export interface Plan {
+  /** Recorded on the Extension before anything is written. */
+  record: Applied;
+  /** ManagedResource name -> objects, in the order of writing; every other ManagedResource is released or removed. */
+  contents: Map<string, KubeObject[]>;
+  /** ManagedResources that are out of scope: deleted, while their objects stay in the shoot. */
+  released: string[];
+  /** ManagedResources that are deleted together with their objects. */
+  removed: string[];
+  fluxRelease: Release;
+  /** The copies in use, for `status.resources`. */
+  references: ResourceReference[];
+  /** When Gardener renews each token among the copies, in epoch ms. */
+  renewals: number[];
+}
+
+export interface PlanInputs {
+  scope: Scope;
+  /** The last record. */
+  previous: Applied | undefined;
+  /** Our ManagedResources by name. */
+  live: ReadonlyMap<string, ManagedResource>;
+  /** Everything that the objects are rendered from, with the components that the configuration asks for. */
+  render: RenderInputs;
+  /** The Shoot's `spec.resources`. */
+  shootResources: ResourceReference[];
+  renewals: number[];
+}
+
+/** The objects as the configuration asks for them, before the objects that are pending removal join them. */
+export interface RenderedObjects {
+  components: string[];
+  groups: ObjectGroups;
+  sync: Omit<SyncInputs, 'former'>;
+}
+
+/** Renders the objects; out of scope, Flux keeps the components that it was installed with. */
+export function renderObjects({ scope, previous, live, render }: PlanInputs): RenderedObjects {
+  const configured = render.config.flux.components;
+  const components = scope.install ? configured : (previous?.components ?? configured);
+  const groups = objectsWith(components, render);
+  const recorded = previous?.leaving ?? [];
+  const sync = { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded };
+  return { components, groups, sync };
+}
+
+/**
+ * Plans the ManagedResources and the record.
+ * @param former the content that the ManagedResource for sync objects holds now; undefined: it is the rendered one
+ */
+export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: KubeObject[] | undefined): Plan {
+  const { scope, previous, live, render, renewals } = inputs;
+  const { config, release, ownsNamespace } = render;
+  const sync = planSyncObjects({ ...rendered.sync, former });
+  const isRemoving = sync.pendingRemoval.length > 0 || (sync.objects.length === 0 && live.has(names.sync));
+  const components = isRemoving ? withFormer(rendered.components, previous, release) : rendered.components;
+  const groups = components === rendered.components ? rendered.groups : objectsWith(components, render);
+
+  const contents = new Map<string, KubeObject[]>();
+  const released: string[] = [];
+  const removed: string[] = [];
+  const place = (name: string, isInScope: boolean, objects: KubeObject[]) => {
+    if (!isInScope) released.push(name);
+    else if (objects.length === 0) removed.push(name);
+    else contents.set(name, objects);
+  };
+  place(names.crds, scope.install, groups.crds);
+  place(names.controllers, scope.install, groups.controllers);
+  place(names.secrets, true, groups.secrets);
+  place(names.sync, scope.sync, sync.objects);
+
+  // Out of scope, the record keeps naming the configuration that was applied last.
+  const last = scope.sync ? undefined : previous;
+  const hash = renderHash(config, release);
+  const record: Applied = {
+    configHash: last?.configHash ?? hash,
+    fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
+    namespace: config.flux.namespace,
+    ownsNamespace,
+    components,
+    syncMode: config.syncMode,
+    ...optional('deletionPolicy', config.deletionPolicy),
+    fromFluxConfig: config.hasFluxConfig,
+    managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
+    objects: recordedObjects(contents, released, previous),
+    ...optional('source', last === undefined ? shootObject(groups.sync, config.source) : last.source),
+    ...optional(
+      'kustomization',
+      last === undefined ? shootObject(groups.sync, config.kustomization) : last.kustomization,
+    ),
+    ...optional('problem', last === undefined || last.configHash === hash ? undefined : OUT_OF_SCOPE),
+    ...(sync.pendingRemoval.length > 0 && scope.sync ? { leaving: sync.pendingRemoval } : {}),
+  };
+  const references = referencesOf(config, inputs.shootResources);
+  return { record, contents, released, removed, fluxRelease: release, references, renewals };
+}
+
+/** Shown, because in this mode a user may edit the configuration and wait in vain. */
+const OUT_OF_SCOPE =
+  'The configuration has changed since Flux came up, and with syncMode Once it is not followed any more; ' +
+  'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
+
+function objectsWith(components: string[], render: RenderInputs): ObjectGroups {
+  const { config } = render;
+  return objectGroups({ ...render, config: { ...config, flux: { ...config.flux, components } } });
+}
+
+/** Adds the former components: their controllers have to remove the finalizers of the objects pending removal. */
+function withFormer(components: string[], previous: Applied | undefined, release: Release): string[] {
+  const former = previous?.components.filter((component) => release.files.has(component)) ?? [];
+  return [...new Set([...components, ...former])];
+}
+
+/** Released objects and CRDs of former components stay on record: an uninstallation finds its targets here. */
+function recordedObjects(
+  contents: Map<string, KubeObject[]>,
+  released: string[],
+  previous: Applied | undefined,
+): Record<string, string[]> {
+  const objects: Record<string, string[]> = {};
+  for (const name of Object.values(names)) {
+    const content = contents.get(name);
+    const former = previous?.objects[name] ?? [];
+    if (content !== undefined) objects[name] = [...new Set([...content.map(objectRef), ...former.filter(isCrdRef)])];
+    else if (released.includes(name) && former.length > 0) objects[name] = former;
+  }
+  return objects;
+}
+
+/** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
+function isCrdRef(ref: string): boolean {
+  return ref.startsWith('CustomResourceDefinition.');
+}
+
+/** Where the rendered form of a configured object is in the shoot; the release's CRDs decide its apiVersion. */
+function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
+  if (configured === undefined) return undefined;
+  const object = rendered.find(
+    ({ kind, metadata }) => kind === configured.kind && metadata.name === configured.metadata.name,
+  );
+  if (object === undefined) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+/** The copies in use, by their names in the seed: a control-plane migration only moves those that are listed. */
+function referencesOf(config: EffectiveConfig, entries: ResourceReference[]): ResourceReference[] {
+  const used = [config.sourceSecret, ...config.additionalSecrets].flatMap((secret) =>
+    secret?.origin.type === 'resource' ? [secret.origin.resourceName] : [],
+  );
+  return listedCopies(entries.filter(({ name }) => used.includes(name)));
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}

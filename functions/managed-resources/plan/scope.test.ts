@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { appliedFactory, conditionFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
+import { areOutOfScope, isBootstrapped, updateScope } from './scope.ts';
+
+describe('updateScope', () => {
+  it.each(['Once', 'ManifestsOnly', 'Reconcile'] as const)(
+    'has everything in scope in mode %s until the first success',
+    (mode) => {
+      expect(updateScope(mode, false, undefined)).toEqual({ install: true, sync: true });
+    },
+  );
+
+  it.each([
+    ['Once', { install: false, sync: false }],
+    ['ManifestsOnly', { install: false, sync: true }],
+    ['Reconcile', { install: true, sync: true }],
+  ] as const)('in mode %s after the first success: %j', (mode, expected) => {
+    expect(updateScope(mode, true, undefined)).toEqual(expected);
+  });
+
+  it('keeps sources and Kustomizations in scope while one of them is pending removal', () => {
+    const pending = appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] });
+    expect(updateScope('Once', true, pending)).toEqual({ install: false, sync: true });
+    expect(updateScope('Once', true, appliedFactory())).toEqual({ install: false, sync: false });
+  });
+});
+
+describe('isBootstrapped', () => {
+  const former = (status: 'True' | 'False') => [conditionFactory({ type: 'FluxBootstrapped', status })];
+
+  it('by our own record, which survives a migration (trap 20)', () => {
+    const state = { bootstrapped: { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' } };
+    expect(isBootstrapped(extensionFactory({ status: { state } }))).toBe(true);
+  });
+
+  it('by the condition of the Go extension, when it is True', () => {
+    expect(isBootstrapped(extensionFactory({ status: { conditions: former('True') } }))).toBe(true);
+    expect(isBootstrapped(extensionFactory({ status: { conditions: former('False') } }))).toBe(false);
+  });
+
+  it('is false without either', () => {
+    expect(isBootstrapped(extensionFactory())).toBe(false);
+  });
+});
+
+describe('areOutOfScope', () => {
+  const issues = (...paths: string[]) => paths.map((path) => ({ object: 'configuration', path, message: 'is wrong' }));
+
+  it.each([
+    ['Once', 'source.template.spec.url', true],
+    ['Once', 'additionalSecretResources[0].name', false],
+    ['ManifestsOnly', 'additionalSecretResources[0].name', false],
+    ['ManifestsOnly', 'flux.components[0]', true],
+    ['ManifestsOnly', 'fluxVersion', true],
+    ['ManifestsOnly', 'source.template.spec.url', false],
+    ['ManifestsOnly', 'syncMode', false],
+    ['Reconcile', 'flux.version', false],
+  ] as const)('mode %s, %s after the first success: %s', (mode, path, expected) => {
+    expect(areOutOfScope(issues(path), updateScope(mode, true, undefined))).toBe(expected);
+  });
+
+  it('is false for one issue in scope among others', () => {
+    expect(areOutOfScope(issues('flux.version', 'source'), updateScope('ManifestsOnly', true, undefined))).toBe(false);
+  });
+
+  it('is false before the first success', () => {
+    expect(areOutOfScope(issues('flux.version'), updateScope('Once', false, undefined))).toBe(false);
+  });
+});

@@ -1,0 +1,55 @@
+import type { SyncMode } from '../../../shared/config/effective.ts';
+import { installDefaults } from '../../../shared/config/flux-options.ts';
+import type { ConfigIssue } from '../../../shared/errors.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import type { Applied, Extension } from '../../../shared/gardener/types.ts';
+
+/** Which parts of the configuration still reach the shoot; Secrets and ConfigMaps always do. */
+export interface Scope {
+  /** CRDs and controllers. */
+  install: boolean;
+  /** Sources and Kustomizations. */
+  sync: boolean;
+}
+
+/**
+ * Decides what follows the configuration. Until the first success everything does in every sync mode; otherwise a
+ * typo in the first configuration could never be corrected.
+ * @param previous the last record: while some of its objects are pending removal, sources and Kustomizations stay in
+ * scope; released now, these objects would stay in the shoot, suspended
+ */
+export function updateScope(mode: SyncMode, isBootstrapped: boolean, previous: Applied | undefined): Scope {
+  if (!isBootstrapped) return { install: true, sync: true };
+  const hasPendingRemoval = (previous?.leaving?.length ?? 0) > 0;
+  return { install: mode === 'Reconcile', sync: mode !== 'Once' || hasPendingRemoval };
+}
+
+/** The names of the ManagedResources to release, because their objects no longer follow the configuration. */
+export function namesOutOfScope(scope: Scope): string[] {
+  return [...(scope.install ? [] : [names.crds, names.controllers]), ...(scope.sync ? [] : [names.sync])];
+}
+
+/** True after the first success, which the Go extension of stackitcloud recorded as a condition. */
+export function isBootstrapped(extension: Extension): boolean {
+  if (extension.status?.state?.bootstrapped !== undefined) return true;
+  return (
+    extension.status?.conditions?.some(({ type, status }) => type === 'FluxBootstrapped' && status === 'True') ?? false
+  );
+}
+
+/** Where the layers configure the installation: `flux` in a providerConfig, separate keys in `flux-config`. */
+const installParts = new Set([
+  'flux',
+  'fluxVersion',
+  'componentsExtra',
+  'imagePullSecret',
+  ...Object.keys(installDefaults),
+]);
+
+/** True when all issues lie in parts that no longer reach the shoot: these must not fail the Shoot. */
+export function areOutOfScope(issues: ConfigIssue[], scope: Scope): boolean {
+  const parts = issues.map(({ path }) => path.split(/[.[]/)[0] ?? '');
+  // Copied Secrets and ConfigMaps follow in every mode.
+  if (!scope.sync) return !parts.includes('additionalSecretResources');
+  return !scope.install && parts.every((part) => installParts.has(part));
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { objectRef } from '../objects.ts';
+import { isComingBack, untilRemoved, withPendingRemoval } from './sync-objects.ts';
+
+const object = (apiVersion: string, kind: string, name: string): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: 'flux-system' },
+  spec: { interval: '1m' },
+});
+const kustomization = (name: string) => object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', name);
+const source = (name: string) => object('source.toolkit.fluxcd.io/v1', 'GitRepository', name);
+const suspend = (object: KubeObject) => ({ ...object, spec: { interval: '1m', suspend: true } });
+const none = new Set<string>();
+
+describe('withPendingRemoval', () => {
+  it('changes nothing when no object is removed', () => {
+    const next = [source('a'), kustomization('a')];
+    expect(withPendingRemoval(next, next, none)).toEqual({ objects: next, pendingRemoval: [] });
+  });
+
+  it('keeps a removed Kustomization, suspended, and its source until the suspension is confirmed', () => {
+    const previous = [source('old'), kustomization('old')];
+    const next = [source('new'), kustomization('new')];
+    expect(withPendingRemoval(next, previous, none)).toEqual({
+      objects: [...next, source('old'), suspend(kustomization('old'))],
+      pendingRemoval: previous.map(objectRef),
+    });
+  });
+
+  it('suspends a removed HelmRelease', () => {
+    const release = object('helm.toolkit.fluxcd.io/v2', 'HelmRelease', 'old');
+    expect(withPendingRemoval([], [release], none).objects).toEqual([suspend(release)]);
+  });
+
+  it('drops a confirmed object', () => {
+    const previous = [source('old'), suspend(kustomization('old'))];
+    const confirmed = new Set(previous.map(objectRef));
+    expect(withPendingRemoval([], previous, confirmed)).toEqual({ objects: [], pendingRemoval: [] });
+  });
+
+  it('keeps a confirmed object while another one is not confirmed', () => {
+    const previous = [suspend(kustomization('one')), kustomization('two')];
+    const confirmed = new Set([objectRef(kustomization('one'))]);
+    expect(withPendingRemoval([], previous, confirmed).objects).toEqual([
+      suspend(kustomization('one')),
+      suspend(kustomization('two')),
+    ]);
+  });
+
+  it('drops a source at once when no Kustomization is removed: deleting it prunes nothing', () => {
+    expect(withPendingRemoval([kustomization('a')], [source('old'), kustomization('a')], none)).toEqual({
+      objects: [kustomization('a')],
+      pendingRemoval: [],
+    });
+  });
+});
+
+describe('untilRemoved', () => {
+  const former = ['Kustomization.kustomize.toolkit.fluxcd.io/flux-system/old'];
+  const dropped = { objects: [kustomization('new')], pendingRemoval: [] };
+
+  it('keeps a dropped object pending until the content without it is in the shoot', () => {
+    expect(untilRemoved(dropped, former, false)).toEqual({ ...dropped, pendingRemoval: former });
+    expect(untilRemoved(dropped, former, true)).toEqual(dropped);
+  });
+
+  it('adds the objects that are removed now', () => {
+    const other = objectRef(kustomization('other'));
+    expect(untilRemoved({ objects: [], pendingRemoval: [other] }, former, false).pendingRemoval).toEqual([
+      other,
+      ...former,
+    ]);
+  });
+
+  it('drops an object that the configuration asks for again', () => {
+    const set = { objects: [kustomization('old')], pendingRemoval: [] };
+    expect(untilRemoved(set, former, false)).toEqual(set);
+  });
+});
+
+describe('isComingBack', () => {
+  const former = [objectRef(kustomization('old'))];
+
+  it('is true for an object that the configuration asks for again after it was dropped', () => {
+    expect(isComingBack([kustomization('old')], [kustomization('new')], former)).toBe(true);
+  });
+
+  it('is false for an object that is only suspended yet, or stays away', () => {
+    expect(isComingBack([kustomization('old')], [suspend(kustomization('old'))], former)).toBe(false);
+    expect(isComingBack([kustomization('newest')], [kustomization('new')], former)).toBe(false);
+  });
+});

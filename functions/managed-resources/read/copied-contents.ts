@@ -1,0 +1,114 @@
+import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/effective.ts';
+import type { ConfigMapMaterial, SecretMaterial } from '../../../shared/flux/release.ts';
+import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
+import { referenceCopy } from '../../../shared/gardener/references.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { GARDEN } from '../../../shared/runtime/key.ts';
+import type { Run } from '../run.ts';
+
+/** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
+export interface CopiedContents {
+  secrets: SecretMaterial[];
+  configMaps: ConfigMapMaterial[];
+  /** When Gardener renews each token among the Secrets, in epoch ms; 0 where it does not say. */
+  renewals: number[];
+}
+
+/** Something is not there yet; the sentence says what. */
+interface Missing {
+  missing: string;
+}
+
+/** One copied object. */
+type Copied = { secret: SecretMaterial; renewal?: number } | { configMap: ConfigMapMaterial };
+
+/** Reads the content of everything that the configuration names, each with one request, up to the first missing one. */
+export async function readCopiedContents(run: Run, config: EffectiveConfig): Promise<CopiedContents | Missing> {
+  const wanted = [...(config.sourceSecret === undefined ? [] : [config.sourceSecret]), ...config.additionalSecrets];
+  const found: Copied[] = [];
+  for (const copied of wanted) {
+    const { origin } = copied;
+    const content = await (origin.type === 'flux-source'
+      ? readFluxSource(run, copied)
+      : readReference(run, copied, origin.resourceName));
+    if ('missing' in content) return content;
+    found.push(content);
+  }
+  return {
+    secrets: found.flatMap((content) => ('secret' in content ? [content.secret] : [])),
+    configMaps: found.flatMap((content) => ('configMap' in content ? [content.configMap] : [])),
+    renewals: found.flatMap((content) => ('secret' in content ? (content.renewal ?? []) : [])),
+  };
+}
+
+async function readFluxSource({ context, cluster }: Run, copied: CopiedSecret): Promise<Copied | Missing> {
+  const project = cluster.spec.shoot.metadata.namespace ?? '';
+  const garden = await context.kube(GARDEN);
+  const secret = await garden.find(resources.secrets, { namespace: project, name: FLUX_SOURCE });
+  const where = `Secret ${project}/flux-source in the garden`;
+  if (secret === undefined) {
+    return { missing: `${where} is not there yet; see the Events of ConfigMap ${project}/flux-config.` };
+  }
+  const data = dataOf(secret);
+  if (data.identity !== undefined && data.known_hosts === undefined) {
+    return { missing: `${where} has no known_hosts yet; give "knownHosts" in ConfigMap ${project}/flux-config.` };
+  }
+  return { secret: secretMaterial(secret, copied, FLUX_SOURCE) };
+}
+
+/** Gardener makes the copy in the control plane asynchronously, so it may lag (trap 32). */
+async function readReference(
+  { seed, namespace, cluster }: Run,
+  copied: CopiedSecret,
+  resourceName: string,
+): Promise<Copied | Missing> {
+  const { shoot } = cluster.spec;
+  const reference = shoot.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
+  if (reference === undefined) {
+    return {
+      missing: `The Shoot's spec.resources has no entry "${resourceName}" yet; add one that refers to the object.`,
+    };
+  }
+  const { resource, name, isToken } = referenceCopy(reference);
+  const copy = await seed.find(resource, { namespace, name });
+  const where = `${reference.kind} ${shoot.metadata.namespace ?? ''}/${reference.name} (spec.resources "${resourceName}")`;
+  if (isToken && (copy === undefined || dataOf(copy).token === undefined)) {
+    return { missing: `${where} has no token in the control plane yet; check that it exists.` };
+  }
+  if (copy === undefined) {
+    return { missing: `${where} has not been copied to the control plane yet; check that it exists.` };
+  }
+  if (resource === resources.configMaps) return { configMap: configMapMaterial(copy, copied, reference.name) };
+  const secret = secretMaterial(copy, copied, reference.name);
+  return isToken ? { secret, renewal: renewalOf(copy) } : { secret };
+}
+
+/** gardenlet writes it with every token. */
+const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
+
+function renewalOf({ metadata }: KubeObject): number {
+  return Date.parse(metadata.annotations?.[RENEWAL] ?? '') || 0;
+}
+
+/**
+ * Leaves out the key pair of a rotation that is not completed: it never leaves the garden, also where a Shoot names
+ * `flux-source` among its own resources.
+ */
+function secretMaterial(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretMaterial {
+  const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
+  return {
+    name: copied.targetName ?? defaultName,
+    namespace: copied.namespace,
+    type: (secret.type as string | undefined) ?? 'Opaque',
+    data,
+  };
+}
+
+function configMapMaterial(configMap: KubeObject, copied: CopiedSecret, defaultName: string): ConfigMapMaterial {
+  const { data, binaryData } = configMap as Pick<ConfigMapMaterial, 'data' | 'binaryData'>;
+  return { name: copied.targetName ?? defaultName, namespace: copied.namespace, data, binaryData };
+}
+
+function dataOf(secret: KubeObject): Record<string, string> {
+  return (secret.data ?? {}) as Record<string, string>;
+}

@@ -1,0 +1,31 @@
+import type { ManagedResource } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { resources } from '../../shared/kube/resource.ts';
+
+export const fieldManager = 'shoot-flux-managed-resources';
+
+/**
+ * Stops managing a ManagedResource; its objects stay in the shoot: sets `keepObjects: true`, then deletes it. Safe to
+ * repeat: one that is being deleted only gets its missing `keepObjects`.
+ * @throws ConflictError when it has changed since it was read
+ */
+export async function release(seed: KubeClient, live: ManagedResource): Promise<void> {
+  await deleteManagedResource(seed, live.spec.keepObjects === true ? live : await keepObjects(seed, live));
+}
+
+function keepObjects(seed: KubeClient, { metadata }: ManagedResource): Promise<ManagedResource> {
+  const { resourceVersion } = metadata;
+  const patch = { metadata: { resourceVersion }, spec: { keepObjects: true } };
+  return seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
+}
+
+/**
+ * Deletes a ManagedResource together with its objects, unless it keeps them.
+ * @throws ConflictError when it has changed since it was read: another run may want the objects, or keep them
+ */
+export async function deleteManagedResource(seed: KubeClient, live: ManagedResource): Promise<void> {
+  const { uid, resourceVersion, deletionTimestamp } = live.metadata;
+  if (deletionTimestamp !== undefined) return;
+  const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+  await seed.delete(resources.managedResources, live.metadata, { preconditions });
+}

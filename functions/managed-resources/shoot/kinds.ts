@@ -1,0 +1,68 @@
+import { isCrd } from '../../../shared/flux/custom-resources.ts';
+import type { Release } from '../../../shared/flux/release.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from './in-parallel.ts';
+
+/** Kubernetes' own kinds in Flux's releases and among our copies, by `Kind.group`. */
+export const builtInKinds: Record<string, Resource> = Object.fromEntries(
+  [
+    ['', 'v1', 'namespaces', 'Namespace', false],
+    ['', 'v1', 'services', 'Service', true],
+    ['', 'v1', 'serviceaccounts', 'ServiceAccount', true],
+    ['', 'v1', 'secrets', 'Secret', true],
+    ['', 'v1', 'configmaps', 'ConfigMap', true],
+    ['', 'v1', 'resourcequotas', 'ResourceQuota', true],
+    ['apps', 'v1', 'deployments', 'Deployment', true],
+    ['apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false],
+    ['networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true],
+    ['rbac.authorization.k8s.io', 'v1', 'roles', 'Role', true],
+    ['rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding', true],
+    ['rbac.authorization.k8s.io', 'v1', 'clusterroles', 'ClusterRole', false],
+    ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false],
+  ].map((row) => {
+    const [group, version, plural, kind, namespaced] = row as [string, string, string, string, boolean];
+    return [group === '' ? kind : `${kind}.${group}`, { group, version, plural, kind, namespaced }];
+  }),
+);
+
+/** Returns the kinds of a Flux release, by `Kind.group`: the built-in ones and those of its CRDs. */
+export function kindsOf(release: Release): Record<string, Resource> {
+  const kinds = { ...builtInKinds };
+  for (const object of [...release.files.values()].flat()) {
+    const kind = isCrd(object) ? servedKind(object) : undefined;
+    if (kind !== undefined) kinds[`${kind.kind}.${kind.group}`] = kind;
+  }
+  return kinds;
+}
+
+/** Returns the kind of a CustomResourceDefinition, in the version that it stores, or else in one that it serves. */
+export function servedKind({ spec }: KubeObject): Resource | undefined {
+  const { group, names, scope, versions } = spec as CrdSpec;
+  const version = versions.find(({ served, storage }) => served && storage) ?? versions.find(({ served }) => served);
+  return version && { group, version: version.name, ...names, namespaced: scope === 'Namespaced' };
+}
+
+/**
+ * Returns the kinds of these CustomResourceDefinitions as the shoot serves them, whatever release installed them.
+ * @param crds names; a CRD that does not exist has no objects
+ */
+export async function servedKinds(shoot: KubeClient, crds: string[]): Promise<Resource[]> {
+  const found = await inParallel(crds, (name) => shoot.find(resources.customResourceDefinitions, { name }));
+  return found.map((crd) => crd && servedKind(crd)).filter((kind) => kind !== undefined);
+}
+
+interface CrdSpec {
+  group: string;
+  names: { plural: string; kind: string };
+  scope: string;
+  versions: { name: string; served: boolean; storage: boolean }[];
+}
+
+/** Returns the resource of an object, in the object's own version. */
+export function resourceOf({ apiVersion, kind }: KubeObject, kinds: Record<string, Resource>): Resource {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const known = kinds[group === '' ? kind : `${kind}.${group}`];
+  if (known === undefined) throw new Error(`${kind} in ${apiVersion} is no kind of Flux or of Kubernetes that we know`);
+  return { ...known, version };
+}

@@ -1,0 +1,68 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { isRefused, KubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
+import { isSuspended, pruningKinds } from '../objects.ts';
+import { fieldManager } from '../release.ts';
+import { inParallel } from './in-parallel.ts';
+import { pages, unlessGone } from './pages.ts';
+
+/** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
+export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
+
+/**
+ * Suspends all Kustomizations and HelmReleases, also those of users: Flux deletes a suspended one without deleting its
+ * workloads (docs/flux-facts.md).
+ * @param kinds as the shoot serves them; other kinds are ignored
+ * @returns false when the time was up before all of them were suspended
+ */
+export async function suspendAll(shoot: KubeClient, kinds: Resource[], isTimeUp: () => boolean): Promise<boolean> {
+  const some = kinds.filter(({ kind }) => pruningKinds.has(kind));
+  const ended = await inParallel(some, (resource) => suspendKind(shoot, resource, isTimeUp));
+  return !ended.includes(false);
+}
+
+async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () => boolean): Promise<boolean> {
+  let refusal: KubeError | undefined;
+  const suspend = async ({ metadata }: KubeObject) => {
+    try {
+      await unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: true } }, { fieldManager }));
+    } catch (error) {
+      // One object that a webhook or its schema rejects must not keep the others active.
+      if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+      refusal ??= error;
+    }
+  };
+  for await (const items of pages(shoot, resource)) {
+    const active = items.filter((item) => !isSuspended(item));
+    const done = await inParallel(active, suspend, isTimeUp);
+    if (done.length < active.length) return false;
+  }
+  if (refusal !== undefined) throw refusal;
+  return true;
+}
+
+/**
+ * Resumes what `suspendAll` has suspended. Objects that were suspended before, and objects that are being deleted, stay
+ * suspended.
+ */
+export async function resumeAll(shoot: KubeClient, kinds: Resource[]): Promise<void> {
+  for (const resource of kinds.filter(({ kind }) => pruningKinds.has(kind))) {
+    for await (const items of pages(shoot, resource)) {
+      const ours = items.filter((item) => item.metadata.deletionTimestamp === undefined && isSuspendedByUs(item));
+      await inParallel(ours, ({ metadata }) =>
+        unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager })),
+      );
+    }
+  }
+}
+
+/** `managedFields` names the writer of every field, also for a merge patch. */
+function isSuspendedByUs(object: KubeObject): boolean {
+  const { managedFields = [] } = object.metadata;
+  return isSuspended(object) && managedFields.some((entry) => entry.operation === 'Update' && isOurs(entry));
+}
+
+function isOurs({ manager, fieldsV1 }: ManagedFields): boolean {
+  const spec = fieldsV1?.['f:spec'] as Record<string, unknown> | undefined;
+  return manager === fieldManager && spec?.['f:suspend'] !== undefined;
+}

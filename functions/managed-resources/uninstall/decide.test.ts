@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { appliedFactory, clusterFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+import { cleanupRecheckSeconds, decideRemoval } from './decide.ts';
+
+const deletionTimestamp = '2026-01-02T03:04:05Z';
+const later = (seconds: number) => new Date(Date.parse(deletionTimestamp) + seconds * 1000);
+const bootstrapped = { at: '2026-01-01T00:00:00Z', fluxVersion: 'v2.9.4', configHash: 'c0ffee' };
+const leaving = (applied: Partial<Applied>, isBootstrapped = true) =>
+  extensionFactory({
+    metadata: { deletionTimestamp },
+    status: { state: { applied: appliedFactory(applied), ...(isBootstrapped ? { bootstrapped } : {}) } },
+  });
+
+describe('decideRemoval', () => {
+  it.each([
+    ['Once', undefined, true, 'stays'],
+    ['Once', undefined, false, 'is removed'],
+    ['Once', 'Uninstall', true, 'is removed'],
+    ['ManifestsOnly', undefined, true, 'stays'],
+    ['ManifestsOnly', undefined, false, 'is removed'],
+    ['Reconcile', undefined, true, 'is removed'],
+    ['Reconcile', 'Orphan', true, 'stays'],
+    ['Reconcile', 'Orphan', false, 'stays'],
+  ] as const)('mode %s, policy %s, first success %s: Flux %s', (syncMode, deletionPolicy, isBootstrapped, expected) => {
+    const extension = leaving({ syncMode, ...(deletionPolicy && { deletionPolicy }) }, isBootstrapped);
+    const { uninstall } = decideRemoval(extension, clusterFactory(), later(1));
+    expect(uninstall === undefined ? 'stays' : 'is removed').toBe(expected);
+  });
+
+  it('removes nothing without a record', () => {
+    expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
+      isOverdue: false,
+      stripFinalizers: false,
+    });
+  });
+
+  const uninstalled = leaving({ deletionPolicy: 'Uninstall' });
+
+  it('trap 18: leaves Flux in a Shoot that is being deleted, which has no nodes any more', () => {
+    const cluster = clusterFactory({ metadata: { deletionTimestamp } });
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({ isOverdue: false, stripFinalizers: false });
+  });
+
+  it('trap 17: leaves Flux in a hibernated Shoot, with the reason', () => {
+    const cluster = clusterFactory({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
+      isOverdue: false,
+      stripFinalizers: true,
+      staysBecause: 'The Shoot is hibernated, so Flux stays in it.',
+    });
+  });
+
+  it('leaves Flux in a Shoot that is about to hibernate, and resumes objects that an earlier attempt has suspended', () => {
+    const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
+      isOverdue: false,
+      stripFinalizers: false,
+      staysBecause: 'The Shoot is hibernated, so Flux stays in it.',
+      resumes: 'may',
+    });
+  });
+
+  it('trap 16: gives up after two of the three minutes that gardenlet waits, with the reason', () => {
+    expect(decideRemoval(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
+    expect(decideRemoval(uninstalled, clusterFactory(), later(121))).toEqual({
+      isOverdue: true,
+      stripFinalizers: true,
+      staysBecause: 'Flux could not be removed within 120 s; what is left of it stays.',
+      resumes: 'must',
+    });
+    expect(decideRemoval(uninstalled, clusterFactory(), later(151))).toMatchObject({ resumes: 'may' });
+  });
+});
+
+describe('a repeated deletion', () => {
+  it('gets the full time again: the first one may have found us down, or the Shoot Failed', () => {
+    const extension = leaving({ deletionPolicy: 'Uninstall' });
+    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(600).toISOString() };
+    expect(decideRemoval(extension, clusterFactory(), later(700)).uninstall).toBeDefined();
+    expect(decideRemoval(extension, clusterFactory(), later(721)).uninstall).toBeUndefined();
+  });
+
+  it('counts from the deletion when the timestamp belongs to the operation before', () => {
+    const extension = leaving({ deletionPolicy: 'Uninstall' });
+    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(-600).toISOString() };
+    expect(decideRemoval(extension, clusterFactory(), later(119)).uninstall).toBeDefined();
+  });
+});
+
+describe("the resource-manager's finalizer", () => {
+  it.each(['true', 'True', '1'])('is removed at once in a force deletion: "%s"', (value) => {
+    const annotations = { 'confirmation.gardener.cloud/force-deletion': value };
+    const cluster = clusterFactory({ metadata: { deletionTimestamp, annotations } });
+    expect(decideRemoval(leaving({}), cluster, later(1)).stripFinalizers).toBe(true);
+  });
+
+  it('stays while the resource-manager may run', () => {
+    const annotations = { 'confirmation.gardener.cloud/force-deletion': 'false' };
+    const cluster = clusterFactory({ metadata: { annotations } });
+    expect(decideRemoval(leaving({}), cluster, later(59)).stripFinalizers).toBe(false);
+    expect(decideRemoval(leaving({}), cluster, later(61)).stripFinalizers).toBe(true);
+  });
+
+  it("stays for a minute after gardenlet's timestamp in a migration", () => {
+    const annotations = { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': deletionTimestamp };
+    const extension = extensionFactory({ metadata: { annotations } });
+    expect(decideRemoval(extension, clusterFactory(), later(59)).stripFinalizers).toBe(false);
+    expect(decideRemoval(extension, clusterFactory(), later(61)).stripFinalizers).toBe(true);
+  });
+});
+
+describe('a recheck of a Shoot that is being deleted', () => {
+  it.each([
+    [0, 10],
+    [600, 100],
+    [7200, 300],
+  ])('follows %i s after the deletion in %i s', (seconds, expected) => {
+    expect(cleanupRecheckSeconds(clusterFactory({ metadata: { deletionTimestamp } }), later(seconds))).toBe(expected);
+  });
+});

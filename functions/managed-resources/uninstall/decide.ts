@@ -1,0 +1,78 @@
+import type { DeletionPolicy } from '../../../shared/config/effective.ts';
+import { isTrue } from '../../../shared/gardener/is-true.ts';
+import { type Applied, type Cluster, type Extension, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
+import { isBootstrapped, updateScope } from '../plan/scope.ts';
+
+/** gardenlet waits three minutes for a deletion or a migration, which nothing configures (rule 1.5). */
+const SHOOT_PATIENCE_SECONDS = 120;
+/** After this time, suspended objects that cannot be resumed stay suspended: the last half minute is for releasing. */
+const RESUME_PATIENCE_SECONDS = 150;
+/** A running resource-manager removes its finalizer within seconds. */
+const RELEASE_PATIENCE_SECONDS = 60;
+
+const FORCE_DELETION_ANNOTATION = 'confirmation.gardener.cloud/force-deletion';
+
+/** How the extension leaves a Shoot. */
+export interface Removal {
+  /** The last record, when Flux is removed from the shoot; absent: Flux stays there. */
+  uninstall?: Applied;
+  /** Why Flux stays against the deletion policy; one sentence. */
+  staysBecause?: string;
+  /**
+   * Set when an earlier run may have suspended objects: resuming them `must` succeed before the extension leaves, or
+   * `may` fail where waiting is impossible.
+   */
+  resumes?: 'must' | 'may';
+  /** True: no resource-manager will remove its finalizer. With `keepObjects` nothing is lost by removing it ourselves. */
+  stripFinalizers: boolean;
+  /** True: releasing takes longer than a running resource-manager needs. */
+  isOverdue: boolean;
+}
+
+/** Decides what is removed, and what is not worth waiting for. */
+export function decideRemoval(extension: Extension, cluster: Cluster, now: Date): Removal {
+  const { shoot } = cluster.spec;
+  const waited = secondsSinceAsked(extension, now);
+  const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
+  const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
+  const release = { isOverdue, stripFinalizers: isForced || shoot.status?.hibernated === true || isOverdue };
+  const applied = extension.status?.state?.applied;
+  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return release;
+  // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
+  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return release;
+  if (shoot.spec?.hibernation?.enabled === true) {
+    const staysBecause = 'The Shoot is hibernated, so Flux stays in it.';
+    return { ...release, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
+  }
+  if (waited > SHOOT_PATIENCE_SECONDS) {
+    const staysBecause = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
+    return { ...release, staysBecause, resumes: waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
+  }
+  return { ...release, uninstall: applied };
+}
+
+/** Without a policy, a Flux that the sync mode has released is the user's. */
+function deletionPolicy(extension: Extension, applied: Applied): DeletionPolicy {
+  if (applied.deletionPolicy !== undefined) return applied.deletionPolicy;
+  return updateScope(applied.syncMode, isBootstrapped(extension), applied).install ? 'Uninstall' : 'Orphan';
+}
+
+/**
+ * Counts from gardenlet's last request: it repeats a deletion that did not end in time, with another timestamp and
+ * another three minutes (rule 1.5). The second attempt makes up for a first one that found us down or the Shoot Failed.
+ */
+function secondsSinceAsked({ metadata }: Extension, now: Date): number {
+  const asked = [metadata.deletionTimestamp, metadata.annotations?.[TIMESTAMP_ANNOTATION]]
+    .map((time) => Date.parse(time ?? ''))
+    .filter((millis) => !Number.isNaN(millis));
+  return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
+}
+
+/**
+ * Returns when to recheck a Shoot that is being deleted. A shoot that was hibernated takes minutes to wake up, and
+ * gardenlet then cleans it for ten minutes before it retries.
+ */
+export function cleanupRecheckSeconds({ spec: { shoot } }: Cluster, now: Date): number {
+  const seconds = (now.getTime() - Date.parse(shoot.metadata.deletionTimestamp ?? '')) / 1000;
+  return Math.min(300, Math.max(10, Math.ceil(seconds / 6)));
+}

@@ -1,0 +1,48 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { fieldManager } from '../release.ts';
+import { inParallel } from '../shoot/in-parallel.ts';
+import { servedKinds } from '../shoot/kinds.ts';
+import { pages, unlessGone } from '../shoot/pages.ts';
+
+const isOfFlux = (finalizer: string) =>
+  ['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer'].includes(finalizer);
+
+/** True while an object has a finalizer of Flux. */
+export function isHeld({ metadata }: KubeObject): boolean {
+  return metadata.finalizers?.some(isOfFlux) === true;
+}
+
+/** Removes Flux's finalizers from an object that no controller serves any more; `change` joins the same write. */
+export async function stripFinalizers(
+  shoot: KubeClient,
+  kind: Resource,
+  { metadata }: KubeObject,
+  change: Record<string, unknown> = {},
+): Promise<void> {
+  const finalizers = metadata.finalizers?.filter((finalizer) => !isOfFlux(finalizer));
+  const patch = { ...change, metadata: { finalizers, resourceVersion: metadata.resourceVersion } };
+  await unlessGone(shoot.mergePatch(kind, metadata, patch, { fieldManager }));
+}
+
+/**
+ * Frees the objects of the Flux CRDs that gardenlet deletes, although no controller runs: the nodes of a hibernated
+ * Shoot do not come back for its deletion, and gardenlet itself removes finalizers only after an hour (rule 8).
+ * @returns true when no CRD of Flux is left
+ */
+export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
+  const { items } = await shoot.list(resources.customResourceDefinitions, { metadataOnly: true });
+  const crds = items.map(({ metadata }) => metadata).filter(({ name }) => name.endsWith('.fluxcd.io'));
+  const deleted = crds.filter(({ deletionTimestamp }) => deletionTimestamp !== undefined);
+  const kinds = await servedKinds(
+    shoot,
+    deleted.map(({ name }) => name),
+  );
+  for (const kind of kinds) {
+    for await (const items of pages(shoot, kind, { metadataOnly: true })) {
+      const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && isHeld(item));
+      await inParallel(deleted, (item) => stripFinalizers(shoot, kind, item), isTimeUp);
+    }
+  }
+  return crds.length === 0;
+}

@@ -1,0 +1,88 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../shoot/in-parallel.ts';
+import { servedKind } from '../shoot/kinds.ts';
+import { unlessGone } from '../shoot/pages.ts';
+
+const kind = (group: string, plural: string, name: string): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind: name,
+  namespaced: true,
+});
+
+/** Kubernetes' own kinds whose objects may belong to a user. */
+const kinds: Resource[] = [
+  kind('apps', 'deployments', 'Deployment'),
+  kind('apps', 'statefulsets', 'StatefulSet'),
+  kind('apps', 'daemonsets', 'DaemonSet'),
+  kind('batch', 'jobs', 'Job'),
+  kind('batch', 'cronjobs', 'CronJob'),
+  kind('', 'pods', 'Pod'),
+  kind('', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
+  kind('', 'services', 'Service'),
+  resources.secrets,
+  resources.configMaps,
+];
+
+/** Kubernetes creates this ConfigMap in every namespace. */
+const ROOT_CA = 'kube-root-ca.crt';
+
+/**
+ * True when a namespace holds nothing that a user may need: no workload or custom resource that Flux has deployed there,
+ * no record of a Helm release, no key that decrypts a user's Secrets. A kind that cannot be listed counts as present.
+ * @param isTimeUp once true, no further kind is listed
+ */
+export async function isEmptyNamespace(
+  shoot: KubeClient,
+  namespace: string,
+  isTimeUp: () => boolean,
+): Promise<boolean> {
+  const custom = await customKinds(shoot);
+  const all = [
+    ...kinds.map((kind) => ({ kind, isUsers: isUserObject })),
+    ...custom.map((kind) => ({ kind, isUsers: isIndependent })),
+  ];
+  const empty = await inParallel(all, ({ kind, isUsers }) => hasNone(shoot, kind, namespace, isUsers), isTimeUp);
+  return empty.length === all.length && !empty.includes(false);
+}
+
+/** Returns the kinds that the shoot serves besides Kubernetes' own and Flux's. Their CRDs may be large, so they are streamed. */
+async function customKinds(shoot: KubeClient): Promise<Resource[]> {
+  const found: Resource[] = [];
+  await shoot.list(resources.customResourceDefinitions, {
+    onItem: (crd) => {
+      const kind = servedKind(crd);
+      if (kind?.namespaced && !kind.group.endsWith('.fluxcd.io')) found.push(kind);
+    },
+  });
+  return found;
+}
+
+/** A kind may be unavailable, for example because its conversion webhook is down; then its objects count as present. */
+async function hasNone(
+  shoot: KubeClient,
+  kind: Resource,
+  namespace: string,
+  isUsers: (object: KubeObject) => boolean,
+): Promise<boolean> {
+  try {
+    const page = await unlessGone(shoot.list(kind, { namespace, metadataOnly: true }));
+    return page?.items.some(isUsers) !== true;
+  } catch (error) {
+    if (error instanceof KubeError) return false;
+    throw error;
+  }
+}
+
+function isUserObject({ kind, metadata }: KubeObject): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return !(kind === 'ConfigMap' && metadata.name === ROOT_CA);
+}
+
+/** An object with an owner, as network plugins create one for each Pod, is deleted with its owner. */
+function isIndependent(object: KubeObject): boolean {
+  return isUserObject(object) && object.metadata.ownerReferences === undefined;
+}

@@ -1,0 +1,176 @@
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import { type Applied, FINALIZER, type ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
+import { fieldManager, release } from '../release.ts';
+import type { Run } from '../run.ts';
+import { servedKinds } from '../shoot/kinds.ts';
+import { pruningCrds, resumeAll, suspendAll } from '../shoot/suspend.ts';
+import { cleanupRecheckSeconds, decideRemoval, type Removal } from './decide.ts';
+import { finalizeDeleted } from './finalizers.ts';
+import { type Uninstalled, uninstall } from './uninstall.ts';
+
+/** Finalizer of the resource-manager on ManagedResources without a class (rule 3). */
+const RESOURCE_MANAGER_FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
+
+/** A shoot API that never answers leaves the run enough of its ten seconds to end. */
+const BEST_EFFORT_MS = 3000;
+/** The next check, in case the watch misses that a ManagedResource is gone. */
+const RECHECK_SECONDS = 2;
+/** The next attempt to resume suspended objects in a shoot that did not answer. */
+const RESUME_AGAIN_SECONDS = 10;
+
+/** Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it, as the policy says. */
+export async function remove(run: Run): Promise<Outcome> {
+  const { context, cluster, reporter } = run;
+  // Trap 39: without our finalizer the Extension is vanishing already.
+  if (reporter.current().metadata.finalizers?.includes(FINALIZER) !== true) return done;
+  const removal = decideRemoval(reporter.current(), cluster, context.now());
+  // Release first: the resource-manager would recreate the objects that are removed.
+  await begin(run, 'Releasing Flux; its objects stay in the shoot for now.');
+  const remaining = await releaseAll(run, removal);
+  const { awaited, gone = [] } = removal.uninstall ? await uninstallFrom(run, removal.uninstall) : {};
+  if (awaited !== undefined) {
+    // Once everything is released, an object that is gone stays gone. Dropped from the record, it is not looked for
+    // again, for which a slow API server has no time.
+    const isSettled = remaining.length === 0 && gone.length > 0;
+    const applied = removal.uninstall && isSettled ? without(removal.uninstall, gone) : undefined;
+    await reporter.processing(awaited, { applied });
+  } else await reportForeignFinalizer(run, removal, remaining);
+  // A last attempt of the resource-manager may have recreated objects; the next run finds them.
+  if (awaited !== undefined || remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
+  if (removal.resumes !== undefined) {
+    const isResumed = await inShoot(run, NOT_RESUMED, async (shoot) => {
+      await resumeAll(shoot, await servedKinds(shoot, pruningCrds));
+      return true;
+    });
+    if (isResumed === undefined && removal.resumes === 'must') return requeueAfter(RESUME_AGAIN_SECONDS);
+  }
+  const { staysBecause } = removal;
+  if (staysBecause !== undefined) context.log.warn('Flux stays in the shoot', { reason: staysBecause });
+  await reporter.succeeded(
+    removal.uninstall === undefined ? (staysBecause ?? 'Flux is released.') : 'Flux is removed.',
+  );
+  await reporter.removeFinalizers('own');
+  return done;
+}
+
+function without(applied: Applied, gone: string[]): Applied {
+  const rest = Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter((ref) => !gone.includes(ref))]);
+  return { ...applied, objects: Object.fromEntries(rest) };
+}
+
+/** A shoot that does not answer is retried, until `decideRemoval` gives up. */
+async function uninstallFrom(run: Run, applied: Applied): Promise<Partial<Uninstalled>> {
+  const found = await withShoot(run, async (shoot) => {
+    try {
+      return await uninstall(shoot, applied, run.context.now(), run.isTimeUp);
+    } catch (error) {
+      // While a CRD is being deleted, listing its objects fails: "storage is (re)initializing".
+      if (error instanceof KubeError && error.status === 429) return { awaited: "Waiting for the shoot's API server." };
+      throw error;
+    }
+  });
+  return found ?? { awaited: 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.' };
+}
+
+/** Handles Migrate: the control plane moves to another seed; releases everything and touches no object in the shoot. */
+export async function migrate(run: Run): Promise<Outcome> {
+  const { context, cluster, reporter } = run;
+  await begin(run, 'Releasing the ManagedResources for the migration.');
+  const removal = decideRemoval(reporter.current(), cluster, context.now());
+  const remaining = await releaseAll(run, removal);
+  if (remaining.length > 0) {
+    await reportForeignFinalizer(run, removal, remaining);
+    return requeueAfter(RECHECK_SECONDS);
+  }
+  await reporter.succeeded('Migrated.');
+  await reporter.removeFinalizers('all');
+  return done;
+}
+
+/**
+ * Handles every operation while the Shoot is being deleted. Releases everything at once, or the resource-manager would
+ * recreate CRDs against gardenlet's cleanup; suspends Kustomizations and HelmReleases, or Flux would recreate their
+ * workloads. Requeues until Flux's CRDs are gone: if they hang, no event wakes this function.
+ */
+export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
+  const { context, cluster, reporter } = run;
+  await reporter.accept();
+  const remaining = await releaseAll(run, decideRemoval(reporter.current(), cluster, context.now()));
+  const isClean = await inShoot(run, NOT_SUSPENDED, async (shoot) => {
+    const isWithoutCrds = await finalizeDeleted(shoot, run.isTimeUp);
+    await suspendAll(shoot, await servedKinds(shoot, pruningCrds), run.isTimeUp);
+    return isWithoutCrds;
+  });
+  if (remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
+  await reporter.succeeded('The Shoot is being deleted; Flux is released.');
+  await reporter.finish();
+  return isClean === true ? done : requeueAfter(cleanupRecheckSeconds(cluster, context.now()));
+}
+
+/** Reports that the operation has begun, once: a repeated run must not replace a success or an error. */
+async function begin({ reporter, operation }: Run, description: string): Promise<void> {
+  if (reporter.current().status?.lastOperation?.type !== operation) await reporter.processing(description);
+}
+
+/**
+ * Releases our ManagedResources, and deletes their Secrets once all are gone.
+ * @returns the ManagedResources that were still there
+ */
+async function releaseAll({ seed, namespace }: Run, { stripFinalizers }: Removal): Promise<ManagedResource[]> {
+  const live = await readRemainingManagedResources(seed, namespace);
+  for (const resource of live) {
+    await release(seed, resource);
+    if (stripFinalizers) await stripFinalizer(seed, resource);
+  }
+  if (live.length > 0) return live;
+  for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
+  return [];
+}
+
+/** Reports a finalizer that only another controller or a user can remove, once gardenlet has waited for a while. */
+async function reportForeignFinalizer(
+  { reporter }: Run,
+  { isOverdue }: Removal,
+  remaining: ManagedResource[],
+): Promise<void> {
+  const [held] = remaining.flatMap(({ metadata: { namespace, name, finalizers = [] } }) =>
+    finalizers
+      .filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER)
+      .map((finalizer) => `ManagedResource ${namespace}/${name} does not go because of its finalizer ${finalizer}`),
+  );
+  if (!isOverdue || held === undefined) return;
+  await reporter.failed(`${held}; whoever has put it there has to take it away.`, []);
+}
+
+async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
+  const { namespace, name } = resource.metadata;
+  const live = await seed.find<ManagedResource>(resources.managedResources, { namespace, name });
+  if (live?.metadata.deletionTimestamp === undefined) return;
+  const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER);
+  const { resourceVersion } = live.metadata;
+  await seed.mergePatch(
+    resources.managedResources,
+    { namespace, name },
+    { metadata: { finalizers, resourceVersion } },
+    { fieldManager },
+  );
+}
+
+const NOT_RESUMED = 'Kustomizations and HelmReleases not resumed';
+const NOT_SUSPENDED = 'Kustomizations and HelmReleases not suspended';
+
+/** Tries to act in the shoot; undefined when the shoot does not answer, which must not hold anything up. */
+async function inShoot<T>(run: Run, failure: string, act: (shoot: KubeClient) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await withShoot(run, act, { timeoutMs: BEST_EFFORT_MS });
+  } catch (error) {
+    run.context.log.warn(failure, { error: describeError(error) });
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
+
+const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+
+/** Neither Succeeded nor Failed: an evicted Pod does nothing any more. */
+const alive = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/**
+ * After this time, a controller that was asked to stop begins nothing new. helm-controller continues for up to ten
+ * minutes with what it has begun, and on a lost node a Pod never ends.
+ */
+const LAST_WORK_SECONDS = 75;
+
+/** True while a Pod of these Deployments may still begin a reconciliation. */
+export async function isAnyAtWork(shoot: KubeClient, namespace: string, names: string[], now: Date): Promise<boolean> {
+  if (names.length === 0) return false;
+  const labelSelector = `app in (${names.join(',')})`;
+  const { items } = await shoot.list(pods, { namespace, labelSelector, fieldSelector: alive, metadataOnly: true });
+  return items.some(({ metadata }) => isAtWork(metadata, now));
+}
+
+/** `deletionTimestamp` is the end of the grace period, which began when the Pod was asked to stop. */
+export function isAtWork({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ObjectMeta, now: Date): boolean {
+  if (deletionTimestamp === undefined) return true;
+  const stopped = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return now.getTime() < stopped + LAST_WORK_SECONDS * 1000;
+}

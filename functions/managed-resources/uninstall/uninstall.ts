@@ -1,0 +1,103 @@
+import type { Applied } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { isSuspended, pruningKinds } from '../objects.ts';
+import { inParallel } from '../shoot/in-parallel.ts';
+import { servedKind, servedKinds } from '../shoot/kinds.ts';
+import { pages } from '../shoot/pages.ts';
+import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
+import { isHeld, stripFinalizers } from './finalizers.ts';
+import { isEmptyNamespace } from './namespace.ts';
+import { isAnyAtWork } from './pods.ts';
+import { type Target, targetsOf } from './targets.ts';
+
+/** How far a removal has come. */
+export interface Uninstalled {
+  /** A sentence about what it waits for; absent: everything is gone. */
+  awaited?: string;
+  /** Refs of recorded objects that are not in the shoot any more. */
+  gone: string[];
+}
+
+const SLOW = "The shoot's API server takes its time; the rest of Flux is removed in the next run.";
+
+/**
+ * Removes Flux from a shoot, and nothing that it has deployed: suspends, then deletes the controllers, the objects that
+ * they needed, the finalizers, the CRDs and the namespace. Each step makes the next one harmless (docs/flux-facts.md).
+ * Every step reads the shoot first, so it can be repeated, also after a kill.
+ * @param isTimeUp once true, no further step begins
+ */
+export async function uninstall(
+  shoot: KubeClient,
+  applied: Applied,
+  now: Date,
+  isTimeUp: () => boolean,
+): Promise<Uninstalled> {
+  const { deployments, others, crds } = targetsOf(applied);
+  const pruning = crds.map(({ name }) => name).filter((name) => pruningCrds.includes(name));
+  if (!(await suspendAll(shoot, await servedKinds(shoot, pruning), isTimeUp))) return { awaited: SLOW, gone: [] };
+  const ended = await removeAll(shoot, deployments);
+  // A running controller would prune, because a reconciliation may have begun before the suspension.
+  const controllers = deployments.map(({ name }) => name);
+  if (await isAnyAtWork(shoot, applied.namespace, controllers, now)) {
+    return { awaited: "Waiting for Flux's controllers to end.", gone: [] };
+  }
+  // Before the CRDs: a foreign finalizer on an object of Flux must not leave a cluster administrator behind.
+  const gone = [...ended, ...(await removeAll(shoot, others, isTimeUp))];
+  if (isTimeUp()) return { awaited: SLOW, gone };
+  const areGone = await inParallel(crds, (crd) => removeCrd(shoot, crd, isTimeUp), isTimeUp);
+  gone.push(...crds.filter((_, index) => areGone[index] === true).map(({ ref }) => ref));
+  if (areGone.length < crds.length) return { awaited: SLOW, gone };
+  if (areGone.includes(false)) return { awaited: 'Waiting for the CustomResourceDefinitions of Flux to go.', gone };
+  if (applied.ownsNamespace && (await isEmptyNamespace(shoot, applied.namespace, isTimeUp))) {
+    await removeNamespace(shoot, applied.namespace);
+  }
+  return { gone };
+}
+
+/** @returns the refs of objects that did not exist any more */
+async function removeAll(shoot: KubeClient, targets: Target[], isTimeUp?: () => boolean): Promise<string[]> {
+  const wereThere = await inParallel(
+    targets,
+    ({ resource, ref: _, ...name }) => shoot.delete(resource, name, { propagationPolicy: 'Background' }),
+    isTimeUp,
+  );
+  return targets.filter((_, index) => wereThere[index] === false).map(({ ref }) => ref);
+}
+
+/** Does not delete a namespace twice: some API servers answer that with a conflict. */
+async function removeNamespace(shoot: KubeClient, name: string): Promise<void> {
+  const namespace = await shoot.find(resources.namespaces, { name }, { metadataOnly: true });
+  if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
+  await shoot.delete(resources.namespaces, { name });
+}
+
+/** Removes Flux's finalizers from the objects of a CRD, then deletes it; true when it did not exist any more. */
+async function removeCrd(shoot: KubeClient, { resource, name }: Target, isTimeUp: () => boolean): Promise<boolean> {
+  const crd = await shoot.find(resource, { name });
+  if (crd === undefined) return true;
+  const kind = servedKind(crd);
+  const isFree = kind === undefined || (await stripAll(shoot, kind, isTimeUp));
+  if (isFree && crd.metadata.deletionTimestamp === undefined) await shoot.delete(resource, { name });
+  return false;
+}
+
+/**
+ * Removes Flux's finalizers from all objects of a kind.
+ * @returns false when the next run has to recheck: the time was up, or an object was not suspended, because a
+ * reconciliation in flight has resumed it or a user has just created it
+ */
+async function stripAll(shoot: KubeClient, kind: Resource, isTimeUp: () => boolean): Promise<boolean> {
+  const mayPrune = pruningKinds.has(kind.kind);
+  const isActive = (object: KubeObject) => mayPrune && !isSuspended(object);
+  let wereSuspended = true;
+  for await (const items of pages(shoot, kind, { metadataOnly: !mayPrune })) {
+    const held = items.filter((object) => isActive(object) || isHeld(object));
+    if (held.some(isActive)) wereSuspended = false;
+    const strip = (object: KubeObject) =>
+      stripFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
+    const stripped = await inParallel(held, strip, isTimeUp);
+    if (stripped.length < held.length) return false;
+  }
+  return wereSuspended;
+}
