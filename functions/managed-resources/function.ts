@@ -1,5 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
-import { applyState, managedResourceNames } from '../../shared/gardener/managed-resource.ts';
+import { applyState, legacyNames, managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
@@ -13,10 +13,9 @@ import {
 } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { legacyNames } from './legacy.ts';
 import { rejectedNamespace } from './plan/delivery.ts';
 
-/** Installs Flux and its configuration into a Shoot, and keeps both as the sync mode says. */
+/** Installs Flux and its configuration into a Shoot, and updates both as far as the sync mode allows. */
 export const definition: FunctionDefinition = {
   name: 'managed-resources',
   description: 'Writes the ManagedResources of a Shoot and reports the operation on its Extension.',
@@ -35,7 +34,8 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
-      // We remove it ourselves. A deletion that did not end in time is repeated with another timestamp alone (trap 7).
+      // We remove the annotation ourselves. gardenlet repeats a deletion that did not end in time by its timestamp alone
+      // (trap 7).
       isNews: ({ metadata }) =>
         metadata.annotations?.[OPERATION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined,
       wakes: ({ metadata: { annotations } }) => [
@@ -59,7 +59,7 @@ export const definition: FunctionDefinition = {
       resource: resources.managedResources,
       labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
       isNews: (object) => isNews(object as ManagedResource),
-      // All four have to be applied; within this time most of them are.
+      // All four ManagedResources have to be applied, and most are within this time.
       mayWaitMs: 500,
       wakes: (object) => [object.metadata.deletionTimestamp, applyState(object as ManagedResource).state],
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
@@ -74,7 +74,7 @@ export const definition: FunctionDefinition = {
     ],
     seed: [
       { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
-      // RBAC cannot name what is listed: is there one that what is left belongs to?
+      // To find the Extension that leftovers belong to. RBAC cannot restrict a list by name.
       { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['list'] },
       {
         apiGroups: ['extensions.gardener.cloud'],
@@ -88,7 +88,7 @@ export const definition: FunctionDefinition = {
         verbs: ['patch'],
         resourceNames: [EXTENSION_TYPE],
       },
-      // Gardener's own ManagedResources stay out of reach; RBAC cannot name what is not there yet, nor what is listed.
+      // RBAC cannot restrict a list or a creation by name; the rule below keeps Gardener's own ManagedResources out of reach.
       { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list', 'create'] },
       {
         apiGroups: ['resources.gardener.cloud'],
@@ -97,28 +97,28 @@ export const definition: FunctionDefinition = {
         resourceNames: [...Object.values(managedResourceNames), ...legacyNames],
       },
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['patch'], resourceNames: [RESOURCE_MANAGER] },
-      // Copies of the Shoot's resources, named after what users call them.
+      // Copies of the Shoot's resources; users choose their names.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
-      // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (facts 9).
+      // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (rule 9).
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },
     ],
   },
 };
 
-/** Clusters of Shoots without our extension stay out of the watcher's memory; auto-enabled types are not listed. */
+/** Keeps Clusters of Shoots that disable our extension out of the watcher's memory; auto-enabled types are not listed. */
 function hasExtension(cluster: Cluster): boolean {
   const entry = cluster.spec?.shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
   return entry?.disabled !== true;
 }
 
 /**
- * Until the resource-manager has applied something, only we have written. A first pass over new content that fails is
- * normal, and whoever wrote the content looks again in time; what fails of content that was applied is news.
+ * Until the resource-manager has applied something, all changes are our own writes. A failed first attempt is normal, and
+ * the run that wrote the content rechecks in time; a failure of content that was applied is news.
  */
 function isNews(resource: ManagedResource): boolean {
   const { metadata, status } = resource;
   const { state } = applyState(resource);
-  // Waiting does not help: with delivery `Auto` we do it ourselves, else the webhook may.
+  // Waiting does not help: with delivery `Auto` we switch to `Direct`, otherwise the webhook may help.
   if (rejectedNamespace(resource) !== undefined) return true;
   if (state === 'pending') return status?.observedGeneration !== undefined;
   return state === 'applied' || status?.observedGeneration === metadata.generation;

@@ -70,7 +70,7 @@ async function reportUnexpectedError({ reporter, context }: Run, error: unknown)
   try {
     await reporter.failed(describeError(error), []);
   } catch (failure) {
-    context.log.warn('status not written', { error: describeError(failure) });
+    context.log.warn('status write failed', { error: describeError(failure) });
   }
 }
 
@@ -82,7 +82,7 @@ function warnOfSeedName({ spec }: Cluster, name: string, { log }: Run['context']
   const inGarden = spec.seed?.metadata?.name;
   if (inGarden === undefined || inGarden === name) return;
   const error =
-    `the garden calls this seed ${inGarden}, and here it is ${name}: ` +
-    'give it the same name, or changes of flux-config reach its Shoots only with the hourly resync.';
-  log.warn('misnamed seed', { error });
+    `this deployment calls the seed ${name}, but the garden calls it ${inGarden}: ` +
+    'use the name of the garden, or changes of flux-config reach its Shoots only with the hourly resync.';
+  log.warn('seed name differs from the garden', { error });
 }

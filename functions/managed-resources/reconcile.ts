@@ -125,7 +125,7 @@ async function decide(run: Run, controlPlane: ControlPlane): Promise<Decision> {
 
 /** The deletion of the ConfigMap after the first success is reported and not followed. */
 const CONFIG_MAP_DELETED =
-  'ConfigMap flux-config was deleted after Flux had come up; the last applied configuration stays until it is there again.';
+  'ConfigMap flux-config was deleted after the first success; the last applied configuration is kept until the ConfigMap exists again.';
 
 /** True when the providerConfig alone asks for what is applied, so that nothing was lost with the ConfigMap. */
 async function asksForTheSame(inputs: ConfigInputs, previous: Applied, distribution: Distribution): Promise<boolean> {
@@ -141,21 +141,21 @@ async function asksForTheSame(inputs: ConfigInputs, previous: Applied, distribut
 function rejectOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {
   if (previous === undefined || previous.namespace === config.flux.namespace) return;
   const message =
-    `the flux namespace cannot change after Flux has come up; set it back to "${previous.namespace}", ` +
+    `the flux namespace cannot change after the first success; set it back to "${previous.namespace}", ` +
     'or remove the extension from the Shoot and add it again.';
   throw new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
 }
 
 /** Neither the resource-manager nor the shoot's API runs: reports success without touching the shoot (trap 17). */
 async function reportHibernated({ reporter }: Run): Promise<Outcome> {
-  await reporter.succeeded('The Shoot is hibernated; Flux follows when it wakes up.');
+  await reporter.succeeded('The Shoot is hibernated; changes are applied when it wakes up.');
   await reporter.finish();
   return done;
 }
 
 /** Releases the Go extension's ManagedResources first, so that none of their objects is deleted or fought over. */
 async function takeOver({ reporter, seed }: Run, legacy: KubeObject[]): Promise<Outcome> {
-  await reporter.processing("Taking over from the former extension's ManagedResources.");
+  await reporter.processing("Releasing the former extension's ManagedResources to take over from it.");
   await reporter.accept();
   for (const { metadata } of legacy) {
     const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
@@ -186,7 +186,7 @@ async function keepLastApplied(
     Object.entries(previous.managedResources).filter(([name]) => !released.includes(name)),
   );
   const applied = { ...previous, managedResources, problem };
-  await reporter.succeeded('The last applied configuration stays.', { applied });
+  await reporter.succeeded('The last applied configuration is kept.', { applied });
   await reporter.accept();
   for (const resource of releasable(released, live)) await release(seed, resource);
   await reporter.finish();
@@ -197,6 +197,6 @@ async function keepLastApplied(
 async function releaseUnreadable({ seed, namespace }: Run, resource: ManagedResource): Promise<never> {
   await release(seed, resource);
   throw new RetryableError(
-    `Secret ${namespace}/${contentNameOf(resource)} of ManagedResource ${resource.metadata.name} is gone, or not what was written; the ManagedResource is released and written anew.`,
+    `Secret ${namespace}/${contentNameOf(resource)} of ManagedResource ${resource.metadata.name} is missing or was changed; the ManagedResource is released and recreated.`,
   );
 }

@@ -96,8 +96,8 @@ export function createReporter(
     };
     if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
     if (status === undefined) return;
-    if (error === undefined) log.info('operation', { type, state, description });
-    else log.warn('operation', { type, state, error: description });
+    if (error === undefined) log.info('operation reported', { type, state, description });
+    else log.warn('operation reported', { type, state, error: description });
   };
 
   const acknowledge = async (removesAnnotation: boolean) => {

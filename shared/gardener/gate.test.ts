@@ -40,7 +40,7 @@ describe('gate', () => {
     expect(gate(extension, clusterFactory())).toMatchObject({ open: false });
   });
 
-  it('another type is not ours', () => {
+  it('leaves an Extension of another type alone', () => {
     expect(gate(extensionFactory({ spec: { type: 'shoot-dns' } }), clusterFactory())).toMatchObject({ open: false });
   });
 
@@ -50,22 +50,22 @@ describe('gate', () => {
     ['trap 8: restore does not', annotated('restore', deleting), 'Delete'],
     ['a new object is created', {}, 'Create'],
     [
-      'an unfinished creation goes on',
+      'an unfinished creation continues',
       { status: { lastOperation: lastOperationFactory({ state: 'Error' }) } },
       'Create',
     ],
     [
-      'an unfinished restore goes on',
+      'an unfinished restore continues',
       { status: { lastOperation: lastOperationFactory({ type: 'Restore', state: 'Processing' }) } },
       'Restore',
     ],
     [
-      'an unfinished migration goes on',
+      'an unfinished migration continues',
       { status: { lastOperation: lastOperationFactory({ type: 'Migrate', state: 'Error' }) } },
       'Migrate',
     ],
     [
-      'an unfinished operation that is none of ours is followed by reconciliations',
+      'an unfinished operation of another kind is followed by reconciliations',
       { status: { lastOperation: lastOperationFactory({ type: 'LiveMigrate', state: 'Error' }) } },
       'Reconcile',
     ],

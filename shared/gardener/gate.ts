@@ -3,33 +3,33 @@ import { type Cluster, EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, typ
 /** Whether this Extension may be worked on now, and as which operation. */
 export type GateDecision = { open: true; operation: OperationType } | { open: false; reason: string };
 
-/** True for the Extensions that are ours: our type, class unset or `shoot` (trap 12: others have no Cluster). */
+/** True for Extensions of our type whose class is unset or `shoot` (trap 12: the others have no Cluster). */
 export function isOurs(extension: Extension): boolean {
   return extension.spec.type === EXTENSION_TYPE && (extension.spec.class ?? 'shoot') === 'shoot';
 }
 
 /**
- * The one check in front of every write to a seed (facts/gardener.md 1.3 and traps 6, 7, 8, 12). `cluster` is read
- * live in the same run.
+ * Decides whether an Extension may be worked on: the one check before every write to a seed (rule 1.3, traps 6, 7, 8, 12).
+ * @param cluster read in the same run
  */
 export function gate(extension: Extension, cluster: Cluster): GateDecision {
   if (!isOurs(extension)) return { open: false, reason: 'another type or class' };
   const annotation = extension.metadata.annotations?.[OPERATION_ANNOTATION];
-  // Trap 6: the object has no state yet, a reconciliation would bootstrap again.
+  // Trap 6: the Extension has no state yet, so a reconciliation would bootstrap again.
   if (annotation === 'wait-for-state') return { open: false, reason: 'gardenlet has not restored the state yet' };
   if (cluster.spec.shoot.status?.lastOperation?.state === 'Failed') {
     return { open: false, reason: 'the Shoot is Failed' };
   }
   const operation = operationType(extension, annotation);
   const last = extension.status?.lastOperation;
-  // Trap 7: the control plane lives on another seed now, also when this Extension is being deleted.
+  // Trap 7: the control plane is on another seed now, also when this Extension is being deleted.
   if (last?.type === 'Migrate' && last.state === 'Succeeded' && operation !== 'Migrate' && operation !== 'Restore') {
     return { open: false, reason: 'the control plane has migrated away' };
   }
   return { open: true, operation };
 }
 
-/** First match wins; migrate beats deletion, restore does not (trap 8). */
+/** The first match wins: migrate before a deletion, a deletion before restore (trap 8). */
 function operationType(extension: Extension, annotation: string | undefined): OperationType {
   if (annotation === 'migrate') return 'Migrate';
   if (extension.metadata.deletionTimestamp !== undefined) return 'Delete';

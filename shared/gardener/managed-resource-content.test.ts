@@ -28,7 +28,7 @@ const awkward = configMap({
   list: [1, 1.5, true],
 });
 
-test('an immutable Secret that the garbage collector knows, named by its content', () => {
+test('is an immutable Secret with the label of the garbage collector, named by its content', () => {
   const secret = secretOf(configMap());
   expect(secret).toMatchObject({
     kind: 'Secret',
@@ -44,7 +44,7 @@ test('an immutable Secret that the garbage collector knows, named by its content
   expect(Object.keys(secret.data)).toEqual(['data.yaml.br']);
 });
 
-test('one list under several names, as for many Shoots', () => {
+test('gives one list the same content in many Shoots', () => {
   const objects = [awkward];
   const [one, other] = ['shoot--foo--bar', 'shoot--foo--baz'].map((namespace) =>
     contentSecret(namespace, 'x', objects),
@@ -54,20 +54,20 @@ test('one list under several names, as for many Shoots', () => {
   expect(one?.metadata.namespace).not.toBe(other?.metadata.namespace);
 });
 
-test('content comes back as it was', () => {
+test('unpacks the content that was packed', () => {
   const objects = [awkward, configMap({})];
   expect(unpackContent(secretOf(...objects).data)).toEqual(objects);
   expect(unpackContent(secretOf().data)).toEqual([]);
 });
 
-test('what somebody else wrote into a Secret of that name is no content, and is never quoted', () => {
+test('does not unpack, or quote, a Secret that others have written', () => {
   const packed = (text: string) => ({ 'data.yaml.br': brotliCompressSync(text).toString('base64') });
   expect(unpackContent({})).toBeUndefined();
   expect(unpackContent({ 'data.yaml.br': 'bm90IGJyb3RsaQ==' })).toBeUndefined();
   expect(unpackContent(packed('---\npassword: hunter2\n'))).toBeUndefined();
 });
 
-test('a reader of YAML reads the same, and does not take it for a stream of JSON', () => {
+test('is valid YAML, and does not begin like a JSON stream', () => {
   const content = text(secretOf(awkward, configMap({})));
   expect(content.startsWith('---\n{')).toBe(true);
   expect(parseAllDocuments(content).map((document) => document.toJS())).toEqual([awkward, configMap({})]);
@@ -75,7 +75,7 @@ test('a reader of YAML reads the same, and does not take it for a stream of JSON
   expect(content).not.toMatch(/[\u0000-\u0009\u007f-\u009f\ufeff]/);
 });
 
-test('the name follows the content, not the order of keys', () => {
+test('is named by the content, not by the order of keys', () => {
   const name = (...objects: KubeObject[]) => contentSecretName('x', objects);
   expect(name(configMap({ a: 1, b: { c: 1, d: 2 } }))).toBe(name(configMap({ b: { d: 2, c: 1 }, a: 1 })));
   expect(name(configMap({ list: [1, 2] }))).not.toBe(name(configMap({ list: [2, 1] })));

@@ -3,24 +3,24 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { ORIGIN, ORIGIN_LABEL } from './types.ts';
 
-/** The one key of a content Secret; the resource-manager decompresses what ends in `.br`. */
+/** The only key of a content Secret; the resource-manager decompresses keys that end in `.br`. */
 const KEY = 'data.yaml.br';
 
-/** Together 4 ms and 24.4 KB for the core components; a window of 4 MB takes 24 ms for 24.0 KB, most of it to set up. */
+/** Measured for the core components: 4 ms and 24.4 KB; a window of 4 MB takes 24 ms, mostly for its setup, and gives 24.0 KB. */
 const QUALITY = 9;
 const WINDOW_BITS = 16;
 
 const GARBAGE_COLLECTABLE = 'resources.gardener.cloud/garbage-collectable-reference';
 
 /**
- * `managedresource-<name>-<8 hex digits>`, by the content before compression, so that a run that changes nothing
- * compresses nothing.
+ * Returns `managedresource-<name>-<8 hex digits>`. The digits are a hash of the uncompressed content, so a run that
+ * changes nothing compresses nothing.
  */
 export function contentSecretName(managedResource: string, objects: readonly KubeObject[]): string {
   return secretName(managedResource, packageOf(objects));
 }
 
-/** The immutable Secret with the objects of a ManagedResource, to be created once. */
+/** Returns the immutable Secret with the objects of a ManagedResource. */
 export function contentSecret(namespace: string, managedResource: string, objects: readonly KubeObject[]): KubeObject {
   const content = packageOf(objects);
   const labels = { [GARBAGE_COLLECTABLE]: 'true', [ORIGIN_LABEL]: ORIGIN };
@@ -35,8 +35,8 @@ export function contentSecret(namespace: string, managedResource: string, object
 }
 
 /**
- * The objects in the `data` of a content Secret of ours; undefined: it holds something else.
- * @param data base64 values
+ * Returns the objects in a content Secret; undefined when it holds something else.
+ * @param data the base64 values of the Secret
  */
 export function unpackContent(data: Record<string, string>): KubeObject[] | undefined {
   const packed = data[KEY];
@@ -48,12 +48,12 @@ export function unpackContent(data: Record<string, string>): KubeObject[] | unde
       .filter((document) => document !== '')
       .map((document) => JSON.parse(document) as KubeObject);
   } catch {
-    // The parser's error quotes the text, which may be a Secret's.
+    // The parser's error quotes the text, which may contain a Secret.
     return undefined;
   }
 }
 
-/** The annotation of a ManagedResource by which Gardener's garbage collector knows that the Secret is in use. */
+/** Returns the annotation of a ManagedResource that protects its Secret from Gardener's garbage collector. */
 export function secretReference(secret: string): Record<string, string> {
   return { [`${SECRET_REFERENCE}${shortHash(secret)}`]: secret };
 }
@@ -65,14 +65,14 @@ export function isSecretReference(key: string): boolean {
 
 const SECRET_REFERENCE = 'reference.resources.gardener.cloud/secret-';
 
-/** What is remembered of a content: never its text, which is ten times as long. */
+/** The cached form of a content: never its text, which is ten times as long. */
 interface Package {
   hash: string;
   /** base64 */
   packed(): string;
 }
 
-/** By the list itself: Flux's own objects are one list for many Shoots, and what holds Secrets goes with its run. */
+/** Keyed by the list itself: Flux's own objects are one list for many Shoots, and lists with Secrets are freed with their run. */
 const packages = new WeakMap<readonly KubeObject[], Package>();
 
 function packageOf(objects: readonly KubeObject[]): Package {
@@ -94,7 +94,7 @@ function secretName(managedResource: string, { hash }: Package): string {
   return `managedresource-${managedResource}-${hash}`;
 }
 
-/** True for what `contentSecretName` makes for a ManagedResource of this name. */
+/** True for a name that `contentSecretName` returns for this ManagedResource. */
 export function isContentSecretName(managedResource: string, name: string): boolean {
   return name.startsWith(`managedresource-${managedResource}-`);
 }
@@ -104,14 +104,14 @@ function shortHash(text: string): string {
 }
 
 /**
- * One minified JSON document per object (JSON is YAML), keys in order: equal objects give equal text. It begins with a
- * separator, because the resource-manager takes a text that begins with a brace for a stream of JSON alone.
+ * Returns one minified JSON document per object (JSON is YAML) with sorted keys: equal objects give equal text. It begins
+ * with a separator, because the resource-manager reads a text that begins with a brace as a JSON stream.
  */
 function contentText(objects: readonly KubeObject[]): string {
   return objects.map((object) => `---\n${printable(JSON.stringify(sorted(object)))}\n`).join('');
 }
 
-/** YAML allows these characters only escaped, JSON as they are. */
+/** Escapes the characters that JSON allows unescaped and YAML does not. */
 function printable(json: string): string {
   return json.replace(
     /[\u007f-\u009f\ufeff\ufffe\uffff]/g,

@@ -3,12 +3,12 @@ import { isCurrent, managedResourcePatch } from './managed-resource.ts';
 import { secretReference } from './managed-resource-content.ts';
 import { managedResourceFactory } from './testing.ts';
 
-test('the patch of a ManagedResource holds for the version that was read alone', () => {
+test('patches only the version that was read', () => {
   const live = managedResourceFactory('shoot-flux-sync', 'former', { metadata: { resourceVersion: '42' } });
   expect(managedResourcePatch(live, 'next').metadata).toMatchObject({ resourceVersion: '42' });
 });
 
-test('it refers to the new Secret and to no former one, and leaves what others have noted', () => {
+test('refers to the new Secret only, and keeps the annotations of others', () => {
   const others = { 'resources.gardener.cloud/ignore': 'false' };
   const live = managedResourceFactory('shoot-flux-sync', 'former', {
     metadata: { annotations: { ...secretReference('former'), ...others } },
@@ -21,7 +21,7 @@ test('it refers to the new Secret and to no former one, and leaves what others h
   expect(managedResourcePatch(live, 'next').metadata).not.toMatchObject({ annotations: others });
 });
 
-test('a ManagedResource that refers to the Secret already only loses what is wrong', () => {
+test('corrects a ManagedResource that refers to the right Secret', () => {
   const live = managedResourceFactory('shoot-flux-sync', 'same', { keepObjects: true });
   expect(isCurrent(live, 'same')).toBe(false);
   expect(managedResourcePatch(live, 'same')).toMatchObject({

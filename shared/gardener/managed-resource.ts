@@ -3,7 +3,7 @@ import { isTrue } from './is-true.ts';
 import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
 import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
 
-/** The four ManagedResources of a Shoot (design 5), in the order in which they are written. */
+/** The four ManagedResources of a Shoot, in the order in which they are written. */
 export const managedResourceNames = {
   crds: 'shoot-flux-crds',
   controllers: 'shoot-flux-controllers',
@@ -11,26 +11,29 @@ export const managedResourceNames = {
   sync: 'shoot-flux-sync',
 } as const;
 
-/** On an object of a ManagedResource: it stays when that goes. */
+/** The ManagedResources of the Go extension by 23technologies; they are released before ours are written. */
+export const legacyNames = ['extension-shoot-flux-flux-install', 'extension-shoot-flux-flux-config'];
+
+/** On an object of a ManagedResource: it stays when the ManagedResource is deleted. */
 export const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
-/** On such an object: where a change of it is refused, it is made anew. */
+/** On such an object: it is deleted and recreated when the API server rejects an update. */
 export const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
 
-/** What the resource-manager says of the current generation. */
+/** The state of a ManagedResource's current generation. */
 export type ApplyState =
   | { state: 'applied' }
   | { state: 'pending' }
-  /** It tries again and again: objects cannot be applied, or former ones do not go. */
+  /** The resource-manager keeps retrying: objects cannot be applied, or old ones cannot be deleted. */
   | { state: 'failing'; reason: string; message: string };
 
 /**
- * Never a stale True: the observed generation must be the current one. While it fails the real resource-manager turns
- * ResourcesApplied from False to Progressing and back at every attempt, with the reason `ApplyFailed` in both: that is
- * one state, and `lastTransitionTime` tells nothing of its age.
+ * Reads the state from the conditions. A stale True does not count: the observed generation must be the current one.
+ * While it fails, the real resource-manager switches ResourcesApplied between False and Progressing at every attempt,
+ * both with the reason `ApplyFailed`: that is one state, and `lastTransitionTime` does not show its age.
  */
 export function applyState(resource: ManagedResource): ApplyState {
   const applied = conditionOf(resource, 'ResourcesApplied');
-  // Trap 29: an ignored ManagedResource never advances observedGeneration; somebody took it into their own hands.
+  // Trap 29: an ignored ManagedResource never advances observedGeneration; a user has taken it over.
   if (isTrue(resource.metadata.annotations?.['resources.gardener.cloud/ignore'])) return { state: 'applied' };
   if (applied === undefined) return { state: 'pending' };
   const { status, reason, message } = applied;
@@ -45,7 +48,7 @@ function conditionOf(resource: ManagedResource, type: string): Condition | undef
   return resource.status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** The manifest of a nil-class ManagedResource with one content Secret. */
+/** Returns the manifest of a ManagedResource without a class, with one content Secret. */
 export function managedResourceManifest(namespace: string, name: string, secretName: string): KubeObject {
   return {
     apiVersion: apiVersionOf(resources.managedResources),
@@ -61,7 +64,7 @@ export function managedResourceManifest(namespace: string, name: string, secretN
   };
 }
 
-/** The merge patch that makes this version of a live ManagedResource, and no other, what the manifest says. */
+/** Returns the merge patch that turns this version of a live ManagedResource, and no other, into the manifest. */
 export function managedResourcePatch(live: ManagedResource, secretName: string): Record<string, unknown> {
   const { namespace = '', name, resourceVersion, annotations = {} } = live.metadata;
   const { metadata, spec } = managedResourceManifest(namespace, name, secretName);
@@ -74,13 +77,13 @@ export function managedResourcePatch(live: ManagedResource, secretName: string):
   };
 }
 
-/** True for ours, also where somebody has taken the label off; others may use our names. */
+/** True for ours, also without the label that a user has removed; others may use our names. */
 export function isOwn({ metadata, spec }: ManagedResource): boolean {
   if (metadata.labels?.[ORIGIN_LABEL] === ORIGIN) return true;
   return spec.secretRefs.length > 0 && spec.secretRefs.every(({ name }) => isContentSecretName(metadata.name, name));
 }
 
-/** True when the live object already is what `managedResourceManifest` would make of it. */
+/** True when the live object already matches `managedResourceManifest`. */
 export function isCurrent(live: ManagedResource | undefined, secretName: string): boolean {
   if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false;
   const refs = live.spec.secretRefs;
@@ -94,12 +97,12 @@ export function isCurrent(live: ManagedResource | undefined, secretName: string)
   );
 }
 
-/** The same where no ManagedResource tells it. */
+/** True when we have applied all contents ourselves: there is no ManagedResource then. */
 function isDelivered({ managedResources, delivered }: Applied): boolean {
   return Object.entries(managedResources).every(([name, secretName]) => delivered?.[name] === secretName);
 }
 
-/** True when everything that `managed-resources` wrote last is applied in just that form. */
+/** True when everything that `managed-resources` recorded last is applied in exactly that form. */
 export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
   if (applied.delivery === 'Direct') return isDelivered(applied);
   const byName = new Map(live.map((resource) => [resource.metadata.name, resource]));

@@ -43,13 +43,13 @@ describe('operationStatus', () => {
     expect(status?.lastOperation).toMatchObject({ lastUpdateTime: '2026-03-04T05:06:09Z' });
   });
 
-  it('says nothing when everything is said', () => {
+  it('returns nothing when the status shows the report already', () => {
     const lastOperation = lastOperationFactory({ type: 'Reconcile' });
     const extension = extensionFactory({ status: { lastOperation, observedGeneration: 1 } });
     expect(operationStatus(extension, succeeded, now)).toBeUndefined();
   });
 
-  it('answers a newer timestamp although everything is said', () => {
+  it('answers a newer timestamp although the status shows the report already', () => {
     const lastOperation = lastOperationFactory({ type: 'Reconcile' });
     const annotations = { 'gardener.cloud/timestamp': '2026-03-04T05:00:00Z' };
     const extension = extensionFactory({ metadata: { annotations }, status: { lastOperation, observedGeneration: 1 } });
@@ -71,12 +71,12 @@ describe('isNewlyAsked', () => {
       }),
     );
 
-  it('by reconcile, which is removed when it is taken on', () => {
+  it('is true for reconcile, which is removed when it is accepted', () => {
     expect(asked('reconcile', '2026-03-04T05:06:00Z')).toBe(true);
     expect(asked(undefined, '2026-03-04T06:00:00Z')).toBe(false);
   });
 
-  it('by restore only until something is reported, because the annotation stays to the end (trap 2)', () => {
+  it('is true for restore until something is reported, because the annotation stays to the end (trap 2)', () => {
     expect(asked('restore', '2026-03-04T05:06:08Z')).toBe(true);
     expect(asked('restore', '2026-03-04T05:06:07.9Z')).toBe(false);
   });

@@ -9,19 +9,19 @@ import {
 
 const progress = { Processing: 1, Error: 50, Succeeded: 100 } as const;
 
-/** What `managed-resources` reports of an operation. */
+/** A report of an operation. */
 export interface OperationReport {
   type: OperationType;
   state: keyof typeof progress;
   description: string;
-  /** With state Error; the codes are retryable ones only (trap 21). */
+  /** With state Error; all codes are retryable (trap 21). */
   error?: { description: string; codes?: string[] | undefined };
 }
 
 /**
- * The part of the Extension's status that tells of an operation, or undefined when it already tells just that.
- * `lastError` is cleared with Processing and Succeeded (trap 3). `lastUpdateTime` is never before gardenlet's
- * timestamp annotation, whose seconds it compares (facts 1.5 rule 7, trap 5).
+ * Returns the status fields that report an operation; undefined when the status already shows exactly this report.
+ * Processing and Succeeded clear `lastError` (trap 3). `lastUpdateTime` is never before gardenlet's timestamp annotation,
+ * because gardenlet compares the two by seconds (rule 1.5, trap 5).
  */
 export function operationStatus(
   extension: Extension,
@@ -59,15 +59,15 @@ export function operationStatus(
 
 const operations = ['reconcile', 'migrate', 'restore'] as const;
 
-/** What gardenlet or a person asks for. Other values of the annotation are not ours to act upon, nor to take away. */
+/** Returns the operation that gardenlet or a user asks for. Other values of the annotation are neither executed nor removed. */
 export function askedOperation({ metadata }: Extension): (typeof operations)[number] | undefined {
   const annotation = metadata.annotations?.[OPERATION_ANNOTATION];
   return operations.find((operation) => operation === annotation);
 }
 
 /**
- * True while gardenlet has asked for an operation that nothing was reported of yet. `reconcile` is removed when it is
- * taken on; `migrate` and `restore` stay until they have succeeded, so only their timestamp tells.
+ * True while nothing was reported about the operation that gardenlet asks for. `reconcile` is removed when it is
+ * accepted; `migrate` and `restore` stay until they have succeeded, so their timestamp decides.
  */
 export function isNewlyAsked(extension: Extension): boolean {
   const operation = askedOperation(extension);
@@ -75,18 +75,18 @@ export function isNewlyAsked(extension: Extension): boolean {
   return !isAnswered(extension);
 }
 
-/** True when something was reported since gardenlet asked last, in whole seconds, as gardenlet compares them. */
+/** True when something was reported since gardenlet's last request, in whole seconds, as gardenlet compares them. */
 export function isAnswered(extension: Extension): boolean {
   return Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') >= timestampOf(extension);
 }
 
-/** Milliseconds of gardenlet's timestamp, truncated to seconds; 0 without one. */
+/** Returns gardenlet's timestamp in ms, truncated to seconds; 0 without one. */
 function timestampOf(extension: Extension): number {
   const millis = Date.parse(extension.metadata.annotations?.[TIMESTAMP_ANNOTATION] ?? '');
   return Number.isNaN(millis) ? 0 : Math.floor(millis / 1000) * 1000;
 }
 
-/** RFC 3339 with seconds, as metav1.Time. */
+/** Formats a time as RFC 3339 with seconds, like metav1.Time. */
 export function seconds(millis: number): string {
   return `${new Date(millis).toISOString().slice(0, 19)}Z`;
 }

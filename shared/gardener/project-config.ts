@@ -5,19 +5,19 @@ import type { Subscription } from '../runtime/definition.ts';
 export const FLUX_CONFIG = 'flux-config';
 export const FLUX_SOURCE = 'flux-source';
 
-/** What the first implementation called the objects in the shoot; its Shoots see no other. */
+/** Names of the objects in the shoot, as in the first implementation, so that its Shoots see no other. */
 export const MAIN_GIT_REPOSITORY = 'main-gitrepo';
 export const MAIN_KUSTOMIZATION = 'main-ks';
-/** Where `flux-source` keeps the key pair that a rotation has prepared; it never leaves the garden (decision 19). */
+/** Keys of `flux-source` with the key pair that a rotation has prepared; it never leaves the garden (decision 19). */
 export const NEXT_IDENTITY = 'identity.next';
 export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 
-/** Both stand for the project's configuration. */
+/** Both objects map to the key of the project's configuration. */
 const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
 ];
 
-/** Every change of the configuration's content. */
+/** Reports every change of the configuration's content. */
 export const fluxConfigSubscription: Subscription = {
   in: 'garden',
   resource: resources.configMaps,
@@ -26,7 +26,7 @@ export const fluxConfigSubscription: Subscription = {
   keys,
 };
 
-/** Every change of the credentials, without their content. */
+/** Reports every change of the credentials, without their content. */
 export const fluxSourceSubscription: Subscription = {
   in: 'garden',
   resource: resources.secrets,

@@ -10,7 +10,7 @@ const listed = (name: string, kind: string): ResourceReference => ({
   resourceRef: { apiVersion: 'v1', kind, name: `ref-my-${name}` },
 });
 
-test('trap 32: a copy is named after the object; tokens of WorkloadIdentities are not listed', () => {
+test('trap 32: names a copy after its object, and does not list tokens of WorkloadIdentities', () => {
   const entries = [
     entry('creds', 'Secret'),
     entry('vars', 'ConfigMap'),
@@ -19,7 +19,7 @@ test('trap 32: a copy is named after the object; tokens of WorkloadIdentities ar
   expect(listedCopies(entries)).toEqual([listed('creds', 'Secret'), listed('vars', 'ConfigMap')]);
 });
 
-test('what the Shoot no longer names is no longer listed', () => {
+test('drops copies that the Shoot no longer names', () => {
   const both = [listed('creds', 'Secret'), listed('vars', 'ConfigMap')];
   expect(stillCopied(both, [entry('vars', 'ConfigMap')])).toEqual([listed('vars', 'ConfigMap')]);
   expect(stillCopied(both, [entry('creds', 'ConfigMap')])).toEqual([]);

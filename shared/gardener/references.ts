@@ -7,15 +7,15 @@ export interface ResourceReference {
   resourceRef: { apiVersion: string; kind: string; name: string };
 }
 
-/** What Gardener makes in the control plane of an object that the Shoot's `spec.resources` names. */
+/** The copy in the control plane of an object that the Shoot's `spec.resources` names. */
 export interface ReferenceCopy {
   resource: Resource;
   name: string;
-  /** True: a Secret with a token that is renewed in place, and no copy of anything. */
+  /** True: not a copy, but a Secret with a token that gardenlet renews in place. */
   isToken: boolean;
 }
 
-/** Named after the object, not after the entry (facts/gardener.md 2.2, trap 32). */
+/** Returns the copy of an object. It is named after the object, not after the entry (rule 2.2, trap 32). */
 export function referenceCopy({ kind, name }: ResourceReference['resourceRef']): ReferenceCopy {
   if (kind === 'WorkloadIdentity') {
     return { resource: resources.secrets, name: `workload-identity-ref-${name}`, isToken: true };
@@ -25,8 +25,8 @@ export function referenceCopy({ kind, name }: ResourceReference['resourceRef']):
 }
 
 /**
- * The copies of these entries as an Extension lists them, so that they survive a control-plane migration. A token is not
- * listed: it would be stored in the garden, and gardenlet would put it over the fresh one that the other seed has by then
+ * Returns the copies of these entries as an Extension lists them, so that they survive a control-plane migration. A token
+ * is not listed: it would be stored in the garden, and gardenlet would replace the fresh token on the other seed with it
  * (decision 22).
  */
 export function listedCopies(entries: readonly ResourceReference[]): ResourceReference[] {
@@ -38,7 +38,7 @@ export function listedCopies(entries: readonly ResourceReference[]): ResourceRef
   });
 }
 
-/** Those of the listed copies that the Shoot still asks Gardener for; the others are about to go. */
+/** Returns the listed copies that the Shoot still refers to; Gardener is about to delete the others. */
 export function stillCopied(
   listed: readonly ResourceReference[],
   entries: readonly ResourceReference[],

@@ -21,7 +21,7 @@ const shoot: Shoot = {
   status: { technicalID: 'shoot--foo--bar', uid: 'f00-ba5', clusterIdentity: 'shoot--foo--bar-f00-ba5-garden-dev' },
 };
 
-test('all facts of a Shoot', () => {
+test('returns all facts of a Shoot', () => {
   expect(shootFacts(clusterOf(shoot), {})).toEqual({
     info: {
       SHOOT_INFO_NAME: 'bar',
@@ -49,12 +49,12 @@ test('all facts of a Shoot', () => {
   });
 });
 
-test('Flux can substitute every name', () => {
+test('uses only names that Flux can substitute', () => {
   const { info, facts } = shootFacts(clusterOf(shoot), {});
   for (const name of [...Object.keys(info), ...Object.keys(facts)]) expect(name).toMatch(/^[_A-Za-z][_A-Za-z0-9]*$/);
 });
 
-test('trap 33: whatever may be absent is left out, and shoot-info keeps its keys', () => {
+test('trap 33: omits absent facts, and keeps all keys of shoot-info', () => {
   const { info, facts } = shootFacts(clusterOf({ metadata: { name: 'bar' } }), {});
   expect(info).toEqual({
     SHOOT_INFO_NAME: 'bar',
@@ -65,7 +65,7 @@ test('trap 33: whatever may be absent is left out, and shoot-info keeps its keys
   expect(facts).toEqual({ SHOOT_NAME: 'bar', SHOOT_PROJECT: 'foo' });
 });
 
-test("the operator's garden identity comes first, another form of identity tells none", () => {
+test("prefers the operator's garden identity, and derives none from an identity of another form", () => {
   const identity = (status: Shoot['status'], settings = {}) =>
     shootFacts(clusterOf({ ...shoot, ...(status && { status }) }), settings).info.SHOOT_INFO_GARDEN_CLUSTER_IDENTITY;
   expect(identity(shoot.status, { gardenIdentity: 'mine' })).toBe('mine');

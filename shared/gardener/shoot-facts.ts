@@ -3,9 +3,9 @@ import type { Settings } from '../runtime/context.ts';
 import type { Cluster, Shoot } from './types.ts';
 
 /**
- * Facts of a Shoot for substitution by Flux. `info` is what the Go extension's ConfigMap holds, key for key; `facts`
- * are ours, under names that Flux can substitute. Everything in a Shoot may be absent (traps 33, 34): then `info` has
- * an empty text, because Flux refuses to substitute a key that is not there, and `facts` leaves the key out.
+ * Returns facts of a Shoot for substitution by Flux. `info` has the keys of the Go extension's ConfigMap; `facts` are
+ * ours, under names that Flux can substitute. Everything in a Shoot may be absent (traps 33, 34): then `info` has an
+ * empty text, because Flux refuses to substitute a missing key, and `facts` omits the key.
  */
 export function shootFacts(cluster: Cluster, settings: Pick<Settings, 'gardenIdentity'>): ShootFacts {
   const { shoot } = cluster.spec;

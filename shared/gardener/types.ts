@@ -30,9 +30,9 @@ export interface Condition {
   codes?: string[];
 }
 
-/** What `managed-resources` records in `status.state.applied` of the Extension, before it writes. */
+/** The record: `managed-resources` writes it to `status.state.applied` of the Extension before it writes anything else. */
 export interface Applied {
-  /** Hash of the effective config and of what it was rendered from; everything that judges names it. */
+  /** Hash of the effective configuration and of the Flux release; every verdict names it. */
   configHash: string;
   /** Pinned release, for example `v2.9.4`. */
   fluxVersion: string;
@@ -44,13 +44,13 @@ export interface Applied {
   deletionPolicy?: 'Orphan' | 'Uninstall';
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
-  /** Who brings the objects into the shoot; absent: the resource-manager. */
+  /** `Direct`: we apply the objects to the shoot; absent: the resource-manager does. */
   delivery?: 'Direct' | undefined;
-  /** ManagedResource name -> name of the Secret that holds its current content, also where we apply that ourselves. */
+  /** ManagedResource name -> name of the Secret with its content; with delivery `Direct`, there is no such Secret. */
   managedResources: Record<string, string>;
   /** With delivery `Direct`: which of those contents have been applied to the shoot. */
   delivered?: Record<string, string> | undefined;
-  /** With delivery `Direct`: how many objects a run has applied that ran out of time; the next one goes on with the rest. */
+  /** With delivery `Direct`: how many objects a run applied before it ran out of time; the next run continues there. */
   arrived?: number | undefined;
   /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
   objects: Record<string, string[]>;
@@ -58,9 +58,9 @@ export interface Applied {
   source?: ShootObject | undefined;
   /** The root Kustomization in the shoot, when there is one. */
   kustomization?: ShootObject | undefined;
-  /** Kustomizations and HelmReleases that left the set and are suspended before they are dropped. */
+  /** Pending removal: Kustomizations and HelmReleases that are suspended before they are dropped. */
   leaving?: string[] | undefined;
-  /** What is wrong in a part that the mode no longer follows, or that the last applied was kept, and the remedy. */
+  /** An error in a part that is out of scope, or the reason why the last applied objects are kept; with the remedy. */
   problem?: string | undefined;
 }
 
@@ -90,9 +90,9 @@ export interface ExtensionStatus {
   resources?: ResourceReference[];
 }
 
-/** For people and dashboards; a control-plane migration loses it (trap 20), and its writers write it again. */
+/** For users and dashboards. A control-plane migration loses it (trap 20); its writers write it again. */
 export interface ProviderStatus {
-  /** These three are what `managed-resources` has applied last: `state.applied` in short. */
+  /** These three summarise `state.applied`. */
   fluxVersion?: string;
   syncMode?: Applied['syncMode'];
   configHash?: string;
@@ -103,13 +103,13 @@ export interface ProviderStatus {
 
 /** What `readiness` writes to `status.providerStatus.flux`. */
 export interface FluxStatus {
-  /** The config hash that was judged. */
+  /** The config hash of the verdict. */
   configHash: string;
   /** True when source and root Kustomization are Ready in the shoot for that hash; absent parts count as ready. */
   ready: boolean;
   /** Revision that the root Kustomization applied last. */
   appliedRevision?: string | undefined;
-  /** What is not Ready and why, one sentence each. */
+  /** One sentence for everything that is not Ready. */
   notReady?: string[] | undefined;
 }
 

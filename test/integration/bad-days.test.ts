@@ -139,7 +139,7 @@ describe('removing the extension', () => {
     await untilGone(world);
     expect(names(world, 'apps/v1', 'Deployment')).toContain('kustomize-controller');
     expect(kustomizations(world).filter(isSuspended)).toEqual([]);
-    expect(world.logLines.join()).toContain('what is left of it stays');
+    expect(world.logLines.join()).toContain('the rest of it stays in the shoot');
   });
 
   it('resumes what it has suspended when the shoot disappears in the middle and comes back late', async () => {
@@ -151,7 +151,7 @@ describe('removing the extension', () => {
     expect(kustomizations(world).filter(isSuspended)).toHaveLength(2);
     fails({ method: 'PATCH', path: /kustomizations/ }, 3);
     await untilGone(world);
-    expect(world.logLines.join()).toContain('what is left of it stays');
+    expect(world.logLines.join()).toContain('the rest of it stays in the shoot');
     expect(kustomizations(world).filter(isSuspended)).toEqual([]);
   });
 

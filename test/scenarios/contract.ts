@@ -806,7 +806,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         );
         await runIn(70);
         expect((await stage.extension()).status?.lastError?.description).toBe(
-          `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync does not go because of its finalizer ${FOREIGN}; whoever has put it there has to take it away.`,
+          `deletion of ManagedResource ${CONTROL_PLANE}/shoot-flux-sync is blocked by its finalizer ${FOREIGN}; the controller that added the finalizer has to remove it.`,
         );
         await hold([]);
         await stage.startProduct();
@@ -855,7 +855,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.reconcileShoot({ providerConfig: config() });
         const { status } = await until('the error', ({ lastError }) => lastError != null);
         expect(status?.lastError?.description).toBe(
-          `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync is somebody else's, and what it holds must not be replaced; remove it, or give it another name.`,
+          `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync belongs to another owner, and its objects must not be replaced; delete it, or recreate it under another name.`,
         );
         await stage.deleteExtension();
         await untilGone();
@@ -893,7 +893,9 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect((await stage.extension()).status).toMatchObject({ lastOperation: { state: 'Processing' } });
         await runIn(70);
         const { status } = await stage.extension();
-        expect(status?.lastError?.description).toMatch(/^ManagedResource shoot-flux-sync: a former object does not go/);
+        expect(status?.lastError?.description).toMatch(
+          /^ManagedResource shoot-flux-sync: deletion of an old object is stuck/,
+        );
         await hold([]);
         await stage.startProduct();
         await until('the end', ({ lastOperation, lastError }) => lastOperation?.state === 'Succeeded' && !lastError);
@@ -916,7 +918,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilApplied('shoot-flux-controllers', 'ApplyFailed');
         await runIn(45);
         const { status } = await stage.extension();
-        expect(status?.lastError?.description).toContain('its field spec.selector cannot be changed');
+        expect(status?.lastError?.description).toContain('its field spec.selector is immutable');
       });
 
       it('retries at once after a fix in the shoot when gardenlet asks again', async () => {

@@ -170,7 +170,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
     });
 
     it('warns when the garden knows the seed under another name, because changes would arrive late', async () => {
-      const warnings = () => stage.logLines.filter((line) => line.includes('the garden calls this seed other'));
+      const warnings = () => stage.logLines.filter((line) => line.includes('the garden calls it other'));
       const called = (name: string) =>
         stage.seed.mergePatch(
           resources.clusters,
@@ -210,7 +210,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const lines = stage.logLines.map((line): Record<string, unknown> => JSON.parse(line));
       const said = lines.filter((line) => line.key === key && line.message !== 'reconcile finished');
       const expectLogged = (fields: object) => expect(said).toContainEqual(expect.objectContaining(fields));
-      const operation = { message: 'operation', type: 'Create' };
+      const operation = { message: 'operation reported', type: 'Create' };
       expectLogged({
         ...operation,
         level: 'warn',

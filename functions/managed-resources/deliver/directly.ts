@@ -89,7 +89,7 @@ function withoutSync(plan: Plan): Plan {
 }
 
 function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
-  return `${kind} ${namespace}/${name} is being deleted in the shoot and is made anew when Flux has let it go; should that not end, see whether the controllers of Flux run.`;
+  return `${kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
 }
 
 /** How far a delivery has come. */

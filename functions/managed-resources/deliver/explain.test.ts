@@ -6,7 +6,7 @@ const of = (object: string, message: string) => `error during apply of object "$
 const deployment = 'apps/v1/Deployment/flux-system/source-controller';
 const buckets = 'buckets.source.toolkit.fluxcd.io';
 
-/** What the resource-manager says, and what a sentence has to name: the object, what is wrong, the remedy. */
+/** Messages of the resource-manager, and the parts that a sentence must name: the object, the problem, the remedy. */
 const applyFailed: [string, ...string[]][] = [
   [
     of('v1/ConfigMap/flux-system/a', 'unable to get: flux-system/a because of unknown namespace for the cache'),
@@ -34,7 +34,7 @@ const applyFailed: [string, ...string[]][] = [
       'admission webhook "validate.kyverno.svc-fail" denied the request: resource Deployment/flux-system/source-controller was blocked due to the following policies',
     ),
     'Deployment flux-system/source-controller: the admission webhook "validate.kyverno.svc-fail" of the Shoot denies it',
-    'make an exception',
+    'exempt the objects of Flux',
   ],
   [
     of(
@@ -63,14 +63,14 @@ const applyFailed: [string, ...string[]][] = [
       deployment,
       'Deployment.apps "source-controller" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"source-controller"}}: field is immutable',
     ),
-    'its field spec.selector cannot be changed; delete the object in the Shoot',
+    'its field spec.selector is immutable; delete the object in the Shoot',
   ],
   [
     of(
       'v1/ConfigMap/flux-system/a',
       'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
     ),
-    'somebody else changes it at the same time',
+    'another client changes it at the same time',
   ],
   [
     of(
@@ -80,7 +80,7 @@ const applyFailed: [string, ...string[]][] = [
     'the namespace flux-system is being deleted',
     'finalizers',
   ],
-  [of('v1/ServiceAccount/flux/a', 'namespaces "flux" not found'), 'the namespace flux is not in the Shoot'],
+  [of('v1/ServiceAccount/flux/a', 'namespaces "flux" not found'), 'the namespace flux does not exist in the Shoot'],
   [
     of(
       'source.toolkit.fluxcd.io/v1/GitRepository/flux-system/main-gitrepo',
@@ -93,14 +93,14 @@ const applyFailed: [string, ...string[]][] = [
       deployment,
       'deployments.apps "source-controller" is forbidden: User "system:serviceaccount:kube-system:gardener-resource-manager" cannot create resource "deployments" in API group "apps" in the namespace "flux-system"',
     ),
-    '"system:serviceaccount:kube-system:gardener-resource-manager" may not do that',
+    '"system:serviceaccount:kube-system:gardener-resource-manager" is not allowed to do that',
   ],
   [
     of(
       'kustomize.toolkit.fluxcd.io/v1/Kustomization/flux-system/main-ks',
       'Kustomization.kustomize.toolkit.fluxcd.io "main-ks" is invalid: spec.interval: Invalid value: "5 minutes": spec.interval in body should match \'^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$\'',
     ),
-    'Kustomization flux-system/main-ks: the API server does not accept spec.interval; correct it',
+    'Kustomization flux-system/main-ks: the API server rejects spec.interval; correct it',
   ],
   [
     of('v1/Secret/flux-system/a', 'Request entity too large: limit is 3145728'),
@@ -120,7 +120,7 @@ describe('explain', () => {
     for (const text of named) expect(sentence).toContain(text);
   });
 
-  it.each(applyFailed)('a webhook denies, also when it says %s', (message) => {
+  it.each(applyFailed)('recognises the denial of a webhook that says %s', (message) => {
     const sentence = explain(
       'shoot-flux-x',
       'ApplyFailed',
@@ -131,14 +131,14 @@ describe('explain', () => {
     );
   });
 
-  it('keeps the message behind the sentence, and cuts it', () => {
+  it('quotes the message behind the sentence, and truncates it', () => {
     const message = of(deployment, `admission webhook "hook" denied the request: ${'no '.repeat(4000)}`);
     const sentence = explain('shoot-flux-controllers', 'ApplyFailed', message);
     expect(sentence).toContain('The resource-manager says: error during apply of object');
     expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 300);
   });
 
-  it('is not endless and tells no secret, whatever a webhook of the Shoot makes of the words of an API server', () => {
+  it('stays short and hides credentials, even when a webhook imitates the messages of an API server', () => {
     const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
     for (const message of [`quota is forbidden: exceeded quota: ${url}`, `is forbidden: User "${url}" cannot get`]) {
       for (const sentence of [
@@ -151,35 +151,37 @@ describe('explain', () => {
     }
   });
 
-  it('says that an object cannot be read, and quotes none of a Secret', () => {
+  it('says that an object cannot be read, and does not quote a Secret', () => {
     const message = 'Could not decode all new resources: error converting YAML to JSON: found "s3cr3t" at line 3';
     expect(explain('shoot-flux-sync', 'DecodingFailed', message)).toContain('at line 3');
     expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).toContain('may quote a Secret');
     expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).not.toContain('s3cr3t');
   });
 
-  it('trap 23: says what to do about a former object that does not go', () => {
+  it('trap 23: names the remedy for a stuck deletion', () => {
     const message = 'deletion of old resource "v1/ConfigMap/a/b" is still pending';
     expect(explain('shoot-flux-sync', 'DeletionPending', message)).toMatch(
       /finalizers.*"v1\/ConfigMap\/a\/b" is still/,
     );
   });
 
-  it('tells a former object that cannot be deleted from one that cannot be applied', () => {
+  it('distinguishes an old object that cannot be deleted from one that cannot be applied', () => {
     const message =
       'Could not clean all old resources: error during deletion of old resource "v1/ConfigMap/a/b": admission webhook "w" denied the request: no';
     expect(explain('shoot-flux-sync', 'DeletionFailed', message)).toMatch(
-      /^ManagedResource shoot-flux-sync: a former object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the Shoot denies it; let that webhook make an exception/,
+      /^ManagedResource shoot-flux-sync: an old object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the Shoot denies it; exempt the objects of Flux from that webhook/,
     );
-    expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain('see in the Shoot what refuses that');
+    expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain(
+      'check in the Shoot what rejects the deletion',
+    );
   });
 
-  it('says that a Secret of ours that somebody has deleted comes back', () => {
+  it('says that a deleted content Secret is written again', () => {
     const message = 'secrets "managedresource-shoot-flux-sync-0a1b2c3d" not found';
-    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('it is written again');
+    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('the Secret is written again');
   });
 
-  it('quotes no Secret that a webhook quotes', () => {
+  it('withholds the message of a webhook that may quote a Secret', () => {
     const message = of('v1/Secret/flux-system/flux-source', 'admission webhook "w" denied the request: value s3cr3t');
     const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);
     expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the Shoot denies it');
@@ -189,13 +191,13 @@ describe('explain', () => {
   });
 });
 
-it('explainRejected: the same of our own requests', () => {
+it('explainRejected explains the errors of our own requests', () => {
   const message =
     'PATCH deployments.apps flux-system/source-controller: 403 Forbidden: admission webhook "w" denied the request: no';
   expect(explainRejected(message)).toBe(
-    `The shoot does not take what is to be applied: the admission webhook "w" of the Shoot denies it; let that webhook make an exception for the objects of Flux. It says: ${message}`,
+    `The shoot rejects an object: the admission webhook "w" of the Shoot denies it; exempt the objects of Flux from that webhook. Its API server says: ${message}`,
   );
   expect(explainRejected('PATCH a: 400 BadRequest: no')).toBe(
-    'The shoot does not take what is to be applied: PATCH a: 400 BadRequest: no',
+    'The shoot rejects an object: PATCH a: 400 BadRequest: no',
   );
 });

@@ -3,60 +3,60 @@ import { type Refusal, type RefusalKind, refusalIn } from '../../../shared/kube/
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
 import { unknownNamespace } from '../plan/delivery.ts';
 
-/** What is wrong and what mends it, for each kind of refusal. `by` is never missing where a sentence needs it. */
+/** The problem and its remedy for each kind of rejection. `by` is never missing where a sentence needs it. */
 const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => [what: string, remedy: string]> = {
   webhookDenies: (by) => [
     `the admission webhook "${by}" of the Shoot denies it`,
-    'let that webhook make an exception for the objects of Flux',
+    'exempt the objects of Flux from that webhook',
   ],
   webhookFails: (by) => [
     `the admission webhook "${by}" of the Shoot does not answer`,
-    'mend it, or remove its webhook configuration from the Shoot',
+    'fix it, or remove its webhook configuration from the Shoot',
   ],
   policyDenies: (by) => [
     `the ValidatingAdmissionPolicy "${by}" of the Shoot denies it`,
-    'let its binding make an exception for the objects of Flux',
+    'exempt the objects of Flux in its binding',
   ],
   podSecurity: (by) => [
     `the namespace enforces the Pod Security Standard "${by}"`,
-    'take that label off the namespace of Flux, or choose another namespace',
+    'remove that label from the namespace of Flux, or choose another namespace',
   ],
   quota: (by) => [
     `the ResourceQuota "${by}" of the Shoot is used up`,
-    'raise it, or choose a namespace without it for Flux',
+    'raise it, or choose a namespace without a quota for Flux',
   ],
   immutable: (by) => [
-    by === '' ? 'a field of it cannot be changed' : `its field ${by} cannot be changed`,
-    'delete the object in the Shoot, and it is made anew',
+    by === '' ? 'one of its fields is immutable' : `its field ${by} is immutable`,
+    'delete the object in the Shoot; it is then recreated',
   ],
   managedByOthers: (by) => [
     `"${by}" writes the same fields`,
-    'let one of the two go, for example by removing its manifest from the other source',
+    'make sure that only one of the two manages the object, for example by removing its manifest from the other source',
   ],
   changedMeanwhile: () => [
-    'somebody else changes it at the same time',
-    'find out who in its managedFields, should this not end by itself',
+    'another client changes it at the same time',
+    'if this persists, look for that client in its managedFields',
   ],
   terminating: (by) => [
     `the namespace ${by} is being deleted`,
-    'see in its status what it waits for, and remove those finalizers; it is made anew then',
+    'check in its status which finalizers block the deletion, and remove them; it is then recreated',
   ],
   noNamespace: (by) => [
-    `the namespace ${by} is not in the Shoot`,
-    `create it, or remove what refers to it from the configuration`,
+    `the namespace ${by} does not exist in the Shoot`,
+    'create it, or remove the reference to it from the configuration',
   ],
-  notAllowed: (by) => [`"${by}" may not do that`, 'give it back the rights that Gardener grants it in the Shoot'],
+  notAllowed: (by) => [`"${by}" is not allowed to do that`, 'restore the rights that Gardener grants it in the Shoot'],
   noKind: (by) => [
     `the Shoot does not know the kind ${by}`,
-    "see whether its CustomResourceDefinition is there, and add the component that brings it to the configuration's components",
+    "check that its CustomResourceDefinition exists, and add the component that installs it to the configuration's components",
   ],
   tooLarge: () => ['it is too large for the API server', 'make the Secret or the template smaller'],
-  unreachable: () => ['the API server of the Shoot cannot be reached', 'this ends when it answers again'],
-  invalid: (by) => [`the API server does not accept ${by}`, 'correct it in the template of the configuration'],
+  unreachable: () => ['the API server of the Shoot cannot be reached', 'wait until it answers again'],
+  invalid: (by) => [`the API server rejects ${by}`, 'correct it in the template of the configuration'],
 };
 
 /**
- * What hinders a ManagedResource, in one sentence with the remedy and the message behind it.
+ * Explains why a ManagedResource fails: one sentence with the remedy, and the message behind it.
  * @param reason of its condition
  */
 export function explain(name: string, reason: string, whole: string): string {
@@ -66,37 +66,37 @@ export function explain(name: string, reason: string, whole: string): string {
     return (
       `ManagedResource ${name}: the gardener-resource-manager of this Shoot may not write into namespace "${unknown}" ` +
       `(unknown namespace for the cache); it needs the argument --extra-target-namespace=${unknown}, ` +
-      'which Gardener has since v1.147 and the webhook of shoot-flux adds; delivery Direct or Auto does without it.'
+      'which Gardener supports since v1.147 and the webhook of shoot-flux adds; delivery Direct or Auto works without it.'
     );
   }
-  const told = quoted(name, message);
+  const quote = quoted(name, message);
   if (reason === 'DecodingFailed') {
-    return `ManagedResource ${name}: the resource-manager cannot read an object of it; correct the template or Secret that it comes from. The resource-manager says: ${told}`;
+    return `ManagedResource ${name}: the resource-manager cannot read one of its objects; correct the template or Secret that it comes from. The resource-manager says: ${quote}`;
   }
   if (reason === 'DeletionPending') {
-    return `ManagedResource ${name}: a former object does not go, and nothing new is applied before that; see in the Shoot which of its finalizers nobody takes away. The resource-manager says: ${told}`;
+    return `ManagedResource ${name}: deletion of an old object is stuck and blocks new changes; check its finalizers in the Shoot. The resource-manager says: ${quote}`;
   }
   if (reason === 'CannotReadSecret') {
-    return `ManagedResource ${name}: the resource-manager has not found the Secret with its objects; it is written again, and read with the next try. The resource-manager says: ${told}`;
+    return `ManagedResource ${name}: the resource-manager did not find the Secret with its objects; the Secret is written again and read at the next attempt. The resource-manager says: ${quote}`;
   }
   const sentence = sentenceOf(refusalIn(message), message);
   if (reason === 'DeletionFailed') {
-    const why = sentence ?? 'see in the Shoot what refuses that.';
-    return `ManagedResource ${name}: a former object cannot be deleted, and nothing new is applied before that; ${why} The resource-manager says: ${told}`;
+    const why = sentence ?? 'check in the Shoot what rejects the deletion.';
+    return `ManagedResource ${name}: an old object cannot be deleted, which blocks new changes; ${why} The resource-manager says: ${quote}`;
   }
   return sentence === undefined
-    ? `ManagedResource ${name} cannot be applied to the shoot: ${told}`
-    : `ManagedResource ${name}: ${sentence} The resource-manager says: ${told}`;
+    ? `ManagedResource ${name} cannot be applied to the shoot: ${quote}`
+    : `ManagedResource ${name}: ${sentence} The resource-manager says: ${quote}`;
 }
 
-/** The same where we apply the objects ourselves; the whole message is that of our request. */
+/** Explains why the shoot rejects an object that we apply ourselves; `whole` is the error of our request. */
 export function explainRejected(whole: string): string {
   const message = beginOf(whole);
   const sentence = sentenceOf(refusalIn(message), message);
-  const told = safeText(message);
+  const quote = safeText(message);
   return sentence === undefined
-    ? `The shoot does not take what is to be applied: ${told}`
-    : `The shoot does not take what is to be applied: ${sentence} It says: ${told}`;
+    ? `The shoot rejects an object: ${quote}`
+    : `The shoot rejects an object: ${sentence} Its API server says: ${quote}`;
 }
 
 function sentenceOf(refusal: Refusal | undefined, message: string): string | undefined {
@@ -108,8 +108,8 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
     const crd = /"([^"]+)" is invalid: status\.storedVersions/.exec(message)?.[1];
     return safeText(
       `the shoot still stores objects of CustomResourceDefinition ${crd} in version ${by}, which this Flux no longer ` +
-        'has; choose a release in between that has it, let it come up, run "flux migrate" against the Shoot, ' +
-        'and choose this release again.',
+        'has; choose a Flux release in between that has it, wait until it is ready, run "flux migrate" against the ' +
+        'Shoot, and choose this release again.',
       LONGEST_SENTENCE,
     );
   }
@@ -117,7 +117,7 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
   return safeText(`${subject}${what}; ${remedy}.`, LONGEST_SENTENCE);
 }
 
-/** What is taken out of a message may be long, and hold what must not be seen: a webhook of the Shoot chose it. */
+/** Parts of a message may be long and may contain credentials: a webhook of the Shoot can put anything there. */
 const LONGEST_SENTENCE = 700;
 
 interface NamedObject {
@@ -140,7 +140,7 @@ function objectsOf(message: string): NamedObject[] {
   });
 }
 
-/** What API servers themselves say of a Secret names fields; webhooks, policies and parsers may quote its values. */
+/** API servers name only the fields of a Secret; webhooks, policies and parsers may quote its values. */
 function quoted(name: string, message: string): string {
   const objects = objectsOf(message);
   const isSecret =

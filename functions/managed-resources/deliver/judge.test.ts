@@ -14,25 +14,25 @@ const judged = (live: ManagedResource | undefined, seconds = 0) =>
   judge(['shoot-flux-crds'], new Map(live === undefined ? [] : [['shoot-flux-crds', live]]), seconds);
 
 describe('judge', () => {
-  it('applied: the current generation, and ResourcesApplied True', () => {
+  it('is applied when ResourcesApplied is True for the current generation', () => {
     expect(judged(resource())).toEqual({ state: 'applied' });
   });
 
-  it('pending: never a stale True', () => {
+  it('is pending when ResourcesApplied is True for an older generation', () => {
     expect(judged(resource({ observedGeneration: 1, conditions: [conditionFactory()] }))).toEqual({ state: 'pending' });
   });
 
-  it('pending: not there yet, or nothing said yet', () => {
+  it('is pending without a ManagedResource or without a condition', () => {
     expect(judged(undefined)).toEqual({ state: 'pending' });
     expect(judged(resource({}))).toEqual({ state: 'pending' });
   });
 
-  it('a failed first pass is normal for 20 seconds, and is looked at again when they are over', () => {
+  it('accepts a failed first attempt for 20 seconds, and rechecks afterwards', () => {
     expect(judged(failing('no matches for kind'), 5)).toEqual({ state: 'struggling', recheckInSeconds: 15 });
   });
 
   it.each(['False', 'Progressing'] as const)(
-    'after that the resource-manager is quoted, also between attempts (%s)',
+    'then fails with the message of the resource-manager, also between attempts (%s)',
     (status) => {
       expect(judged(failing('no matches for kind', { status }), 20)).toEqual({
         state: 'failed',
@@ -41,7 +41,7 @@ describe('judge', () => {
     },
   );
 
-  it('trap 23: a former object that does not go is told, after a minute', () => {
+  it('trap 23: reports a stuck deletion after a minute', () => {
     const stuck = failing('deletion of old resource "v1/ConfigMap/a/b" is still pending', {
       status: 'Progressing',
       reason: 'DeletionPending',
@@ -56,12 +56,12 @@ describe('judge', () => {
     expect(judged(failing(message), 60)).toMatchObject({
       state: 'failed',
       message: expect.stringMatching(
-        /--extra-target-namespace=flux-system, .*webhook.*; delivery Direct or Auto does without it\.$/,
+        /--extra-target-namespace=flux-system, .*webhook.*; delivery Direct or Auto works without it\.$/,
       ),
     });
   });
 
-  it('names the remedy for an upgrade over a release that would have migrated what the shoot stores', () => {
+  it('names the remedy for an upgrade that skips a release which migrates stored objects', () => {
     const message =
       'error during apply of object "apiextensions.k8s.io/v1/CustomResourceDefinition/default/buckets.source.toolkit.fluxcd.io": CustomResourceDefinition.apiextensions.k8s.io "buckets.source.toolkit.fluxcd.io" is invalid: status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version';
     expect(judged(failing(message), 60)).toMatchObject({
@@ -75,9 +75,12 @@ describe('judge', () => {
     ['True', 'applied'],
     ['1', 'applied'],
     ['false', 'pending'],
-  ])('trap 29: an ignored ManagedResource counts as applied, it never advances: ignore "%s" is %s', (value, state) => {
-    const ignored = resource({ observedGeneration: 1 });
-    ignored.metadata.annotations = { 'resources.gardener.cloud/ignore': value };
-    expect(judged(ignored)).toEqual({ state });
-  });
+  ])(
+    'trap 29: counts an ignored ManagedResource as applied, because it never advances: ignore "%s" is %s',
+    (value, state) => {
+      const ignored = resource({ observedGeneration: 1 });
+      ignored.metadata.annotations = { 'resources.gardener.cloud/ignore': value };
+      expect(judged(ignored)).toEqual({ state });
+    },
+  );
 });

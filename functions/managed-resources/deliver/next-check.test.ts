@@ -17,11 +17,11 @@ describe('after an operation', () => {
     [299_500, 1],
     [300_000, undefined],
     [HOUR, undefined],
-  ])('%d ms: copies are looked at in %s s', (since, seconds) => {
+  ])('%d ms: rechecks the copies in %s s', (since, seconds) => {
     expect(nextCheck({ now, endedAt: now - since, renewals: [] })).toBe(seconds);
   });
 
-  it('nothing is looked at that is not there, or while the operation is under way', () => {
+  it('does not recheck without copies or while the operation is in flight', () => {
     expect(nextCheck({ now, renewals: [] })).toBeUndefined();
   });
 });
@@ -36,16 +36,16 @@ describe('a token', () => {
     [-5 * MINUTE, 300],
     [-HOUR, 900],
     [-now, 900],
-  ])('that is renewed in %d ms is looked at in %s s', (left, seconds) => {
+  ])('that is renewed in %d ms is rechecked in %s s', (left, seconds) => {
     expect(nextCheck({ now, renewals: [now + left] })).toBe(seconds);
   });
 
-  it('the earliest counts, and copies beside it', () => {
+  it('is rechecked at the earliest time, copies included', () => {
     expect(nextCheck({ now, renewals: [now + 3 * HOUR, now + 10 * MINUTE] })).toBe(480);
     expect(nextCheck({ now, endedAt: now, renewals: [now + 10 * MINUTE] })).toBe(15);
   });
 
-  it('is in the shoot within three minutes of its renewal, after a handful of runs, whenever the resync comes', () => {
+  it('is in the shoot within three minutes after its renewal, with at most 12 runs, whenever the resync comes', () => {
     const phase = fc.integer({ min: 0, max: HOUR - 1 });
     // gardenlet renews at 80 % of 6 h, with up to 5 % more, and may take a moment.
     const renewal = fc.integer({ min: 4.8 * HOUR, max: 5.04 * HOUR });
@@ -59,7 +59,7 @@ describe('a token', () => {
   });
 });
 
-/** Runs by the resync of each hour and by what they ask for themselves, one of those that share a moment. */
+/** Simulates the runs of the hourly resync and of requeues; runs at the same time count once. */
 function follow(resync: number, renewal: number, renewed: number): { seenAt: number; runs: number } {
   const due = new Set(Array.from({ length: 8 }, (_, hour) => now + resync + hour * HOUR));
   for (let runs = 1; ; runs++) {

@@ -16,13 +16,13 @@ const by = (fields: Record<string, unknown>, parts: ManagedFields = {}): Managed
 });
 
 describe('surplusFields', () => {
-  it('is a key that another delivery once wrote', () => {
+  it('removes a key that the other delivery wrote', () => {
     const live = object({ data: { token: 'x', former: 'y' } }, by({ 'f:data': { 'f:token': {}, 'f:former': {} } }));
     expect(surplusFields(live, object({ data: { token: 'x' } }))).toEqual({ data: { former: null } });
     expect(surplusFields(live, object({}))).toEqual({ data: { token: null, former: null } });
   });
 
-  it('is what stands beside what is asked for, at any depth, from several managers', () => {
+  it('removes fields beside the wanted ones, at any depth, from several managers', () => {
     const live = object(
       { spec: { ref: { branch: 'main', tag: 'v1' }, suspend: true, url: 'a' } },
       by({ 'f:spec': { 'f:ref': { '.': {}, 'f:branch': {} }, 'f:url': {} } }),
@@ -33,14 +33,14 @@ describe('surplusFields', () => {
     });
   });
 
-  it('is what we ourselves have set in passing, but nothing that anybody has applied', () => {
+  it('removes fields of our own updates, but no applied field', () => {
     const fields = by({ 'f:spec': { 'f:suspend': {} } }, { manager: 'shoot-flux-managed-resources' });
     const live = (entry: ManagedFields) => object({ spec: { suspend: true } }, entry);
     expect(surplusFields(live(fields), object({ spec: {} }))).toEqual({ spec: { suspend: null } });
     expect(surplusFields(live({ ...fields, operation: 'Apply' }), object({ spec: {} }))).toBeUndefined();
   });
 
-  it('is no default, no status, no list and nothing that has gone already', () => {
+  it('keeps defaults, status and lists, and ignores fields that are gone', () => {
     const live = object(
       { spec: { timeout: '60s', list: ['a'] }, status: { a: 1 } },
       by({ 'f:spec': { 'f:list': { 'v:"b"': {} }, 'f:gone': {} } }),

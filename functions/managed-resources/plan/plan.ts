@@ -111,7 +111,7 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: 
 
 /** Shown, because in this mode a user may edit the configuration and wait in vain. */
 const OUT_OF_SCOPE =
-  'The configuration has changed since Flux came up, and with syncMode Once it is not followed any more; ' +
+  'The configuration has changed, but with syncMode Once changes are not applied after the first success; ' +
   'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
 
 function objectsWith(components: string[], render: RenderInputs): ObjectGroups {

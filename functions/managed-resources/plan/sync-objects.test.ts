@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
-import { isComingBack, untilRemoved, withPendingRemoval } from './sync-objects.ts';
+import {
+  isComingBack,
+  planSyncObjects,
+  type SyncInputs,
+  untilRemoved,
+  withFormerContent,
+  withPendingRemoval,
+} from './sync-objects.ts';
 
 const object = (apiVersion: string, kind: string, name: string): KubeObject => ({
   apiVersion,
@@ -90,5 +99,47 @@ describe('isComingBack', () => {
   it('is false for an object that is only suspended yet, or stays away', () => {
     expect(isComingBack([kustomization('old')], [suspend(kustomization('old'))], former)).toBe(false);
     expect(isComingBack([kustomization('newest')], [kustomization('new')], former)).toBe(false);
+  });
+});
+
+describe('planSyncObjects', () => {
+  const next = [kustomization('new')];
+  const SYNC = 'shoot-flux-sync';
+  const liveWith = (content: KubeObject[], isApplied = true) =>
+    managedResourceFactory(SYNC, contentSecretName(SYNC, content), isApplied ? {} : { status: {} });
+  const inputs = (parts: Partial<SyncInputs> = {}): SyncInputs => ({
+    next,
+    live: liveWith(next),
+    former: undefined,
+    isInScope: true,
+    recorded: [],
+    ...parts,
+  });
+
+  it.each([
+    ['out of scope', { isInScope: false }],
+    ['without a ManagedResource', { live: undefined }],
+    ['when the ManagedResource holds them already', {}],
+  ])('plans the next objects %s', (_, parts) => {
+    expect(withFormerContent(inputs(parts))).toBeUndefined();
+    expect(planSyncObjects(inputs(parts))).toEqual({ objects: next, pendingRemoval: [] });
+  });
+
+  it('asks for the former content of a ManagedResource that holds other objects, and suspends these first', () => {
+    const live = liveWith([kustomization('old')]);
+    expect(withFormerContent(inputs({ live }))).toBe(live);
+    expect(planSyncObjects(inputs({ live, former: [kustomization('old')] }))).toEqual({
+      objects: [...next, suspend(kustomization('old'))],
+      pendingRemoval: [objectRef(kustomization('old'))],
+    });
+  });
+
+  it('keeps the former objects while an object of the next ones is still being removed', () => {
+    const former = [kustomization('other')];
+    const recorded = [objectRef(kustomization('new'))];
+    expect(planSyncObjects(inputs({ live: liveWith(former, false), former, recorded }))).toEqual({
+      objects: former,
+      pendingRemoval: recorded,
+    });
   });
 });

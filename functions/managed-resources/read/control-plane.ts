@@ -1,14 +1,13 @@
 import type { ConfigInputs } from '../../../shared/config/effective.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
-import { isOwn, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
+import { isOwn, legacyNames, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
 import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
-import { legacyNames } from '../legacy.ts';
 import { isBootstrapped } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 

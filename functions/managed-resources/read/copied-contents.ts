@@ -47,11 +47,11 @@ async function readFluxSource({ context, cluster }: Run, copied: CopiedSecret): 
   const secret = await garden.find(resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined) {
-    return { missing: `${where} is not there yet; see the Events of ConfigMap ${project}/flux-config.` };
+    return { missing: `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.` };
   }
   const data = dataOf(secret);
   if (data.identity !== undefined && data.known_hosts === undefined) {
-    return { missing: `${where} has no known_hosts yet; give "knownHosts" in ConfigMap ${project}/flux-config.` };
+    return { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` };
   }
   return { secret: secretMaterial(secret, copied, FLUX_SOURCE) };
 }

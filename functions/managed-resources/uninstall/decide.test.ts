@@ -47,7 +47,7 @@ describe('decideRemoval', () => {
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
       isOverdue: false,
       stripFinalizers: true,
-      staysBecause: 'The Shoot is hibernated, so Flux stays in it.',
+      staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
     });
   });
 
@@ -56,7 +56,7 @@ describe('decideRemoval', () => {
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
       isOverdue: false,
       stripFinalizers: false,
-      staysBecause: 'The Shoot is hibernated, so Flux stays in it.',
+      staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
       resumes: 'may',
     });
   });
@@ -66,7 +66,7 @@ describe('decideRemoval', () => {
     expect(decideRemoval(uninstalled, clusterFactory(), later(121))).toEqual({
       isOverdue: true,
       stripFinalizers: true,
-      staysBecause: 'Flux could not be removed within 120 s; what is left of it stays.',
+      staysBecause: 'Flux could not be removed within 120 s; the rest of it stays in the shoot.',
       resumes: 'must',
     });
     expect(decideRemoval(uninstalled, clusterFactory(), later(151))).toMatchObject({ resumes: 'may' });

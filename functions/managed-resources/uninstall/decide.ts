@@ -29,7 +29,7 @@ export interface Removal {
   isOverdue: boolean;
 }
 
-/** Decides what is removed, and what is not worth waiting for. */
+/** Decides whether Flux is removed, and which obstacles are not worth waiting for. */
 export function decideRemoval(extension: Extension, cluster: Cluster, now: Date): Removal {
   const { shoot } = cluster.spec;
   const waited = secondsSinceAsked(extension, now);
@@ -41,11 +41,11 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
   if (isForced || shoot.metadata.deletionTimestamp !== undefined) return release;
   if (shoot.spec?.hibernation?.enabled === true) {
-    const staysBecause = 'The Shoot is hibernated, so Flux stays in it.';
+    const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
     return { ...release, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
-    const staysBecause = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; what is left of it stays.`;
+    const staysBecause = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; the rest of it stays in the shoot.`;
     return { ...release, staysBecause, resumes: waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
   }
   return { ...release, uninstall: applied };

@@ -51,7 +51,7 @@ export async function remove(run: Run): Promise<Outcome> {
     if (isResumed === undefined && removal.resumes === 'must') return requeueAfter(RESUME_AGAIN_SECONDS);
   }
   const { staysBecause } = removal;
-  if (staysBecause !== undefined) context.log.warn('Flux stays in the shoot', { reason: staysBecause });
+  if (staysBecause !== undefined) context.log.warn('flux left in the shoot', { reason: staysBecause });
   await reporter.succeeded(
     removal.uninstall === undefined ? (staysBecause ?? 'Flux is released.') : 'Flux is removed.',
   );
@@ -75,7 +75,7 @@ async function uninstallFrom(run: Run, applied: Applied): Promise<Partial<Uninst
       throw error;
     }
   });
-  return found ?? { awaited: 'The control plane holds no kubeconfig for the shoot; it is awaited to remove Flux.' };
+  return found ?? { awaited: 'Waiting for a kubeconfig in the control plane to remove Flux from the shoot.' };
 }
 
 /** Handles Migrate: the control plane moves to another seed; releases everything and touches no object in the shoot. */
@@ -142,10 +142,10 @@ async function reportForeignFinalizer(
   const [held] = remaining.flatMap(({ metadata: { namespace, name, finalizers = [] } }) =>
     finalizers
       .filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER)
-      .map((finalizer) => `ManagedResource ${namespace}/${name} does not go because of its finalizer ${finalizer}`),
+      .map((finalizer) => `deletion of ManagedResource ${namespace}/${name} is blocked by its finalizer ${finalizer}`),
   );
   if (!isOverdue || held === undefined) return;
-  await reporter.failed(`${held}; whoever has put it there has to take it away.`, []);
+  await reporter.failed(`${held}; the controller that added the finalizer has to remove it.`, []);
 }
 
 async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
@@ -162,8 +162,8 @@ async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Prom
   );
 }
 
-const NOT_RESUMED = 'Kustomizations and HelmReleases not resumed';
-const NOT_SUSPENDED = 'Kustomizations and HelmReleases not suspended';
+const NOT_RESUMED = 'resuming kustomizations and helmreleases failed';
+const NOT_SUSPENDED = 'suspending kustomizations and helmreleases failed';
 
 /** Tries to act in the shoot; undefined when the shoot does not answer, which must not hold anything up. */
 async function inShoot<T>(run: Run, failure: string, act: (shoot: KubeClient) => Promise<T>): Promise<T | undefined> {

@@ -19,7 +19,7 @@ export interface Uninstalled {
   gone: string[];
 }
 
-const SLOW = "The shoot's API server takes its time; the rest of Flux is removed in the next run.";
+const SLOW = "The shoot's API server is slow; the next run removes the rest of Flux.";
 
 /**
  * Removes Flux from a shoot, and nothing that it has deployed: suspends, then deletes the controllers, the objects that
@@ -40,7 +40,7 @@ export async function uninstall(
   // A running controller would prune, because a reconciliation may have begun before the suspension.
   const controllers = deployments.map(({ name }) => name);
   if (await isAnyAtWork(shoot, applied.namespace, controllers, now)) {
-    return { awaited: "Waiting for Flux's controllers to end.", gone: [] };
+    return { awaited: 'Waiting for the Flux controllers to stop.', gone: [] };
   }
   // Before the CRDs: a foreign finalizer on an object of Flux must not leave a cluster administrator behind.
   const gone = [...ended, ...(await removeAll(shoot, others, isTimeUp))];
@@ -48,7 +48,8 @@ export async function uninstall(
   const areGone = await inParallel(crds, (crd) => removeCrd(shoot, crd, isTimeUp), isTimeUp);
   gone.push(...crds.filter((_, index) => areGone[index] === true).map(({ ref }) => ref));
   if (areGone.length < crds.length) return { awaited: SLOW, gone };
-  if (areGone.includes(false)) return { awaited: 'Waiting for the CustomResourceDefinitions of Flux to go.', gone };
+  if (areGone.includes(false))
+    return { awaited: 'Waiting for the CustomResourceDefinitions of Flux to be deleted.', gone };
   if (applied.ownsNamespace && (await isEmptyNamespace(shoot, applied.namespace, isTimeUp))) {
     await removeNamespace(shoot, applied.namespace);
   }
