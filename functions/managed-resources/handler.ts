@@ -36,14 +36,16 @@ export const handler: Handler = async (key, context) => {
   }
   const { extension, cluster, operation } = loaded;
   warnOfSeedName(cluster, key.cluster, context);
+  const isAsked = askedOperation(extension) !== undefined;
+  const shootResources = cluster.spec.shoot.spec?.resources ?? [];
   const run: Run = {
     context,
     seed,
     namespace: key.namespace,
     cluster,
     operation,
-    reporter: createReporter(seed, extension, operation, cluster.spec.shoot.spec?.resources ?? [], context),
-    isAsked: askedOperation(extension) !== undefined,
+    reporter: createReporter({ seed, extension, operation, isAsked, shootResources, context }),
+    isAsked,
     isNewlyAsked: isNewlyAsked(extension),
     isTimeUp: () => performance.now() - started > WORK_MS,
   };

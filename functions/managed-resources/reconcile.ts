@@ -20,7 +20,7 @@ import { chooseDelivery } from './plan/delivery.ts';
 import { hasDirectSurplus } from './plan/direct.ts';
 import { makePlan, type Plan, type PlanInputs, renderObjects } from './plan/plan.ts';
 import { areOutOfScope, namesOutOfScope, updateScope } from './plan/scope.ts';
-import { withFormerContent } from './plan/sync-objects.ts';
+import { resourceWithFormerContent } from './plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion } from './plan/version.ts';
 import {
   type ControlPlane,
@@ -112,7 +112,7 @@ async function decide(run: Run, controlPlane: ControlPlane): Promise<Decision> {
     const shootResources = shoot.spec?.resources ?? [];
     const planInputs: PlanInputs = { scope, previous, live, render, shootResources, renewals };
     const rendered = renderObjects(planInputs);
-    const changing = withFormerContent(rendered.sync);
+    const changing = resourceWithFormerContent(rendered.sync);
     const former = changing && (await readContent(run, changing));
     if (changing !== undefined && former === undefined) return { type: 'recreate', resource: changing };
     return { type: 'deliver', plan: makePlan(planInputs, rendered, former) };

@@ -42,16 +42,23 @@ export interface Reporter {
   removeFinalizers(which: 'own' | 'all'): Promise<void>;
 }
 
-/** @param shootResources the Shoot's `spec.resources` */
-export function createReporter(
-  seed: KubeClient,
-  read: Extension,
-  operation: OperationType,
-  shootResources: readonly ResourceReference[],
-  { now, log }: Pick<Context, 'now' | 'log'>,
-): Reporter {
-  let extension = read;
-  const name = { namespace: read.metadata.namespace, name: read.metadata.name };
+export interface ReporterInputs {
+  seed: KubeClient;
+  /** As the run has read it. */
+  extension: Extension;
+  operation: OperationType;
+  /** True: the Extension carried a request when it was read. */
+  isAsked: boolean;
+  /** The Shoot's `spec.resources`. */
+  shootResources: readonly ResourceReference[];
+  context: Pick<Context, 'now' | 'log'>;
+}
+
+export function createReporter(inputs: ReporterInputs): Reporter {
+  const { seed, operation, isAsked, shootResources } = inputs;
+  const { now, log } = inputs.context;
+  let { extension } = inputs;
+  const name = { namespace: extension.metadata.namespace, name: extension.metadata.name };
 
   const patch = async (body: Record<string, unknown>, subresource?: 'status') => {
     const { metadata, ...rest } = body;
@@ -66,7 +73,6 @@ export function createReporter(
   };
 
   const asked = () => askedOperation(extension);
-  const wasAsked = asked() !== undefined;
   const isInFlight = () => asked() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
 
   const report = async (
@@ -78,7 +84,7 @@ export function createReporter(
     const last = extension.status?.lastOperation;
     // A run without a request confirms the last operation instead of starting another one. A request without an answer
     // still counts: a run may have been killed after it removed the annotation and before it reported anything.
-    const isUnasked = !wasAsked && !isInFlight() && isAnswered(extension);
+    const isUnasked = !isAsked && !isInFlight() && isAnswered(extension);
     const isConfirmation = isUnasked && state === 'Succeeded' && last !== undefined;
     const type = isConfirmation ? (last.type as OperationType) : operation;
     const status = operationStatus(

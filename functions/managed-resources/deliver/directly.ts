@@ -67,7 +67,7 @@ async function deliverTo(
 
     // While an object is being deleted, the controllers have to be there to remove its finalizer.
     const applicable = deleting === undefined ? plan : withoutSync(plan);
-    for await (progress of applyContents(shoot, applicable, kinds, progress, isTimeUp));
+    for await (const step of applyContents(shoot, applicable, kinds, progress, isTimeUp)) progress = step;
     if (progress.arrived < countOf(applicable)) {
       await reporter.record({ ...recordBefore, ...progress });
       return requeueAfter(1);

@@ -6,9 +6,9 @@ import { objectRef } from '../objects.ts';
 import {
   isComingBack,
   planSyncObjects,
+  resourceWithFormerContent,
   type SyncInputs,
   untilRemoved,
-  withFormerContent,
   withPendingRemoval,
 } from './sync-objects.ts';
 
@@ -121,13 +121,13 @@ describe('planSyncObjects', () => {
     ['without a ManagedResource', { live: undefined }],
     ['when the ManagedResource holds them already', {}],
   ])('plans the next objects %s', (_, parts) => {
-    expect(withFormerContent(inputs(parts))).toBeUndefined();
+    expect(resourceWithFormerContent(inputs(parts))).toBeUndefined();
     expect(planSyncObjects(inputs(parts))).toEqual({ objects: next, pendingRemoval: [] });
   });
 
   it('asks for the former content of a ManagedResource that holds other objects, and suspends these first', () => {
     const live = liveWith([kustomization('old')]);
-    expect(withFormerContent(inputs({ live }))).toBe(live);
+    expect(resourceWithFormerContent(inputs({ live }))).toBe(live);
     expect(planSyncObjects(inputs({ live, former: [kustomization('old')] }))).toEqual({
       objects: [...next, suspend(kustomization('old'))],
       pendingRemoval: [objectRef(kustomization('old'))],

@@ -16,7 +16,7 @@ export interface SyncInputs {
   next: KubeObject[];
   /** The ManagedResource that holds the sync objects. */
   live: ManagedResource | undefined;
-  /** The objects that it holds, when it is one `withFormerContent`. */
+  /** The objects that it holds, when `resourceWithFormerContent` returns it. */
   former: KubeObject[] | undefined;
   isInScope: boolean;
   /** Refs that are pending removal by the record. */
@@ -27,7 +27,11 @@ export interface SyncInputs {
  * Returns the ManagedResource when it holds another content than the next one, which then counts in the plan. The
  * control plane says what that content is, not the record: a record can get lost.
  */
-export function withFormerContent({ next, live, isInScope }: Omit<SyncInputs, 'former'>): ManagedResource | undefined {
+export function resourceWithFormerContent({
+  next,
+  live,
+  isInScope,
+}: Omit<SyncInputs, 'former'>): ManagedResource | undefined {
   if (!isManaged(live, isInScope)) return undefined;
   return live.spec.secretRefs[0]?.name === contentSecretName(names.sync, next) ? undefined : live;
 }
