@@ -40,11 +40,7 @@ const exceptions: RegExp[] = [
 ];
 
 /** Files and folders that still have banned words; to be emptied. */
-const unfinished: string[] = [
-  'docs/gardener-contract.md',
-  'docs/running.md',
-  'test/scenarios/contract.ts',
-];
+const unfinished: string[] = ['docs/gardener-contract.md', 'docs/running.md', 'test/scenarios/contract.ts'];
 
 function filesUnder(folder: string, ending: string): string[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
