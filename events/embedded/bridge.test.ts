@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { definition as delay } from '../../functions/delay/function.ts';
 import { handler as delayHandler } from '../../functions/delay/handler.ts';
@@ -63,7 +64,7 @@ describe('bridge', () => {
       active++;
       most = Math.max(most, active);
       seen.push(...causes.map((cause) => ('kind' in cause ? cause.name : '')));
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await sleep(30);
       active--;
       return done;
     });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../shared/runtime/log.ts';
 import { lazySqs, type Sqs } from '../sqs/connect.ts';
@@ -37,7 +38,6 @@ const isEmpty = async (name: Name) => {
 };
 const soon = { timeout: 10_000, interval: 20 };
 const ok = { batchItemFailures: [] };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.concurrent('poller', () => {
   it('runs groups concurrently up to the limit, and each group once at a time', async () => {
@@ -53,7 +53,7 @@ describe.concurrent('poller', () => {
         active.add(group);
         most = Math.max(most, active.size);
         seen.set(group, [...(seen.get(group) ?? []), ...Records.map(({ body }) => JSON.parse(body).cause.nonce)]);
-        await pause(2);
+        await sleep(2);
         active.delete(group);
         return ok;
       },
@@ -108,7 +108,7 @@ describe.concurrent('poller', () => {
     let runs = 0;
     const slow: SqsLambda = async () => {
       runs++;
-      await pause(2_500 * VISIBILITY_SECONDS);
+      await sleep(2_500 * VISIBILITY_SECONDS);
       return ok;
     };
     // Two pollers, like two processes at one queue: the second must not receive the message that the first works on.
@@ -126,7 +126,7 @@ describe.concurrent('poller', () => {
       'drained',
       async ({ Records }) => {
         started.resolve();
-        await pause(150);
+        await sleep(150);
         ended.push(...Records.map(({ body }) => JSON.parse(body).cause.nonce));
         return ok;
       },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
@@ -87,7 +88,7 @@ test('keeps a quiet watch alive by bookmarks', async () => {
   await watched(seed.api, 1);
   seed.api.objects.create(object(secrets, { metadata: { namespace: 'a', name: 'other' } }));
   await until(() => expect(watcher.ready()).toBe(true));
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
   seed.api.breakConnections();
   await until(() => expect(seed.api.requestsLike({ verb: 'watch' })).toHaveLength(2));
   const [first, second] = seed.api

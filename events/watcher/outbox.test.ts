@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -55,7 +56,7 @@ test('sends a change that may wait together with others of its key, and delays n
   const first = await attempt();
   expect(versions(first.changes)).toEqual(['x 2']);
   first.succeed();
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await sleep(30);
   expect(attempts).toEqual([]);
   expect(outbox.size()).toBe(1);
   outbox.add(key('patient'), cause('patient', '3'));
@@ -73,7 +74,7 @@ test('sends a key again only after the attempt under way', async () => {
   outbox.add(key('x'), cause('x', '1'));
   const first = await attempt();
   outbox.add(key('x'), cause('x', '2'));
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await sleep(30);
   expect(attempts).toEqual([]);
   first.succeed();
   expect(versions((await attempt()).changes)).toEqual(['x 2']);

@@ -73,6 +73,19 @@ function circlesOf(arrows: Import[]): string[][] {
   return circles;
 }
 
+/** Returns the functions, parts of infra, and `events`, that import a module of shared/, directly or through others. */
+function customersOf(module: string, users: ReadonlyMap<string, Import[]>): string[] {
+  const modules = new Set([module]);
+  const customers = new Set<string>();
+  for (const file of modules) {
+    for (const { from } of users.get(file) ?? []) {
+      if (roomOf(from) === 'shared') modules.add(from);
+      else customers.add(roomOf(from) === 'events' ? 'events' : dirname(from).split('/').slice(0, 2).join('/'));
+    }
+  }
+  return [...customers];
+}
+
 const roomOf = (file: string) => file.split('/')[0] ?? '';
 
 describe('arrows point one way', () => {
@@ -98,6 +111,19 @@ describe('arrows point one way', () => {
     const within = (folder: string, file: string) => file.startsWith(`${folder}/`);
     const wrong = allImports.filter(({ from, to }) => within('shared/kube', from) && within('shared/runtime', to));
     expect(wrong, 'the client knows nothing of functions: move what both need to shared/errors.ts').toEqual([]);
+  });
+
+  it('every module of shared/ serves at least two customers', () => {
+    const users = Map.groupBy(
+      imports.filter(({ from }) => shipped.includes(from)),
+      ({ to }) => to,
+    );
+    const single = shipped
+      .filter((file) => roomOf(file) === 'shared')
+      .map((file) => ({ file, customers: customersOf(file, users) }))
+      .filter(({ customers }) => customers.length < 2)
+      .map(({ file, customers }) => `${file} serves ${customers[0] ?? 'no shipped file'}: move it there`);
+    expect(single).toEqual([]);
   });
 
   it('no files import each other in a circle', () => {
