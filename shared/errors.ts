@@ -56,7 +56,7 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Marks an error that gardenlet or a user waits for: the next attempt follows within so many seconds despite the back-off. */
+/** Marks an error that gardenlet or a user waits for: the next attempt follows within so many seconds. */
 export function retryWithin(error: unknown, seconds: number): unknown {
   if (error instanceof Error) Object.assign(error, { retryWithinSeconds: seconds });
   return error;

@@ -8,7 +8,7 @@ export interface Timing {
   backoffCapMs: number;
   /** Bookmarks arrive every minute: a watch that is silent for a random time between these is considered dead. */
   inactivityMs: [number, number];
-  /** A watch that ends sooner counts as a failure: a server that ends every watch at once must not be asked in a loop. */
+  /** A watch that ends sooner counts as a failure, so that a server that ends every watch is not asked in a loop. */
   shortWatchMs: number;
   /** Time limit of one watch in seconds, random between these, so that watches move to new API servers. */
   watchSeconds: [number, number];

@@ -60,7 +60,7 @@ export interface Watcher {
   stop(): Promise<void>;
   /** Returns true when the first sync of every selection is done. */
   ready(): boolean;
-  /** Returns true unless a loop is stuck. A cluster or queue that does not answer does not count: a restart would not help. */
+  /** Returns true unless a loop is stuck. An unreachable cluster or queue does not count: a restart would not help. */
   alive(): boolean;
   status(): WatcherStatus;
 }

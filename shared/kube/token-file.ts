@@ -5,7 +5,7 @@ import type { TokenSource } from './connection.ts';
 /** Projected tokens are replaced at 80 % of their lifetime, at least two minutes before they expire. */
 const rereadAfterMs = 60_000;
 
-/** Returns the token of a file that kubelet rotates (a projected token): reads it again once a minute and after a 401. */
+/** Returns the token of a file that kubelet rotates (a projected token): reads it once a minute and after a 401. */
 export function tokenFile(path: string, now: () => number = Date.now): TokenSource {
   let token = '';
   let readAt = Number.NEGATIVE_INFINITY;
