@@ -158,7 +158,12 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         description: expect.stringContaining('repositoryBranch'),
         codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
       });
-      expect(failed.metadata.annotations).not.toHaveProperty('gardener.cloud/operation');
+      // The error is reported first, so that no earlier success passes for this operation's.
+      await eventually(
+        'the annotation is gone',
+        stage.extension,
+        ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === undefined,
+      );
       const events = await eventually(
         'the Event',
         () => stage.garden.list(resources.events, { namespace: PROJECT }),
