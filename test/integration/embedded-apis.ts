@@ -3,9 +3,6 @@ import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import type { Apis } from '../scenarios/stage.ts';
-import { speedUpTime } from './fast-clock.ts';
-
-speedUpTime();
 
 /** The small stand-in distribution of this project. */
 export const ownDistribution = join(import.meta.dirname, '../landscape/distribution');

@@ -1,39 +1,44 @@
 import { syncBuiltinESMExports } from 'node:module';
 import promises from 'node:timers/promises';
+import { afterAll } from 'vitest';
 
 /**
- * How much faster time passes in suites that wait for the product's own delays, such as 15 s until a retry. Everything
- * in the process shares the clock: the product, its queue, the API servers and the landscape.
+ * Lets time pass faster in this file: for suites that wait for the product's own delays, such as 15 s until a retry.
+ * Dates, timers and `performance.now()` of everything in the process share the clock: the product, its queue, the API
+ * servers and the landscape. Only time limits of tests are in real time.
  */
-const FACTOR = 5;
+export function speedUpTime(factor = 5): void {
+  const { Date: RealDate, setTimeout: realTimeout, setInterval: realInterval } = globalThis;
+  const realNow = performance.now;
+  const realSleep = promises.setTimeout;
+  const realSignal = AbortSignal.timeout;
+  const begin = realNow.call(performance);
+  const elapsed = () => (realNow.call(performance) - begin) * factor;
 
-/** Lets time pass faster in this process from now on: dates, timers and `performance.now()`. */
-export function speedUpTime(factor = FACTOR): void {
-  const RealDate = Date;
   const start = RealDate.now();
-  const now = () => Math.round(start + (RealDate.now() - start) * factor);
+  const now = () => Math.round(start + elapsed());
   globalThis.Date = class extends RealDate {
     constructor(...values: unknown[]) {
       super(...((values.length === 0 ? [now()] : values) as [number]));
     }
     static override now = now;
   } as DateConstructor;
-
-  const realNow = performance.now.bind(performance);
-  const begin = realNow();
-  performance.now = () => begin + (realNow() - begin) * factor;
-
-  const { setTimeout: realTimeout, setInterval: realInterval } = globalThis;
+  performance.now = () => begin + elapsed();
   globalThis.setTimeout = Object.assign(
     (callback: () => void, ms = 0, ...values: []) => realTimeout(callback, ms / factor, ...values),
     realTimeout,
   );
   globalThis.setInterval = ((callback: () => void, ms = 0, ...values: []) =>
     realInterval(callback, ms / factor, ...values)) as typeof setInterval;
-  const realSleep = promises.setTimeout;
+  AbortSignal.timeout = (ms) => realSignal.call(AbortSignal, Math.ceil(ms / factor));
   promises.setTimeout = ((ms = 0, ...rest: []) => realSleep(ms / factor, ...rest)) as typeof promises.setTimeout;
   syncBuiltinESMExports();
 
-  const realSignal = AbortSignal.timeout.bind(AbortSignal);
-  AbortSignal.timeout = (ms) => realSignal(Math.ceil(ms / factor));
+  afterAll(() => {
+    Object.assign(globalThis, { Date: RealDate, setTimeout: realTimeout, setInterval: realInterval });
+    performance.now = realNow;
+    AbortSignal.timeout = realSignal;
+    promises.setTimeout = realSleep;
+    syncBuiltinESMExports();
+  });
 }

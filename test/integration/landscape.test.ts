@@ -9,6 +9,9 @@ import { type Product, startProduct } from '../../infra/process/product.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { speedUpTime } from './fast-clock.ts';
+
+speedUpTime();
 
 /** The product in the landscape: gardenlet, Git and the project cause all changes. */
 

@@ -5,6 +5,9 @@ import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../scenarios/identities.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import type { Api } from '../scenarios/stage.ts';
+import { speedUpTime } from './fast-clock.ts';
+
+speedUpTime();
 
 mainJobSuite(
   'the main job on embedded API servers',

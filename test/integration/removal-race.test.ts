@@ -6,6 +6,9 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { deployedByFlux, watchSpecs } from '../scenarios/removal.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
 import { ownDistribution } from './embedded-apis.ts';
+import { speedUpTime } from './fast-clock.ts';
+
+speedUpTime();
 
 const nested = {
   apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
