@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, configHash } from '../../functions/managed-resources/plan/config-hash.ts';
 import { ConfigError } from '../errors.ts';
-import { withFluxConfig, withProviderConfig } from './config.fixtures.ts';
-import type { ConfigInputs, EffectiveConfig } from './effective.ts';
+import { withFluxConfig } from './config.fixtures.ts';
+import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { misspelt, nearest } from './nearest.ts';
@@ -122,84 +121,6 @@ describe('effectiveConfig throws only ConfigErrors', () => {
     expect(isValid({ providerConfig: hostile })).toBe(false);
     expect(isValid({ providerConfig: { flux: hostile } })).toBe(false);
     expect(isValid({ fluxConfig: { namespace: 'garden-foo', data: JSON.parse(`{"${key}": "a"}`) } })).toBe(false);
-  });
-});
-
-/** Returns the FluxConfig that sets every field of a config explicitly. */
-function explicit({ flux: { version, ...flux }, source, kustomization, ...config }: EffectiveConfig): ConfigInputs {
-  const origin = config.sourceSecret?.origin;
-  return withProviderConfig({
-    flux: { ...flux, version: version ?? 'latest' },
-    syncMode: config.syncMode,
-    suspend: config.suspend,
-    ...(source && {
-      source: { template: source, secretResourceName: origin?.type === 'resource' ? origin.resourceName : undefined },
-    }),
-    ...(kustomization && { kustomization: { template: kustomization } }),
-    additionalSecretResources: config.additionalSecrets
-      .filter(({ namespace }) => namespace === flux.namespace)
-      .map(({ origin: from, targetName }) => ({ name: from.type === 'resource' ? from.resourceName : '', targetName })),
-  });
-}
-
-describe('effectiveConfig of a config with all defaults written out is the same', () => {
-  const good = fc.record(
-    {
-      flux: fc.record(
-        { version: fc.constantFrom('v2.9.4', '2.9.x'), namespace: fc.constantFrom('flux-system', 'gitops') },
-        sometimes,
-      ),
-      syncMode: fc.constantFrom('Once', 'ManifestsOnly', 'Reconcile'),
-      suspend: fc.boolean(),
-      additionalSecretResources: fc.constantFrom([], [{ name: 'a' }, { name: 'b', targetName: 'c' }]),
-    },
-    sometimes,
-  );
-  const pair = fc.record({
-    source: fc.record(
-      {
-        template: fc.record({
-          kind: fc.constant('GitRepository'),
-          metadata: fc.record(
-            { name: fc.constantFrom('fleet'), namespace: fc.constantFrom('fleet', 'flux-system') },
-            sometimes,
-          ),
-          spec: fc.record(
-            {
-              url: fc.constant('https://git.example.com/a'),
-              ref: fc.constant({ branch: 'main' }),
-              interval: fc.constantFrom('5m', '0s'),
-            },
-            { requiredKeys: ['url', 'ref'] },
-          ),
-        }),
-        secretResourceName: fc.constantFrom('git'),
-      },
-      { requiredKeys: ['template'] },
-    ),
-    kustomization: fc.record({
-      template: fc.record({
-        spec: fc.record(
-          { path: fc.string({ minLength: 1 }), prune: fc.boolean(), wait: fc.boolean() },
-          { requiredKeys: ['path'] },
-        ),
-      }),
-    }),
-  });
-
-  test.each([
-    ['Flux only', good],
-    ['with a source', fc.tuple(good, pair).map(([fields, templates]) => ({ ...fields, ...templates }))],
-  ])('%s', (_what, fields) => {
-    fc.assert(
-      fc.property(fields, (value) => {
-        const config = effectiveConfig(withProviderConfig(value));
-        const again = effectiveConfig(explicit(config));
-        // Only the origins differ: the user has set more fields.
-        expect(canonicalJson({ ...again, origins: {} })).toBe(canonicalJson({ ...config, origins: {} }));
-        expect(configHash(again)).toBe(configHash(config));
-      }),
-    );
   });
 });
 

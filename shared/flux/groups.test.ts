@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../kube/resource.ts';
 import { objectGroups } from './groups.ts';
-import type { SecretMaterial } from './release.ts';
+import type { SecretContent } from './release.ts';
 import { fluxInstall, fluxOnly, object, renderInputs } from './testing.ts';
 
 const SKIP = 'resources.gardener.cloud/skip-health-check';
@@ -17,7 +17,7 @@ const kustomization = object('Kustomization', 'main', {
   spec: { path: './', interval: '1m', prune: true, sourceRef: { kind: 'GitRepository', name: 'main' } },
 });
 
-function material(changes: Partial<SecretMaterial> = {}): SecretMaterial {
+function secretContent(changes: Partial<SecretContent> = {}): SecretContent {
   return { name: 'creds', namespace: 'flux-system', type: 'Opaque', data: { identity: 'eA==' }, ...changes };
 }
 
@@ -27,7 +27,7 @@ function names(objects: KubeObject[]): string[] {
 
 test('groups CRDs with the Namespace, controllers, copies, and source with Kustomization', async () => {
   const config = fluxOnly({ source: source(), kustomization });
-  const groups = objectGroups(await renderInputs({ config, secrets: [material()] }));
+  const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
   expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
   expect(new Set(groups.controllers.map(({ kind }) => kind))).toEqual(
     new Set([
@@ -69,9 +69,9 @@ test('leaves out a flux namespace that existed before', async () => {
 test('creates other namespaces with keep-object, but not those that every cluster has', async () => {
   const config = fluxOnly({ source: source('sources') });
   const secrets = [
-    material({ namespace: 'sources' }),
-    material({ namespace: 'kube-system' }),
-    material({ namespace: 'a' }),
+    secretContent({ namespace: 'sources' }),
+    secretContent({ namespace: 'kube-system' }),
+    secretContent({ namespace: 'a' }),
   ];
   const groups = objectGroups(await renderInputs({ config, secrets }));
   expect(groups.secrets.slice(0, 2)).toMatchObject([
@@ -92,7 +92,7 @@ test('keeps only Namespaces and CRDs by annotation, because the user has objects
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });
-    const groups = objectGroups(await renderInputs({ config, secrets: [material()], shootHealth }));
+    const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
     return new Set(
       Object.values(groups)
         .flat()
@@ -117,7 +117,7 @@ test('does not change pods when the annotations of their Deployment change', asy
 
 test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
   const data = { '.dockerconfigjson': 'e30=' };
-  const secrets = [material({ type: 'kubernetes.io/dockerconfigjson', data })];
+  const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];
   const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
   expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
   expect(secret?.metadata.labels).toEqual({ 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
@@ -154,7 +154,9 @@ test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () =
 
 test('returns the same lists for all Shoots with the same options', async () => {
   const { crds, controllers } = objectGroups(await renderInputs());
-  const other = objectGroups(await renderInputs({ config: fluxOnly({ source: source() }), secrets: [material()] }));
+  const other = objectGroups(
+    await renderInputs({ config: fluxOnly({ source: source() }), secrets: [secretContent()] }),
+  );
   expect(other.crds).toBe(crds);
   expect(other.controllers).toBe(controllers);
   const changed = [

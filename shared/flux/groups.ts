@@ -5,7 +5,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
-import type { ConfigMapMaterial, ObjectGroups, Release, RenderInputs, SecretMaterial } from './release.ts';
+import type { ConfigMapContent, ObjectGroups, Release, RenderInputs, SecretContent } from './release.ts';
 
 /** Label of copied Secrets and ConfigMaps. The Go extension of the same name sets it, and its users select by it. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
@@ -89,7 +89,7 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
  * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
  * With sync mode Once the source is released after the first success, so its credentials must stay, too.
  */
-function copiedSecret({ name, namespace, type, data }: SecretMaterial, { syncMode, sourceSecret }: EffectiveConfig) {
+function copiedSecret({ name, namespace, type, data }: SecretContent, { syncMode, sourceSecret }: EffectiveConfig) {
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
   const isOfSource = sourceSecret?.targetName === name && sourceSecret.namespace === namespace;
@@ -97,7 +97,7 @@ function copiedSecret({ name, namespace, type, data }: SecretMaterial, { syncMod
 }
 
 /** Returns the copy of a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */
-function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapMaterial): KubeObject {
+function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapContent): KubeObject {
   return {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
     ...(data && { data }),

@@ -40,7 +40,7 @@ export interface ShootFacts {
 }
 
 /** The content of one Secret that is copied into the shoot. */
-export interface SecretMaterial {
+export interface SecretContent {
   name: string;
   namespace: string;
   type: string;
@@ -49,7 +49,7 @@ export interface SecretMaterial {
 }
 
 /** The content of one ConfigMap that is copied into the shoot. */
-export interface ConfigMapMaterial {
+export interface ConfigMapContent {
   name: string;
   namespace: string;
   data?: Record<string, string> | undefined;
@@ -62,8 +62,8 @@ export interface RenderInputs {
   config: EffectiveConfig;
   release: Release;
   shoot: ShootFacts;
-  secrets: SecretMaterial[];
-  configMaps: ConfigMapMaterial[];
+  secrets: SecretContent[];
+  configMaps: ConfigMapContent[];
   /** False: the flux namespace existed before and is in no ManagedResource. */
   ownsNamespace: boolean;
   /** True: the objects count for the Shoot's health, because the operator has opted in. */

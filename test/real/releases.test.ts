@@ -5,7 +5,7 @@ import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
-import type { ObjectGroups, Release, SecretMaterial } from '../../shared/flux/release.ts';
+import type { ObjectGroups, Release, SecretContent } from '../../shared/flux/release.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { contentSecret, unpackContent } from '../../shared/gardener/managed-resource-content.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
@@ -120,7 +120,7 @@ function resourceOf({ apiVersion, kind, metadata }: KubeObject): Resource {
 }
 
 /** Reads the objects back from the Secrets of the ManagedResources. */
-function delivered(release: Release, inputs: ConfigInputs, secrets: SecretMaterial[] = []): ObjectGroups {
+function delivered(release: Release, inputs: ConfigInputs, secrets: SecretContent[] = []): ObjectGroups {
   const config = effectiveConfig(inputs);
   const shoot = shootFacts(cluster, {});
   const groups = objectGroups({

@@ -1,5 +1,13 @@
-import { expect, test } from 'vitest';
-import { gitRepository, kustomization, withFluxConfig, withTemplates } from '../../../shared/config/config.fixtures.ts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  gitRepository,
+  kustomization,
+  withFluxConfig,
+  withProviderConfig,
+  withTemplates,
+} from '../../../shared/config/config.fixtures.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/effective.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { canonicalJson, configHash } from './config-hash.ts';
 
@@ -44,4 +52,87 @@ test.each([
   ],
 ])('depends on %s', (_what, inputs) => {
   expect(configHash(effectiveConfig(inputs))).not.toBe(configHash(effectiveConfig(withTemplates(gitRepository()))));
+});
+
+const sometimes = { requiredKeys: [] };
+
+/** Returns the FluxConfig that sets every field of a config explicitly. */
+function explicit({ flux: { version, ...options }, ...config }: EffectiveConfig): ConfigInputs {
+  const origin = config.sourceSecret?.origin;
+  return withProviderConfig({
+    flux: { ...options, version: version ?? 'latest' },
+    syncMode: config.syncMode,
+    suspend: config.suspend,
+    ...(config.source && {
+      source: {
+        template: config.source,
+        secretResourceName: origin?.type === 'resource' ? origin.resourceName : undefined,
+      },
+    }),
+    ...(config.kustomization && { kustomization: { template: config.kustomization } }),
+    additionalSecretResources: config.additionalSecrets
+      .filter(({ namespace }) => namespace === options.namespace)
+      .map(({ origin: from, targetName }) => ({ name: from.type === 'resource' ? from.resourceName : '', targetName })),
+  });
+}
+
+describe('equals the hash of the same config with all defaults written out', () => {
+  const good = fc.record(
+    {
+      flux: fc.record(
+        { version: fc.constantFrom('v2.9.4', '2.9.x'), namespace: fc.constantFrom('flux-system', 'gitops') },
+        sometimes,
+      ),
+      syncMode: fc.constantFrom('Once', 'ManifestsOnly', 'Reconcile'),
+      suspend: fc.boolean(),
+      additionalSecretResources: fc.constantFrom([], [{ name: 'a' }, { name: 'b', targetName: 'c' }]),
+    },
+    sometimes,
+  );
+  const pair = fc.record({
+    source: fc.record(
+      {
+        template: fc.record({
+          kind: fc.constant('GitRepository'),
+          metadata: fc.record(
+            { name: fc.constantFrom('fleet'), namespace: fc.constantFrom('fleet', 'flux-system') },
+            sometimes,
+          ),
+          spec: fc.record(
+            {
+              url: fc.constant('https://git.example.com/a'),
+              ref: fc.constant({ branch: 'main' }),
+              interval: fc.constantFrom('5m', '0s'),
+            },
+            { requiredKeys: ['url', 'ref'] },
+          ),
+        }),
+        secretResourceName: fc.constantFrom('git'),
+      },
+      { requiredKeys: ['template'] },
+    ),
+    kustomization: fc.record({
+      template: fc.record({
+        spec: fc.record(
+          { path: fc.string({ minLength: 1 }), prune: fc.boolean(), wait: fc.boolean() },
+          { requiredKeys: ['path'] },
+        ),
+      }),
+    }),
+  });
+
+  test.each([
+    ['Flux only', good],
+    ['with a source', fc.tuple(good, pair).map(([fields, templates]) => ({ ...fields, ...templates }))],
+  ])('%s', (_what, fields) => {
+    fc.assert(
+      fc.property(fields, (value) => {
+        const config = effectiveConfig(withProviderConfig(value));
+        const again = effectiveConfig(explicit(config));
+        // Only the origins differ: the user has set more fields.
+        expect(canonicalJson({ ...again, origins: {} })).toBe(canonicalJson({ ...config, origins: {} }));
+        expect(configHash(again)).toBe(configHash(config));
+      }),
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/effective.ts';
-import type { ConfigMapMaterial, SecretMaterial } from '../../../shared/flux/release.ts';
+import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
@@ -8,8 +8,8 @@ import type { Run } from '../run.ts';
 
 /** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
 export interface CopiedContents {
-  secrets: SecretMaterial[];
-  configMaps: ConfigMapMaterial[];
+  secrets: SecretContent[];
+  configMaps: ConfigMapContent[];
   /** When Gardener renews each token among the Secrets, in epoch ms; 0 where it does not say. */
   renewals: number[];
 }
@@ -20,7 +20,7 @@ interface Missing {
 }
 
 /** One copied object. */
-type Copied = { secret: SecretMaterial; renewal?: number } | { configMap: ConfigMapMaterial };
+type Copied = { secret: SecretContent; renewal?: number } | { configMap: ConfigMapContent };
 
 /** Reads the content of everything that the configuration names, each with one request, up to the first missing one. */
 export async function readCopiedContents(run: Run, config: EffectiveConfig): Promise<CopiedContents | Missing> {
@@ -53,7 +53,7 @@ async function readFluxSource({ context, cluster }: Run, copied: CopiedSecret): 
   if (data.identity !== undefined && data.known_hosts === undefined) {
     return { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` };
   }
-  return { secret: secretMaterial(secret, copied, FLUX_SOURCE) };
+  return { secret: secretContent(secret, copied, FLUX_SOURCE) };
 }
 
 /** Gardener makes the copy in the control plane asynchronously, so it may lag (trap 32). */
@@ -78,8 +78,8 @@ async function readReference(
   if (copy === undefined) {
     return { missing: `${where} has not been copied to the control plane yet; check that it exists.` };
   }
-  if (resource === resources.configMaps) return { configMap: configMapMaterial(copy, copied, reference.name) };
-  const secret = secretMaterial(copy, copied, reference.name);
+  if (resource === resources.configMaps) return { configMap: configMapContent(copy, copied, reference.name) };
+  const secret = secretContent(copy, copied, reference.name);
   return isToken ? { secret, renewal: renewalOf(copy) } : { secret };
 }
 
@@ -94,7 +94,7 @@ function renewalOf({ metadata }: KubeObject): number {
  * Leaves out the key pair of a rotation that is not completed: it never leaves the garden, also where a Shoot names
  * `flux-source` among its own resources.
  */
-function secretMaterial(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretMaterial {
+function secretContent(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretContent {
   const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
   return {
     name: copied.targetName ?? defaultName,
@@ -104,8 +104,8 @@ function secretMaterial(secret: KubeObject, copied: CopiedSecret, defaultName: s
   };
 }
 
-function configMapMaterial(configMap: KubeObject, copied: CopiedSecret, defaultName: string): ConfigMapMaterial {
-  const { data, binaryData } = configMap as Pick<ConfigMapMaterial, 'data' | 'binaryData'>;
+function configMapContent(configMap: KubeObject, copied: CopiedSecret, defaultName: string): ConfigMapContent {
+  const { data, binaryData } = configMap as Pick<ConfigMapContent, 'data' | 'binaryData'>;
   return { name: copied.targetName ?? defaultName, namespace: copied.namespace, data, binaryData };
 }
 
