@@ -1,3 +1,4 @@
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { EffectiveConfig, FluxInstall } from '../config/effective.ts';
 import { installDefaults } from '../config/flux-options.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -5,7 +6,7 @@ import { distributionAt } from './distribution.ts';
 import type { Release, RenderInputs, ShootFacts } from './release.ts';
 
 /** The folder of the small stand-in distribution, and its only release. */
-export const standIn = { folder: 'test/landscape/distribution', version: 'v2.9.99' };
+export const standIn = standInDistribution;
 
 /** Returns the stand-in release. */
 export function standInRelease(): Promise<Release> {

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { downloadTestData, parseChecksums } from './download.ts';
 
-const root = join(import.meta.dirname, '../..');
-const release = join(root, 'test/landscape/distribution/v2.9.99');
+const release = join(standInDistribution.folder, standInDistribution.version);
 const crdName = '10-crd-extensions.gardener.cloud_clusters.yaml';
 const crd = Buffer.from('kind: CustomResourceDefinition\n');
 

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Landscape, startLandscape, technicalIdOf } from '@shoot-flux/landscape';
 import type { Cluster } from '@shoot-flux/landscape/cluster';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { testData } from '@shoot-flux/landscape/test-data';
 import { type Product, startProduct } from '../../infra/process/product.ts';
@@ -256,7 +257,7 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
 }
 
 function defaultDistribution(): string {
-  return testData('flux') ?? join(root, 'test/landscape/distribution');
+  return testData('flux') ?? standInDistribution.folder;
 }
 
 async function writeKubeconfigs(folder: string, landscape: Landscape): Promise<Record<string, string>> {

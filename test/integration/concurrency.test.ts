@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ describe('two instances at once', () => {
     await using seed = await startKubeApi({ objects: seedCrds() as JsonObject[] });
     await using shoot = await startKubeApi({ namespaceController: true });
     const apis = { garden, seed, shoot, stop: async () => {} };
-    await using stage = await startStage(apis, join(import.meta.dirname, '../landscape/distribution'));
+    await using stage = await startStage(apis, standInDistribution.folder);
     const first = await stage.startProduct();
     await stage.startProduct();
     try {

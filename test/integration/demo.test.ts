@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -22,7 +23,7 @@ async function demo(...args: string[]): Promise<{ code: number | null; output: s
 }
 
 it('delivers podinfo and then a commit to two Shoots, and prints the progress', async () => {
-  const { code, output } = await demo('--flux-distribution', 'test/landscape/distribution');
+  const { code, output } = await demo('--flux-distribution', standInDistribution.folder);
   expect(output).toMatch(/stand-in that applies plain YAML/);
   expect(output).toMatch(/^ +ssh-ed25519 \S+ shoot-flux\/demo\/demo$/m);
   expect(output).toMatch(/ƒ managed-resources +\d+ ms +shoot--demo--spring\/shoot-flux +<- /);
@@ -47,7 +48,7 @@ it.each([
   ['a reader that has seen enough', (child: ReturnType<typeof start>) => child.stdout.destroy()],
 ])('ends on %s in the middle, and leaves nothing behind', async (_, interrupt) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'demo-'));
-  const child = start(['--flux-distribution', 'test/landscape/distribution'], { TMPDIR: folder.path });
+  const child = start(['--flux-distribution', standInDistribution.folder], { TMPDIR: folder.path });
   let interrupted = false;
   child.stdout.on('data', (chunk) => {
     if (interrupted || !String(chunk).includes('Two Shoots')) return;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startEmbeddedQueue } from '../../events/embedded/bridge.ts';
@@ -21,7 +22,7 @@ import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const standIn = join(root, 'test/landscape/distribution/v2.9.99');
+const standIn = join(standInDistribution.folder, standInDistribution.version);
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
 
 /** Commands that take too long here, and the file that runs them instead. */

@@ -1,11 +1,11 @@
-import { join } from 'node:path';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import type { Apis } from '../scenarios/stage.ts';
 
 /** The small stand-in distribution of this project. */
-export const ownDistribution = join(import.meta.dirname, '../landscape/distribution');
+export const ownDistribution = standInDistribution.folder;
 
 /** Starts a garden, a seed and a shoot in this process. */
 export async function startEmbeddedApis(): Promise<Apis> {

@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { type Landscape, startLandscape } from '@shoot-flux/landscape';
 import type { Cluster } from '@shoot-flux/landscape/cluster';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { eventually } from '@shoot-flux/landscape/eventually';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
@@ -39,7 +39,7 @@ beforeEach(async () => {
     settings: {
       landscape: 'test',
       seeds: ['local'],
-      fluxDistribution: join(import.meta.dirname, '../landscape/distribution'),
+      fluxDistribution: standInDistribution.folder,
       shootHealth: false,
       delivery: 'ManagedResource',
       shootAccess: 'external',

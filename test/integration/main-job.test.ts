@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../scenarios/identities.ts';
@@ -24,7 +24,7 @@ mainJobSuite(
       stop: async () => void (await Promise.all([garden, seed, shoot].map((api) => api.stop()))),
     };
   },
-  join(import.meta.dirname, '../landscape/distribution'),
+  standInDistribution.folder,
 );
 
 async function startWithShippedRights(place: Place): Promise<KubeApi> {

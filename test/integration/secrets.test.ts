@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ describe('secrets exist only in Secrets', () => {
         shoot: withMarkedToken(shoot),
         stop: async () => {},
       },
-      join(import.meta.dirname, '../landscape/distribution'),
+      standInDistribution.folder,
     );
     tap = await startQueueTap();
     await exerciseEveryFunction();

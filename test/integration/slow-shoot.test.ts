@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,11 +45,7 @@ describe('a shoot with a slow API server', { timeout: 250_000 }, () => {
   });
 
   const start = async (options: StageOptions) => {
-    stage = await startStage(
-      { garden, seed, shoot, stop: async () => {} },
-      join(import.meta.dirname, '../landscape/distribution'),
-      options,
-    );
+    stage = await startStage({ garden, seed, shoot, stop: async () => {} }, standInDistribution.folder, options);
     await stage.startProduct();
   };
   /** Delays only the requests of the product. */

@@ -14,6 +14,7 @@ interface Import {
   specifier: string;
 }
 
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
   cwd: root,
   encoding: 'utf8',
@@ -23,11 +24,9 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .filter((file) => existsSync(join(root, file)));
 
 const imports = files.flatMap((file): Import[] =>
-  [
-    ...readFileSync(join(root, file), 'utf8').matchAll(
-      /^(?:import|export|\}) (?:.* from )?'([^'$]+)';$|import\('([^'$]+)'\)/gm,
-    ),
-  ].map(([, static_, dynamic]) => ({ file, specifier: static_ ?? dynamic ?? '' })),
+  [...read(file).matchAll(/^(?:import|export|\}) (?:.* from )?'([^'$]+)';$|import\('([^'$]+)'\)/gm)].map(
+    ([, static_, dynamic]) => ({ file, specifier: static_ ?? dynamic ?? '' }),
+  ),
 );
 const inside = imports.filter(({ file }) => file.startsWith(home));
 const outside = imports.filter(({ file }) => !file.startsWith(home));
@@ -43,11 +42,16 @@ describe('the boundary of the landscape', () => {
     expect(outside.filter(({ specifier }) => packageName(specifier) === manifest.name).length).toBeGreaterThan(40);
   });
 
-  it('keeps relative imports from outside out', () => {
+  it('is not crossed by relative imports from outside', () => {
     expect(outside.filter(isRelative).filter((found) => target(found).startsWith(home))).toEqual([]);
   });
 
-  it('keeps relative imports of its own inside', () => {
+  it('gives away the paths of its data only through its entry points', () => {
+    const paths = /(?:test|\.)\/landscape\/(?:distribution|crds)/;
+    expect(files.filter((file) => !file.startsWith(home) && paths.test(read(file)))).toEqual([]);
+  });
+
+  it('is not crossed by relative imports from inside', () => {
     expect(inside.filter(isRelative).filter((found) => !target(found).startsWith(home))).toEqual([]);
   });
 

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject, Resource } from '../client/client.ts';
+import { standInDistribution } from '../distribution.ts';
 
-const release = join(import.meta.dirname, '../distribution/v2.9.99');
+const release = join(standInDistribution.folder, standInDistribution.version);
 
 /** Returns the CRDs of the landscape's own small Flux release. */
 export function fluxCrds(): KubeObject[] {

@@ -138,14 +138,17 @@ export function seedCrds(): KubeObject[] {
   });
 }
 
-/** CRDs that stand in for what gardener-apiserver serves in a garden. */
+/** The files of CRDs that stand in for the resources of gardener-apiserver. */
+export const gardenCrdFiles = ['shoots', 'projects'].map((name) => join(import.meta.dirname, `../crds/${name}.yaml`));
+
+/** Returns CRDs that stand in for the resources that gardener-apiserver serves in a garden. */
 export function gardenCrds(): KubeObject[] {
-  return ['shoots', 'projects'].map((name) => read(join(import.meta.dirname, `../crds/${name}.yaml`)));
+  return gardenCrdFiles.map(read);
 }
 
 function read(file: string): KubeObject {
   const documents = parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS());
   const found = documents.find((document) => document?.kind === 'CustomResourceDefinition');
-  if (found === undefined) throw new Error(`${file} holds no CustomResourceDefinition.`);
+  if (found === undefined) throw new Error(`${file} has no CustomResourceDefinition.`);
   return found;
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
+import { gardenCrdFiles } from '@shoot-flux/landscape/crds';
 import { testData } from '@shoot-flux/landscape/test-data';
 import { parseAllDocuments } from 'yaml';
 import type { ApiServer } from './api-server.ts';
@@ -10,12 +10,11 @@ import { requestJson } from './request.ts';
 
 const pollEveryMilliseconds = 30;
 const timeoutSeconds = 30;
-const gardenFolder = join(import.meta.dirname, '..', '..', 'landscape', 'crds');
 
 type Crd = V1CustomResourceDefinition & { metadata: { name: string } };
 
 /** Stand-ins for the resources that gardener-apiserver serves in a garden. */
-export const gardenCrds = [join(gardenFolder, 'shoots.yaml'), join(gardenFolder, 'projects.yaml')];
+export const gardenCrds = gardenCrdFiles;
 
 /** Gardener's CRDs of a seed (Extension, Cluster, ManagedResource); undefined where the test data does not have them. */
 export function seedCrds(): string[] | undefined {

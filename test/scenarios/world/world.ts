@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, type RequestSummary, startKubeApi, useClock } from '@shoot-flux/landscape/kube-api';
 import { findFunctions } from '../../../infra/functions.ts';
@@ -54,7 +54,7 @@ export interface World extends AsyncDisposable {
 }
 
 const FUNCTIONS = 'functions';
-const DISTRIBUTION = join(import.meta.dirname, '../../landscape/distribution');
+const DISTRIBUTION = standInDistribution.folder;
 /** The world counts as calm after this time without a change: longer than any wait of the product during an operation. */
 const CALM_MS = 30_000;
 /** A world that takes more steps than this never calms down. */
