@@ -1,5 +1,5 @@
-import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import type { ConfigInputs } from '../../shared/config/types.ts';
 import { asObject } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, issueText } from '../../shared/errors.ts';
 

@@ -1,6 +1,6 @@
-import type { ConfigInputs, EffectiveConfig } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError, RetryableError } from '../../shared/errors.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import type { Distribution } from '../../shared/flux/release.ts';

@@ -1,5 +1,5 @@
-import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
+import type { ConfigInputs } from '../../shared/config/types.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';

@@ -1,6 +1,6 @@
-import type { ConfigInputs, EffectiveConfig } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError } from '../../shared/errors.ts';
 import type { TargetNamespaces } from './decide.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';
 import { requiredKey } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
+import type { ConfigInputs } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';

@@ -1,6 +1,6 @@
-import type { CopiedSecret, EffectiveConfig } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
+import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
@@ -25,7 +25,7 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
   const config = effectiveConfig(inputs);
   const releases = openDistribution(distribution);
   const version = resolveVersion({
-    wanted: config.flux.version,
+    requested: config.flux.version,
     origin: originOf(config.origins, 'flux.version'),
     available: await releasesOf(releases, distribution),
     kubernetesVersion: shoot?.spec?.kubernetes?.version,

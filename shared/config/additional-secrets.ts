@@ -1,10 +1,10 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { ConfigInputs, CopiedSecret } from './effective.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { quote } from './quote.ts';
 import { type CopyKind, referencedNames } from './references.ts';
 import { entryProblem, type ShootResource } from './shoot-resources.ts';
+import type { ConfigInputs, CopiedSecret } from './types.ts';
 
 /** What decides where copies go and which names are free. */
 export interface CopyContext {

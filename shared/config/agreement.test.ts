@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
 import { gitRepository, kustomization, ociRepository, withTemplates } from './config.fixtures.ts';
-import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
+import type { ConfigInputs } from './types.ts';
 
 /** Returns only the paths of the issues. */
 function paths(inputs: ConfigInputs): string[] {

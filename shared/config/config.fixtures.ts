@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError } from '../errors.ts';
-import type { ConfigInputs, EffectiveConfig } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { PROVIDER_CONFIG_API } from './provider-config-schema.ts';
+import type { ConfigInputs, EffectiveConfig } from './types.ts';
 
 /** Returns inputs with a ConfigMap of these keys. */
 export function withFluxConfig(data: Record<string, string>): ConfigInputs {

@@ -10,8 +10,8 @@ import {
   withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
-import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
+import type { ConfigInputs } from './types.ts';
 
 const OBJECT = 'ConfigMap garden-foo/flux-config';
 const CORE = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];

@@ -1,7 +1,6 @@
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
-import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './effective.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
 import { type FluxOptions, type Layer, noContent } from './layer.ts';
@@ -9,6 +8,7 @@ import { layerIssues } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
+import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './types.ts';
 
 /**
  * Merges the ConfigMap `flux-config` of the project and the Shoot's own providerConfig, validates the result and fills

@@ -9,8 +9,8 @@ import {
   registry,
   tolerationKey,
 } from './checks.ts';
-import type { DeletionPolicy, FluxInstall, SyncMode } from './effective.ts';
 import { type KeyDoc, text } from './schema.ts';
+import type { DeletionPolicy, FluxInstall, SyncMode } from './types.ts';
 
 /** The defaults of the installation, which are those of `flux install`. */
 export const installDefaults: FluxInstall = {

@@ -1,10 +1,10 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { ConfigInputs, FluxInstall } from './effective.ts';
 import type { Layer } from './layer.ts';
 import { originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
+import type { ConfigInputs, FluxInstall } from './types.ts';
 
 /** The layers, and the result of merging them as far as they are valid. */
 export interface MergedLayers {

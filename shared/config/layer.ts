@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './effective.ts';
 import type { Origins } from './origins.ts';
+import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './types.ts';
 
 /** A partial Flux object; `spec` is passed on unchanged. */
 export interface Template {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
-import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { mergeOrigins, originOf } from './origins.ts';
+import type { ConfigInputs } from './types.ts';
 
 function located(field: string, inputs: ConfigInputs): string {
   const { object, path } = originOf(effectiveConfig(inputs).origins, field);

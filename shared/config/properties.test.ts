@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
 import { withFluxConfig } from './config.fixtures.ts';
-import type { ConfigInputs } from './effective.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { misspelt, nearest } from './nearest.ts';
+import type { ConfigInputs } from './types.ts';
 
 /** Returns true for valid inputs. Fails the test for any error other than a ConfigError with complete sentences. */
 function isValid(inputs: ConfigInputs): boolean {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { normalVersion } from './checks.ts';
-import type { SecretOrigin } from './effective.ts';
 import { schemaIssues } from './issues.ts';
 import {
   type AdditionalSecret,
@@ -28,6 +27,7 @@ import {
   sourceTemplateSchema,
   tidyTemplate,
 } from './templates.ts';
+import type { SecretOrigin } from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
 /** The name of the providerConfig in errors. */

@@ -10,7 +10,7 @@ import {
   withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
-import type { ConfigInputs } from './effective.ts';
+import type { ConfigInputs } from './types.ts';
 
 const SSH = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
 

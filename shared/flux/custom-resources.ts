@@ -1,5 +1,5 @@
-import type { EffectiveConfig } from '../config/effective.ts';
 import { type Origins, originOf } from '../config/origins.ts';
+import type { EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { type CrdSchema, schemaProblems } from './crd-schema.ts';

@@ -1,4 +1,4 @@
-import type { FluxInstall } from '../config/effective.ts';
+import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 
 const NOTIFICATION_CONTROLLER = 'notification-controller';

@@ -1,4 +1,4 @@
-import type { EffectiveConfig } from '../config/effective.ts';
+import type { EffectiveConfig } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
 import type { KubeObject } from '../kube/resource.ts';

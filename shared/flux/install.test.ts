@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FluxInstall } from '../config/effective.ts';
+import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { withFlags } from './deployment.ts';
 import { installObjects } from './install.ts';

@@ -1,5 +1,5 @@
-import type { FluxInstall } from '../config/effective.ts';
 import { type Origins, originOf } from '../config/origins.ts';
+import type { FluxInstall } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { installedDeployment } from './deployment.ts';

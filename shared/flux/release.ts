@@ -1,4 +1,4 @@
-import type { EffectiveConfig } from '../config/effective.ts';
+import type { EffectiveConfig } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 
 /** A distribution folder: `<dir>/<version>/<file>.yaml` as in a Flux release's manifests.tar.gz. */

@@ -1,6 +1,6 @@
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import type { EffectiveConfig, FluxInstall } from '../config/effective.ts';
 import { installDefaults } from '../config/flux-options.ts';
+import type { EffectiveConfig, FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { distributionAt } from './distribution.ts';
 import type { Release, RenderInputs, ShootFacts } from './release.ts';

@@ -50,8 +50,8 @@ test.each([
   ['v2.8.x', 'v2.8.8'],
   ['2.x', 'v2.9.10'],
   ['v2.10.0-rc.2', 'v2.10.0-rc.2'],
-])('resolves %s to %s', (wanted, version) => {
-  expect(resolve({ wanted })).toBe(version);
+])('resolves %s to %s', (requested, version) => {
+  expect(resolve({ requested })).toBe(version);
 });
 
 test.each([
@@ -61,24 +61,24 @@ test.each([
   ['1.33.9', 'v2.8.8'],
   ['v1.32.0', 'v2.7.5'],
   ['1.29.4', 'v2.3.0'],
-])('without a wanted version, Kubernetes %s gets %s', (kubernetesVersion, version) => {
+])('without a requested version, Kubernetes %s gets %s', (kubernetesVersion, version) => {
   expect(resolve({ kubernetesVersion })).toBe(version);
 });
 
 test('prefers releases in a range that support the Kubernetes, but uses others if there are none', () => {
-  expect(resolve({ wanted: '2.x', kubernetesVersion: '1.33.0' })).toBe('v2.8.8');
-  expect(resolve({ wanted: '2.9.x', kubernetesVersion: '1.33.0' })).toBe('v2.9.10');
-  expect(resolve({ wanted: 'v2.9.4', kubernetesVersion: '1.20.0' })).toBe('v2.9.4');
+  expect(resolve({ requested: '2.x', kubernetesVersion: '1.33.0' })).toBe('v2.8.8');
+  expect(resolve({ requested: '2.9.x', kubernetesVersion: '1.33.0' })).toBe('v2.9.10');
+  expect(resolve({ requested: 'v2.9.4', kubernetesVersion: '1.20.0' })).toBe('v2.9.4');
 });
 
 test.each([
   ['stays without a reason to upgrade', { pinned: 'v2.8.8', mayUpgrade: false }, 'v2.8.8'],
-  ['stays within its range', { pinned: 'v2.9.4', wanted: '2.9.x', mayUpgrade: false }, 'v2.9.4'],
+  ['stays within its range', { pinned: 'v2.9.4', requested: '2.9.x', mayUpgrade: false }, 'v2.9.4'],
   ['is found with another spelling', { pinned: '2.9.4', mayUpgrade: false }, 'v2.9.4'],
   ['is upgraded in an operation', { pinned: 'v2.9.4', mayUpgrade: true }, 'v2.9.10'],
   [
     'is upgraded at once when it no longer matches',
-    { pinned: 'v2.8.8', wanted: '2.9.x', mayUpgrade: false },
+    { pinned: 'v2.8.8', requested: '2.9.x', mayUpgrade: false },
     'v2.9.10',
   ],
   ['is replaced when it has left the distribution', { pinned: 'v2.8.9', mayUpgrade: false }, 'v2.9.10'],
@@ -88,7 +88,7 @@ test.each([
     'v2.9.4',
   ],
   ['stays on a Kubernetes that no release supports', { pinned: 'v2.3.0', kubernetesVersion: '1.20.0' }, 'v2.3.0'],
-  ['may be a pre-release that the user wants', { pinned: 'v2.10.0-rc.2', wanted: 'v2.10.0-rc.2' }, 'v2.10.0-rc.2'],
+  ['may be a pre-release that the user wants', { pinned: 'v2.10.0-rc.2', requested: 'v2.10.0-rc.2' }, 'v2.10.0-rc.2'],
 ])('a pinned release %s', (_, changes: Partial<VersionInputs>, version) => {
   expect(resolve(changes)).toBe(version);
 });
@@ -96,11 +96,11 @@ test.each([
 const list = 'available releases are v2.10.0-rc.2, v2.9.10, v2.9.4, v2.8.8, v2.7.5, v2.3.0';
 
 test.each([
-  [{ wanted: 'v2.9.5' }, `no Flux release matches "v2.9.5"; ${list}`],
-  [{ wanted: '2.6.x' }, `no Flux release matches "2.6.x"; ${list}`],
-  [{ wanted: '>=2.7' }, `">=2.7" is neither a release nor a range; ${list}`],
+  [{ requested: 'v2.9.5' }, `no Flux release matches "v2.9.5"; ${list}`],
+  [{ requested: '2.6.x' }, `no Flux release matches "2.6.x"; ${list}`],
+  [{ requested: '>=2.7' }, `">=2.7" is neither a release nor a range; ${list}`],
   [
-    { wanted: 'v2.8.8', pinned: 'v2.9.4' },
+    { requested: 'v2.8.8', pinned: 'v2.9.4' },
     `Flux v2.9.4 is installed and is never downgraded; use this release or a newer one; ${list}`,
   ],
   [

@@ -51,7 +51,7 @@ function supports(version: string, kubernetesVersion: string | undefined): boole
 /** The facts that decide which release is used. */
 export interface VersionInputs {
   /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `2.x`), or absent: the newest for the Shoot's Kubernetes. */
-  wanted?: string | undefined;
+  requested?: string | undefined;
   /** Where the user sets the version. */
   origin: Origin;
   /** The versions of the distribution, in any order. */
@@ -66,25 +66,27 @@ export interface VersionInputs {
 
 /**
  * Returns the release to use, as the distribution names it. The pinned release stays unless it no longer matches the
- * wanted version or has left the distribution; with `mayUpgrade` the newest match wins. Never downgrades. A version that
- * the user has set is used even if Flux does not support the Shoot's Kubernetes.
+ * requested version or has left the distribution; with `mayUpgrade` the newest match wins. Never downgrades. A version
+ * that the user has set is used even if Flux does not support the Shoot's Kubernetes.
  * @throws ConfigError with the available versions
  */
 export function resolveVersion(inputs: VersionInputs): string {
-  const { wanted, kubernetesVersion, pinned, mayUpgrade } = inputs;
+  const { requested, kubernetesVersion, pinned, mayUpgrade } = inputs;
   const versions = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
   const fail = (message: string): never => {
     throw new ConfigError([{ ...inputs.origin, message: `${message}; ${availableText(versions)}` }]);
   };
 
-  const matching = versions.filter(filterOf(wanted) ?? (() => fail(`"${wanted}" is neither a release nor a range`)));
+  const matching = versions.filter(
+    filterOf(requested) ?? (() => fail(`"${requested}" is neither a release nor a range`)),
+  );
   if (matching.length === 0)
-    fail(wanted === undefined ? 'no stable Flux release is available' : `no Flux release matches "${wanted}"`);
+    fail(requested === undefined ? 'no stable Flux release is available' : `no Flux release matches "${requested}"`);
   const current = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
   if (current && !mayUpgrade) return current;
 
   const supported = matching.filter((version) => supports(version, kubernetesVersion));
-  const candidates = supported.length > 0 || wanted === undefined ? supported : matching;
+  const candidates = supported.length > 0 || requested === undefined ? supported : matching;
   const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? current;
   if (best) return best;
   if (candidates.length === 0) {
@@ -95,11 +97,11 @@ export function resolveVersion(inputs: VersionInputs): string {
   return fail(`Flux ${pinned} is installed and is never downgraded; use this release or a newer one`);
 }
 
-/** Returns the filter for the wanted version. Ranges never match pre-releases, which must be named exactly. */
-function filterOf(wanted: string | undefined): ((version: string) => boolean) | undefined {
-  if (wanted === undefined) return (version) => parseVersion(version)?.pre === '';
-  if (EXACT.test(wanted)) return (version) => compareVersions(version, wanted) === 0;
-  const range = RANGE.exec(wanted);
+/** Returns the filter for the requested version. Ranges never match pre-releases, which must be named exactly. */
+function filterOf(requested: string | undefined): ((version: string) => boolean) | undefined {
+  if (requested === undefined) return (version) => parseVersion(version)?.pre === '';
+  if (EXACT.test(requested)) return (version) => compareVersions(version, requested) === 0;
+  const range = RANGE.exec(requested);
   if (range === null) return undefined;
   const [, major, minor] = range;
   return (version) => {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { objectRef } from '../../functions/managed-resources/objects.ts';
 import { files, shootFlux } from '../../infra/cli/testing.ts';
-import type { FluxInstall } from '../../shared/config/effective.ts';
+import type { FluxInstall } from '../../shared/config/types.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf, installObjects } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';

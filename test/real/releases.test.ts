@@ -1,7 +1,7 @@
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ConfigInputs } from '../../shared/config/effective.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import type { ConfigInputs } from '../../shared/config/types.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import { componentsOf } from '../../shared/flux/install.ts';

@@ -7,8 +7,8 @@ import {
   withProviderConfig,
   withTemplates,
 } from '../../../shared/config/config.fixtures.ts';
-import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/effective.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import { canonicalJson, configHash } from './config-hash.ts';
 
 test('is 16 hexadecimal digits', () => {

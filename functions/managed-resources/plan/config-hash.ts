@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EffectiveConfig } from '../../../shared/config/effective.ts';
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 
 /** Identifies an effective configuration together with the release that it is rendered from; 16 hex digits. */

@@ -1,4 +1,4 @@
-import type { EffectiveConfig } from '../../../shared/config/effective.ts';
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';

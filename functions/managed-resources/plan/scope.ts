@@ -1,5 +1,5 @@
-import type { SyncMode } from '../../../shared/config/effective.ts';
 import { installDefaults } from '../../../shared/config/flux-options.ts';
+import type { SyncMode } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, Extension } from '../../../shared/gardener/types.ts';

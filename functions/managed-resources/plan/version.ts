@@ -1,5 +1,5 @@
-import type { EffectiveConfig } from '../../../shared/config/effective.ts';
 import { originOf } from '../../../shared/config/origins.ts';
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { compareVersions, resolveVersion } from '../../../shared/flux/versions.ts';
 import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
@@ -24,15 +24,15 @@ export function chooseVersion(inputs: VersionInputs): string {
   const { config, scope, previous, liveVersion, areCrdsRejected, available, kubernetesVersion, isAsked } = inputs;
   const pinned = newest(previous?.fluxVersion, liveVersion);
   if (!scope.install && pinned !== undefined && available.includes(pinned)) return pinned;
-  const wanted = scope.install ? config.flux.version : undefined;
+  const requested = scope.install ? config.flux.version : undefined;
   return resolveVersion({
-    wanted,
+    requested,
     origin: originOf(config.origins, 'flux.version'),
     available,
     kubernetesVersion,
     // Out of scope, a recorded release that left the distribution must not stop the user's sources. And a release that
     // the shoot rejected was never installed, so an older one is no downgrade.
-    pinned: scope.install && !(areCrdsRejected && wanted !== undefined) ? pinned : undefined,
+    pinned: scope.install && !(areCrdsRejected && requested !== undefined) ? pinned : undefined,
     mayUpgrade: isAsked,
   });
 }

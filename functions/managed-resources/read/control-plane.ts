@@ -1,6 +1,6 @@
-import type { ConfigInputs } from '../../../shared/config/effective.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
+import type { ConfigInputs } from '../../../shared/config/types.ts';
 import { isOwn, legacyNames, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';

@@ -1,4 +1,4 @@
-import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/effective.ts';
+import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';

@@ -1,4 +1,4 @@
-import type { DeletionPolicy } from '../../../shared/config/effective.ts';
+import type { DeletionPolicy } from '../../../shared/config/types.ts';
 import { isTrue } from '../../../shared/gardener/is-true.ts';
 import { type Applied, type Cluster, type Extension, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
 import { isBootstrapped, updateScope } from '../plan/scope.ts';

@@ -1,4 +1,4 @@
-import type { SyncMode } from '../../../shared/config/effective.ts';
+import type { SyncMode } from '../../../shared/config/types.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import {
   asleep,
