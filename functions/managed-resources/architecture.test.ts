@@ -14,7 +14,7 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
 );
 
-/** What an import with only types brings in is gone when the code runs. */
+/** Imports of types only are gone when the code runs. */
 const imports: Import[] = files.flatMap((from) =>
   [...readFileSync(join(root, from), 'utf8').matchAll(/^import (type )?[^;]*?from '([^']+)';/gm)].map(
     ([, type, specifier = '']) => {
@@ -45,7 +45,7 @@ describe('the rooms of this function', () => {
     expect(fromTo('plan', other)).toEqual([]);
   });
 
-  it('read and shoot import nothing that writes', () => {
+  it('read and shoot import nothing from deliver or uninstall', () => {
     const below = ['read', 'shoot'].flatMap((room) => [...fromTo(room, 'deliver'), ...fromTo(room, 'uninstall')]);
     expect(below).toEqual([]);
   });

@@ -1,9 +1,10 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
-import { isSuspended, pruningKinds } from '../objects.ts';
+import { isSuspended } from '../objects.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from './in-parallel.ts';
+import { servedKinds } from './kinds.ts';
 import { pages, unlessGone } from './pages.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
@@ -12,13 +13,13 @@ export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmr
 /**
  * Suspends all Kustomizations and HelmReleases, also those of users: Flux deletes a suspended one without deleting its
  * workloads (docs/flux-facts.md).
- * @param kinds as the shoot serves them; other kinds are ignored
+ * @param crds names of their CRDs
  * @returns false when the time was up before all of them were suspended
  */
-export async function suspendAll(shoot: KubeClient, kinds: Resource[], isTimeUp: () => boolean): Promise<boolean> {
-  const some = kinds.filter(({ kind }) => pruningKinds.has(kind));
-  const ended = await inParallel(some, (resource) => suspendKind(shoot, resource, isTimeUp));
-  return !ended.includes(false);
+export async function suspendAll(shoot: KubeClient, isTimeUp: () => boolean, crds = pruningCrds): Promise<boolean> {
+  const kinds = await servedKinds(shoot, crds);
+  const areSuspended = await inParallel(kinds, (resource) => suspendKind(shoot, resource, isTimeUp));
+  return !areSuspended.includes(false);
 }
 
 async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () => boolean): Promise<boolean> {
@@ -45,8 +46,8 @@ async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () =
  * Resumes what `suspendAll` has suspended. Objects that were suspended before, and objects that are being deleted, stay
  * suspended.
  */
-export async function resumeAll(shoot: KubeClient, kinds: Resource[]): Promise<void> {
-  for (const resource of kinds.filter(({ kind }) => pruningKinds.has(kind))) {
+export async function resumeAll(shoot: KubeClient): Promise<void> {
+  for (const resource of await servedKinds(shoot, pruningCrds)) {
     for await (const items of pages(shoot, resource)) {
       const ours = items.filter((item) => item.metadata.deletionTimestamp === undefined && isSuspendedByUs(item));
       await inParallel(ours, ({ metadata }) =>

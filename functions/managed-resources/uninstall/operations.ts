@@ -8,8 +8,7 @@ import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcom
 import { readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { fieldManager, release } from '../release.ts';
 import type { Run } from '../run.ts';
-import { servedKinds } from '../shoot/kinds.ts';
-import { pruningCrds, resumeAll, suspendAll } from '../shoot/suspend.ts';
+import { resumeAll, suspendAll } from '../shoot/suspend.ts';
 import { cleanupRecheckSeconds, decideRemoval, type Removal } from './decide.ts';
 import { finalizeDeleted } from './finalizers.ts';
 import { type Uninstalled, uninstall } from './uninstall.ts';
@@ -45,7 +44,7 @@ export async function remove(run: Run): Promise<Outcome> {
   if (awaited !== undefined || remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
   if (removal.resumes !== undefined) {
     const isResumed = await inShoot(run, NOT_RESUMED, async (shoot) => {
-      await resumeAll(shoot, await servedKinds(shoot, pruningCrds));
+      await resumeAll(shoot);
       return true;
     });
     if (isResumed === undefined && removal.resumes === 'must') return requeueAfter(RESUME_AGAIN_SECONDS);
@@ -104,7 +103,7 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   const remaining = await releaseAll(run, decideRemoval(reporter.current(), cluster, context.now()));
   const isClean = await inShoot(run, NOT_SUSPENDED, async (shoot) => {
     const isWithoutCrds = await finalizeDeleted(shoot, run.isTimeUp);
-    await suspendAll(shoot, await servedKinds(shoot, pruningCrds), run.isTimeUp);
+    await suspendAll(shoot, run.isTimeUp);
     return isWithoutCrds;
   });
   if (remaining.length > 0) return requeueAfter(RECHECK_SECONDS);

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { isSuspended, pruningKinds } from '../objects.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
-import { servedKind, servedKinds } from '../shoot/kinds.ts';
+import { servedKind } from '../shoot/kinds.ts';
 import { pages } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
 import { isHeld, stripFinalizers } from './finalizers.ts';
@@ -35,21 +35,21 @@ export async function uninstall(
 ): Promise<Uninstalled> {
   const { deployments, others, crds } = targetsOf(applied);
   const pruning = crds.map(({ name }) => name).filter((name) => pruningCrds.includes(name));
-  if (!(await suspendAll(shoot, await servedKinds(shoot, pruning), isTimeUp))) return { awaited: SLOW, gone: [] };
+  const areSuspended = await suspendAll(shoot, isTimeUp, pruning);
+  if (!areSuspended) return { awaited: SLOW, gone: [] };
   const ended = await removeAll(shoot, deployments);
   // A running controller would prune, because a reconciliation may have begun before the suspension.
   const controllers = deployments.map(({ name }) => name);
   if (await isAnyAtWork(shoot, applied.namespace, controllers, now)) {
     return { awaited: 'Waiting for the Flux controllers to stop.', gone: [] };
   }
-  // Before the CRDs: a foreign finalizer on an object of Flux must not leave a cluster administrator behind.
+  // Before the CRDs, which a foreign finalizer can block: no binding to cluster-admin must stay behind.
   const gone = [...ended, ...(await removeAll(shoot, others, isTimeUp))];
   if (isTimeUp()) return { awaited: SLOW, gone };
   const areGone = await inParallel(crds, (crd) => removeCrd(shoot, crd, isTimeUp), isTimeUp);
   gone.push(...crds.filter((_, index) => areGone[index] === true).map(({ ref }) => ref));
   if (areGone.length < crds.length) return { awaited: SLOW, gone };
-  if (areGone.includes(false))
-    return { awaited: 'Waiting for the CustomResourceDefinitions of Flux to be deleted.', gone };
+  if (areGone.includes(false)) return { awaited: 'Waiting for the CRDs of Flux to be deleted.', gone };
   if (applied.ownsNamespace && (await isEmptyNamespace(shoot, applied.namespace, isTimeUp))) {
     await removeNamespace(shoot, applied.namespace);
   }
