@@ -37,8 +37,8 @@ export interface WatchEvent {
 
 /** An open watch. */
 export interface Watch extends Disposable {
-  /** Returns the next event; fails after five seconds without one. */
-  next(): Promise<WatchEvent>;
+  /** Returns the next event; fails after a time without one, by default five seconds. */
+  next(limitMs?: number): Promise<WatchEvent>;
   /** Returns all events until the server ends the watch. */
   rest(): Promise<WatchEvent[]>;
 }
@@ -130,10 +130,10 @@ export class ConformanceClient {
         };
       });
     return {
-      async next() {
+      async next(limitMs = 5_000) {
         while (events.length === 0) {
           if (ended) throw failure ?? new Error('the watch has ended');
-          await more(5_000);
+          await more(limitMs);
         }
         return events.shift() as WatchEvent;
       },

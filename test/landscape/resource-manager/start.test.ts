@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
@@ -123,7 +122,9 @@ it('applies a custom resource in another namespace, which never becomes healthy'
   const fruit = { apiVersion: 'example.org/v1', kind: 'Fruit', metadata: { name: 'plum', namespace: 'apps' } };
   await manage('fruit', [fruit]);
   await untilApplied('fruit');
-  await sleep(200);
+  // Its health is checked before that of a later one.
+  await manage('later', [configMap('later')]);
+  await untilCondition('later', 'ResourcesHealthy', 'ResourcesHealthy');
   expect(await target.client.find(fruits, { namespace: 'apps', name: 'plum' })).toBeDefined();
   expect(await condition('fruit', 'ResourcesHealthy')).toMatchObject({ status: 'Unknown' });
 });
