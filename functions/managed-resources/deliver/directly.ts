@@ -37,13 +37,13 @@ async function handOver(
   changes: DirectChanges,
   live: ReadonlyMap<string, ManagedResource>,
 ): Promise<Outcome> {
-  await begin(run, plan, changes);
+  await recordPlan(run, plan, changes);
   for (const resource of live.values()) await release(run.seed, resource);
   return requeueAfter(2);
 }
 
-/** Records, then accepts: whatever happens next, a later run knows what may be in the shoot. */
-async function begin({ reporter }: Run, { record }: Plan, { recordBefore }: DirectChanges): Promise<void> {
+/** Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. */
+async function recordPlan({ reporter }: Run, { record }: Plan, { recordBefore }: DirectChanges): Promise<void> {
   const description = `Applying Flux ${record.fluxVersion} and its configuration to the shoot.`;
   await reporter.processing(description, { applied: recordBefore });
   await reporter.accept();
@@ -63,7 +63,7 @@ async function deliverTo(
   try {
     const deleting = await findDeleting(shoot, plan.contents.get(names.sync) ?? [], kinds);
     if (deleting !== undefined) await reporter.record(recordBefore);
-    else if (!isDelivered || isNewlyAsked) await begin(run, plan, changes);
+    else if (!isDelivered || isNewlyAsked) await recordPlan(run, plan, changes);
 
     // While an object is being deleted, the controllers have to be there to remove its finalizer.
     const applicable = deleting === undefined ? plan : withoutSync(plan);
@@ -77,7 +77,7 @@ async function deliverTo(
     // Only now the shoot serves all kinds of this release; before, a kind that is not served would look like "gone".
     await suspendSurplus(shoot, surplus, kinds);
     const remaining = await deleteSurplus(shoot, surplus, kinds);
-    return await finish(run, plan, previous, remaining);
+    return await reportApplied(run, plan, previous, remaining);
   } catch (error) {
     return reportRejection(run, error, { ...recordBefore, delivered: progress.delivered, arrived: undefined });
   }
@@ -127,7 +127,13 @@ function countOf({ contents }: Plan): number {
   return [...contents.values()].reduce((sum, objects) => sum + objects.length, 0);
 }
 
-async function finish(run: Run, plan: Plan, previous: Applied | undefined, remaining: string[]): Promise<Outcome> {
+/** Reports success, and deletes the content Secrets that a former delivery by ManagedResource has left. */
+async function reportApplied(
+  run: Run,
+  plan: Plan,
+  previous: Applied | undefined,
+  remaining: string[],
+): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
   const applied = recordAfter(plan, previous, remaining);
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
