@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
@@ -13,132 +12,15 @@ import { report } from '../../events/sqs/report.ts';
 import { changeOf, keyOf, recordOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
-import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { commands, elsewhere, example, expanded, root } from './documents.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const standIn = join(standInDistribution.folder, standInDistribution.version);
-const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
-
-/** Commands that take too long here, and the file that runs them instead. */
-const elsewhere: Record<string, string> = {
-  'npm ci': '.ci/run',
-  'npm test': '.ci/run',
-  'npm run check': '.ci/run',
-  'npm run demo': 'test/integration/demo.test.ts',
-};
-
-interface Fence {
-  language: string;
-  text: string;
-}
-
-interface Document {
-  path: string;
-  text: string;
-  fences: Fence[];
-}
-
-const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownIn('docs')].map(readDocument);
-const commands = documents.flatMap(({ path, fences }) =>
-  fences
-    .filter(({ language }) => language === 'sh')
-    .flatMap(({ text }) => commandsIn(text))
-    .map((command) => ({ path, command })),
-);
-
-function markdownIn(folder: string): string[] {
-  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
-}
-
-function readDocument(path: string): Document {
-  const text = readFileSync(join(root, path), 'utf8');
-  const fences = [...text.matchAll(/^ *```(\S*)\n(.*?)^ *```$/gms)].map(([, language = '', body = '']) => ({
-    language,
-    text: body,
-  }));
-  return { path, text, fences };
-}
-
-/** The commands of a block, without comments; a backslash at the end of a line continues it. */
-function commandsIn(text: string): string[] {
-  const lines = text.replaceAll(/\\\n\s*/g, '').split('\n');
-  return lines.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '');
-}
-
-/** The command that npm would start, so that a signal reaches it. */
-function expanded(command: string): string {
-  const [, name = '', args = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(command) ?? [];
-  const script = scripts[name];
-  return script === undefined ? command : `${script} ${args}`;
-}
-
-it('explains every reason of a condition', () => {
-  const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
-  const reasons = [...sourceFailures, ...kustomizationFailures].map(({ reason }) => reason);
-  expect([...new Set(reasons)].filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
-});
-
-describe('the documents', () => {
-  it('contain commands', () => {
-    expect(commands.length).toBeGreaterThan(8);
-  });
-
-  it('mark blocks of commands as sh', () => {
-    const others = documents.flatMap(({ path, fences }) =>
-      fences
-        .filter(({ language, text }) => language !== 'sh' && /^(\$ |npm |npx |node |kubectl )/m.test(text))
-        .map(({ text }) => ({ path, text })),
-    );
-    expect(others).toEqual([]);
-    expect([...new Set(documents.flatMap(({ fences }) => fences.map(({ language }) => language)))].sort()).toEqual([
-      'sh',
-      'yaml',
-    ]);
-  });
-
-  it('name npm scripts that exist', () => {
-    const named = documents.flatMap(({ path, text }) =>
-      [...text.matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, name = '']) => ({ path, name })),
-    );
-    expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
-  });
-
-  it('have links that lead to files', () => {
-    const links = documents.flatMap(({ path, text }) =>
-      [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
-    );
-    expect(links.length).toBeGreaterThan(3);
-    expect(links.filter(({ path, link }) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
-  });
-
-  it('name every metric of the code', () => {
-    const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
-    const documented = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
-    const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
-      readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-        .map((file) => readFileSync(join(root, room, file), 'utf8')),
-    );
-    const used = sources.flatMap((source) =>
-      [...source.matchAll(/metrics\.(?:count|gauge|observe)\('(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
-    );
-    expect(documented).toEqual(new Set(used));
-  });
-
-  it.each(Object.entries(elsewhere))('%s is run by %s', (command, file) => {
-    const text = readFileSync(join(root, file), 'utf8');
-    const [, started = command] = /^node (\S+)/.exec(expanded(command)) ?? [];
-    expect(text).toContain(started);
-  });
-});
-
 describe('the commands of the documents', () => {
   let folder: string;
   let garden: Cluster;
@@ -319,14 +201,6 @@ describe('the commands of the documents', () => {
     expect(output).toContain('"message":"stopping"');
   });
 });
-
-/** The first YAML block of a page with an object of this kind. */
-function example(path: string, kind: string): string {
-  const { fences = [] } = documents.find((document) => document.path === path) ?? {};
-  const found = fences.find(({ language, text }) => language === 'yaml' && parse(text)?.kind === kind);
-  if (found === undefined) throw new Error(`${path} has no example of a ${kind}.`);
-  return found.text;
-}
 
 /** The log line of a dead letter. */
 function givenUp(namespace: string): string {

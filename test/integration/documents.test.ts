@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
+import { commands, documents, elsewhere, expanded, root, scripts } from './documents.ts';
+
+it('explains every reason of a condition', () => {
+  const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
+  const reasons = [...sourceFailures, ...kustomizationFailures].map(({ reason }) => reason);
+  expect([...new Set(reasons)].filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
+});
+
+describe('the documents', () => {
+  it('contain commands', () => {
+    expect(commands.length).toBeGreaterThan(8);
+  });
+
+  it('mark blocks of commands as sh', () => {
+    const others = documents.flatMap(({ path, fences }) =>
+      fences
+        .filter(({ language, text }) => language !== 'sh' && /^(\$ |npm |npx |node |kubectl )/m.test(text))
+        .map(({ text }) => ({ path, text })),
+    );
+    expect(others).toEqual([]);
+    expect([...new Set(documents.flatMap(({ fences }) => fences.map(({ language }) => language)))].sort()).toEqual([
+      'sh',
+      'yaml',
+    ]);
+  });
+
+  it('name npm scripts that exist', () => {
+    const named = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, name = '']) => ({ path, name })),
+    );
+    expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it('have links that lead to files', () => {
+    const links = documents.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
+    );
+    expect(links.length).toBeGreaterThan(3);
+    expect(links.filter(({ path, link }) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
+  });
+
+  it('name every metric of the code', () => {
+    const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
+    const documented = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
+    const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
+      readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+        .map((file) => readFileSync(join(root, room, file), 'utf8')),
+    );
+    const used = sources.flatMap((source) =>
+      [...source.matchAll(/metrics\.(?:count|gauge|observe)\('(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
+    );
+    expect(documented).toEqual(new Set(used));
+  });
+
+  it.each(Object.entries(elsewhere))('%s is run by %s', (command, file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const [, started = command] = /^node (\S+)/.exec(expanded(command)) ?? [];
+    expect(text).toContain(started);
+  });
+});
