@@ -10,14 +10,13 @@ import { testData } from '@shoot-flux/landscape/test-data';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { errorMessage } from '../../shared/errors.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
-import type { Extension } from '../../shared/gardener/types.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { realKustomizeController } from './kustomize.ts';
-import { createObserver, extensionName, type Observer, short } from './observe.ts';
+import { createObserver, type Observer } from './observe.ts';
 import type { Output } from './output.ts';
 import { podinfoFiles, versions } from './podinfo.ts';
+import { podinfoIn, showResult } from './result.ts';
 import { createRuns, type Runs } from './runs.ts';
 
 export interface DemoOptions {
@@ -94,7 +93,7 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   // Later events, for example released ManagedResources in mode Once, would only distract from the result.
   runs.mute();
   await observer.stop();
-  missing.push(...(await showResult(output, landscape, runs)));
+  missing.push(...(await showResult(output, landscape, shootIds, runs)));
   return demo;
 }
 
@@ -173,15 +172,6 @@ async function untilAllRun(landscape: Landscape, version: string, deadline: numb
   }
 }
 
-async function podinfoIn(cluster: Cluster | undefined): Promise<{ image: string; available: boolean }> {
-  const deployment = await cluster?.client.find(resources.deployments, { namespace: 'default', name: 'podinfo' });
-  const spec = deployment?.spec as { template?: { spec?: { containers?: { image?: string }[] } } } | undefined;
-  const status = (deployment?.status ?? {}) as { availableReplicas?: number; observedGeneration?: number };
-  const available =
-    (status.availableReplicas ?? 0) > 0 && status.observedGeneration === deployment?.metadata.generation;
-  return { image: spec?.template?.spec?.containers?.[0]?.image ?? '', available };
-}
-
 async function until<T>(deadline: number, missing: string, find: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await find();
@@ -189,51 +179,6 @@ async function until<T>(deadline: number, missing: string, find: () => Promise<T
     if (Date.now() > deadline) throw new Error(missing);
     await sleep(50);
   }
-}
-
-/** Prints the tables at the end. @returns one sentence for each failure */
-async function showResult(output: Output, landscape: Landscape, { totals }: Runs): Promise<string[]> {
-  const missing: string[] = [];
-  const rows = [['Shoot', 'Extension', 'Flux', 'source', 'Kustomization', 'podinfo']];
-  for (const id of shootIds) {
-    const cluster = landscape.shoot(id);
-    const extension = await landscape.seed.client.find<Extension>(resources.extensions, extensionName(id));
-    const state = extension?.status?.lastOperation?.state ?? 'absent';
-    const [source, kustomization] = await Promise.all([
-      revisionOf(cluster, 'source.toolkit.fluxcd.io', 'gitrepositories', 'main-gitrepo'),
-      revisionOf(cluster, 'kustomize.toolkit.fluxcd.io', 'kustomizations', 'main-ks'),
-    ]);
-    const podinfo = await podinfoIn(cluster);
-    const version = podinfo.image.split(':').at(-1) ?? '';
-    if (state !== 'Succeeded') missing.push(`the Extension of ${id} is ${state}`);
-    if (!podinfo.available || version !== versions.second)
-      missing.push(`${id} does not run podinfo ${versions.second}`);
-    const flux = extension?.status?.state?.applied?.fluxVersion ?? '-';
-    rows.push([id, state, flux, short(source), short(kustomization), podinfo.available ? version : 'not available']);
-  }
-  output.chapter('What the Shoots run');
-  output.table(rows);
-  output.chapter('What it took');
-  output.table([
-    ['function', 'runs', 'failed', 'total', 'per run'],
-    ...[...totals]
-      .sort(([a], [b]) => a.localeCompare(b))
-      .map(([name, { runs, failed, totalMs }]) => [
-        name,
-        `${runs}`,
-        `${failed}`,
-        `${totalMs} ms`,
-        `${Math.round(totalMs / runs)} ms`,
-      ]),
-  ]);
-  return missing;
-}
-
-async function revisionOf(cluster: Cluster | undefined, group: string, plural: string, name: string): Promise<string> {
-  const resource = { group, version: 'v1', plural, kind: '', namespaced: true };
-  const object: KubeObject | undefined = await cluster?.client.find(resource, { namespace: 'flux-system', name });
-  const status = (object?.status ?? {}) as { artifact?: { revision?: string }; lastAppliedRevision?: string };
-  return status.lastAppliedRevision ?? status.artifact?.revision ?? '-';
 }
 
 function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, runs: Runs): Promise<Product> {

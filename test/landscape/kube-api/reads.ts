@@ -16,7 +16,7 @@ export function getObject(call: Call): ApiObject {
   return object;
 }
 
-/** What the selectors of the request and its namespace leave. */
+/** Returns whether an object matches the selectors and the name of the request. */
 export function matcherOf(call: Call): Matcher {
   const { definition, query, name } = call;
   const labels = labelMatcher(query.get('labelSelector') ?? '');

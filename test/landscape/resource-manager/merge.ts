@@ -7,7 +7,7 @@ type Fields = Record<string, unknown>;
 
 export interface MergeOptions {
   origin: string;
-  /** What was applied last time, from `status.resources`. */
+  /** The object as applied last time, from `status.resources`. */
   old: { labels?: Labels; annotations?: Labels };
   forceOverwriteLabels: boolean;
   forceOverwriteAnnotations: boolean;
