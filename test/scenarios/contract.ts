@@ -806,7 +806,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         );
         await runIn(70);
         expect((await stage.extension()).status?.lastError?.description).toBe(
-          `deletion of ManagedResource ${CONTROL_PLANE}/shoot-flux-sync is blocked by its finalizer ${FOREIGN}; the controller that added the finalizer has to remove it.`,
+          `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync cannot be deleted because of its finalizer ${FOREIGN}; the controller that added the finalizer has to remove it.`,
         );
         await hold([]);
         await stage.startProduct();

@@ -141,7 +141,9 @@ async function reportForeignFinalizer(
   const [held] = remaining.flatMap(({ metadata: { namespace, name, finalizers = [] } }) =>
     finalizers
       .filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER)
-      .map((finalizer) => `deletion of ManagedResource ${namespace}/${name} is blocked by its finalizer ${finalizer}`),
+      .map(
+        (finalizer) => `ManagedResource ${namespace}/${name} cannot be deleted because of its finalizer ${finalizer}`,
+      ),
   );
   if (!isOverdue || held === undefined) return;
   await reporter.failed(`${held}; the controller that added the finalizer has to remove it.`, []);
