@@ -7,7 +7,7 @@ export function lambdaClusters(name: string, kubeconfigSecretPrefix: string, var
   const credentials: ClusterCredentials = secretsManagerKubeconfigs(kubeconfigSecretPrefix, {
     region: variables.AWS_REGION ?? '',
     credentials: () => environmentCredentials(variables),
-    ...(variables.SECRETS_MANAGER_ENDPOINT === undefined ? {} : { endpoint: variables.SECRETS_MANAGER_ENDPOINT }),
+    endpoint: variables.SECRETS_MANAGER_ENDPOINT,
   });
   const clusters = createClusters(credentials, { userAgent: `shoot-flux/${name}` });
   return async (cluster: string, signal: AbortSignal) => (await clusters(cluster)).with({ signal });
@@ -17,6 +17,6 @@ function environmentCredentials(variables: NodeJS.ProcessEnv): AwsCredentials {
   return {
     accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
     secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
-    ...(variables.AWS_SESSION_TOKEN === undefined ? {} : { sessionToken: variables.AWS_SESSION_TOKEN }),
+    sessionToken: variables.AWS_SESSION_TOKEN,
   };
 }

@@ -8,7 +8,7 @@ export interface SecretsManagerOptions {
   /** Called for each request: Lambda's environment always holds the current credentials. */
   credentials(): AwsCredentials;
   /** Default: the regional endpoint of the service. */
-  endpoint?: string;
+  endpoint?: string | undefined;
 }
 
 /** Reads kubeconfigs from AWS Secrets Manager; a secret's name is the prefix followed by the cluster's name. */

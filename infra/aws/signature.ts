@@ -5,7 +5,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 export interface AwsCredentials {
   accessKeyId: string;
   secretAccessKey: string;
-  sessionToken?: string;
+  sessionToken?: string | undefined;
 }
 
 export interface RequestToSign {
@@ -25,7 +25,9 @@ export interface RequestToSign {
  * a cold start (median of 9 interleaved imports, 2 cores), a client of the SDK 50 ms.
  */
 export async function signedHeaders(request: RequestToSign): Promise<Record<string, string>> {
-  const { method, url, headers, body, region, service, credentials, now } = request;
+  const { method, url, headers, body, region, service, now } = request;
+  const { sessionToken, ...keys } = request.credentials;
+  const credentials = { ...keys, ...(sessionToken && { sessionToken }) };
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, applyChecksum: false });
   const signed = await signer.sign(
     {

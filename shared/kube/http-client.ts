@@ -9,7 +9,6 @@ import type {
 } from './client.ts';
 import type { Connection } from './connection.ts';
 import { NotFoundError } from './errors.ts';
-import { scanItems } from './list-items.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
 import {
@@ -22,7 +21,6 @@ import {
   type Transport,
   withTimeLimit,
 } from './transport.ts';
-import { watch } from './watch.ts';
 
 export type { KubeClientOptions, RequestInfo } from './transport.ts';
 
@@ -169,6 +167,8 @@ async function* typedWatch(
     path: collectionPath(resource, namespace) + queryText({ watch: true, allowWatchBookmarks: true, ...query }),
     accept: acceptOf(options.metadataOnly, 'PartialObjectMetadata'),
   };
+  // A lazy chunk: functions never watch, and their bundles stay small.
+  const { watch } = await import('./watch.ts');
   for await (const event of watch(transport, request, options.signal)) {
     typed(resource, event.object);
     yield event;
@@ -177,6 +177,8 @@ async function* typedWatch(
 
 function itemsOneByOne(onItem: (item: KubeObject) => void): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
+    // A lazy chunk, like watch.ts: only the watcher reads lists item by item.
+    const { scanItems } = await import('./list-items.ts');
     const scanner = scanItems((item) => onItem(JSON.parse(item)));
     for await (const chunk of body) scanner.write(chunk);
     return JSON.parse(scanner.end());
