@@ -1,28 +1,28 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { testData, testDataMissing } from '../test-data.ts';
 import { type Context, unique } from './context.ts';
 import { crdPath, install } from './things.ts';
 
-const data = join(import.meta.dirname, '..', '..', '..', 'shared', 'data');
 const files = [
   'gardener/10-crd-extensions.gardener.cloud_clusters.yaml',
   'gardener/10-crd-extensions.gardener.cloud_extensions.yaml',
   'gardener/10-crd-resources.gardener.cloud_managedresources.yaml',
   'flux/v2.9.4/source-controller.yaml',
   'flux/v2.9.4/kustomize-controller.yaml',
-].map((file) => join(data, file));
+].map((file) => testData(file));
 
 /** Tests of Gardener's and Flux' own CRDs. */
 export function landscapeCrdTests(context: () => Context): void {
-  if (!files.every((file) => existsSync(file))) {
-    test.skip(`skipped: the CRDs of Gardener and Flux are not in ${data}`);
+  const present = files.filter((file) => file !== undefined);
+  if (present.length < files.length) {
+    test.skip(testDataMissing);
     return;
   }
 
   beforeAll(async () => {
-    const definitions = files
+    const definitions = present
       .flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS()))
       .filter((object) => object?.kind === 'CustomResourceDefinition');
     for (const definition of definitions) {
