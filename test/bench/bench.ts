@@ -1,4 +1,4 @@
-/** One row of the table: what is measured, and the most it may be. */
+/** One row of the table: a measurement and its limit. */
 export interface Line {
   what: string;
   unit: 'KB' | 'MB' | 'ms' | 's' | 'requests';
@@ -6,20 +6,20 @@ export interface Line {
   atMost?: number;
 }
 
-/** What came out for a line. */
+/** The result of a measurement. */
 export interface Measured {
   value: number;
-  /** How it was measured, in a few words. */
+  /** How it was measured, in brief. */
   note?: string;
 }
 
-/** A line with its number, or with the reason why there is none. */
+/** A line with its result, or with the reason why there is none. */
 export type Row = Line & ({ measured: Measured } | { failure: string });
 
-/** Shows people that the bench makes progress. */
+/** Shows progress on the screen. */
 export type Progress = (text: string) => void;
 
-/** Measurements that are made together, because they need the same surroundings. */
+/** Measurements that share a setup and are made together. */
 export interface Bench {
   name: string;
   lines: Line[];
@@ -27,7 +27,7 @@ export interface Bench {
   run(progress: Progress): Promise<Row[]>;
 }
 
-/** A bench whose measurement has to name every line that it announces. */
+/** Creates a bench whose measurement returns a result for each of its lines. */
 export function bench<Key extends string>(
   name: string,
   lines: Record<Key, Line>,
@@ -49,7 +49,7 @@ export function bench<Key extends string>(
   };
 }
 
-/** Whether a row holds its limit; undefined where there is none, or no number. */
+/** Returns whether a row stays within its limit; undefined without a limit or a result. */
 export function verdictOf(row: Row): boolean | undefined {
   if (row.atMost === undefined || 'failure' in row) return undefined;
   return row.measured.value <= row.atMost;

@@ -9,7 +9,7 @@ import { watcherBench } from './benches/watcher.ts';
 
 export { fluxReleases } from './landscape/flux-distribution.ts';
 
-/** Everything that is measured, in the order of the table. */
+/** Returns all benches in the order of the table. */
 export async function benches(): Promise<Bench[]> {
   return [
     ...(await bundleBenches()),

@@ -8,14 +8,14 @@ import { table } from './table.ts';
 const help = `Usage:
   npm run bench -- [options]
 
-Measure the numbers of this product and print them side by side with what they may be at most.
+Measure size, speed and requests of the product, and print each result beside its limit.
 
 Options:
-  --only TEXT  Only what has this in its name; may be given several times.
+  --only TEXT  Only benches and lines whose name contains the text; may be given several times.
   --json       Print a JSON list instead of the table.
   --help       Show this help.
 
-Exit codes: 0 everything was measured, however slow it was; 1 something could not be measured; 2 wrong usage.
+Exit codes: 0 everything was measured, even if a limit is exceeded; 1 a measurement failed; 2 wrong usage.
 `;
 
 /** @returns the exit code */
@@ -26,11 +26,11 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  // Only now: it loads the whole product.
+  // Imported here because it loads the whole product.
   const { benches, fluxReleases } = await import('./benches.ts');
   const chosen = select(await benches(), options.only ?? []);
   if (chosen.length === 0) {
-    process.stderr.write(`Nothing has ${(options.only ?? []).join(' or ')} in its name.\n`);
+    process.stderr.write(`No bench or line contains ${(options.only ?? []).join(' or ')} in its name.\n`);
     return 2;
   }
   process.stderr.write(`Flux releases: ${relative(process.cwd(), fluxReleases)}\n`);
@@ -63,17 +63,17 @@ function readOptions(args: string[]) {
   }
 }
 
-/** Readers of the table have to know what else was running. */
+/** Warns when other programs use the machine. */
 function warnOfLoad(): void {
   const [load = 0] = loadavg();
   if (load < 0.5) return;
   const cores = availableParallelism();
   process.stderr.write(
-    `This machine is busy with something else (load ${load.toFixed(1)}, ${cores} cores): times suffer.\n`,
+    `Other programs use this machine (load ${load.toFixed(1)}, ${cores} cores): times are longer than on a quiet one.\n`,
   );
 }
 
-/** Benches by their name or by what they measure. */
+/** Selects benches by their names or the names of their lines. */
 function select(all: Bench[], only: string[]): Bench[] {
   if (only.length === 0) return all;
   const texts = only.map((text) => text.toLowerCase());

@@ -1,12 +1,12 @@
-/** The middle one; of an even number the lower of both. */
+/** Returns the median; of an even number of values the lower one of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];
-  if (middle === undefined) throw new Error('There is no median of nothing.');
+  if (middle === undefined) throw new Error('There is no median of an empty list.');
   return middle;
 }
 
-/** Calls `work` for every item, so many at a time. */
+/** Calls `work` for every item, at most `width` at a time. */
 export async function inParallel<Item>(
   items: Iterable<Item>,
   width: number,

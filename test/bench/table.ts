@@ -1,6 +1,6 @@
 import { type Row, verdictOf } from './bench.ts';
 
-/** The rows side by side with their limits, one line each. */
+/** Formats the rows with their limits, one line each. */
 export function table(rows: Row[]): string {
   const cells = [['', 'what', 'at most', 'measured', ''], ...rows.map(cellsOf)];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
@@ -27,7 +27,7 @@ function mark(row: Row): string {
   return verdict ? '✓' : '✗';
 }
 
-/** Three digits are more than any of these measurements is exact to. */
+/** None of the measurements is exact to more than three digits. */
 function rounded(value: number): string {
   return value >= 10 ? value.toFixed(0) : value.toFixed(Number.isInteger(value) ? 0 : 1);
 }

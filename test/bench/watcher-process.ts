@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useCompileCache } from '../../infra/compile-cache.ts';
 
-// As `shoot-flux run` does: with types to strip, every process begins with 40 MB more.
+// Bundled like `shoot-flux run`: stripping types takes 40 MB more in every process.
 useCompileCache();
 const { createWatcher } = await import('../../events/watcher/watcher.ts');
 const { findDefinitions } = await import('../../infra/functions.ts');
@@ -12,18 +12,18 @@ const { SEED } = await import('./landscape/objects.ts');
 
 /** The one message of the watcher's process to its parent. */
 export interface WatcherReport {
-  /** From the start of the watcher until every object was seen and its changes were handed over. */
+  /** Time from the start of the watcher until every object was seen and its changes were handed over. */
   firstSyncSeconds: number;
   objects: number;
   changes: number;
-  /** Resident memory in MB: the most there ever was, and what is left of it ten seconds later. */
+  /** Resident memory in MB: the peak, and ten seconds later. */
   peakMb: number;
   laterMb: number;
 }
 
 const LATER_MS = 10_000;
 
-/** A process that holds nothing but the watcher of one seed; the queue takes whatever it is given. */
+/** A process with only the watcher of one seed; its queue accepts every change. */
 async function main([kubeconfig = '']: string[]): Promise<void> {
   let changes = 0;
   const watcher = createWatcher({

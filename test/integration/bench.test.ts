@@ -7,7 +7,7 @@ import { table } from '../bench/table.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** As `npm run bench -- …`; what takes long is for a person to start. */
+/** Runs `npm run bench -- …`; only benches that are quick. */
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['test/bench/main.ts', ...args], {
     cwd: root,
@@ -17,20 +17,23 @@ function run(...args: string[]) {
 }
 
 describe('npm run bench', () => {
-  it('measures a part, for people', () => {
+  it('prints a table of the selected benches', () => {
     const { status, stdout } = run('--only', 'content');
     expect(stdout).toMatch(/^✓ +ManagedResource Secrets per Shoot, all four components +30 KB +\d+(\.\d)? KB/m);
     expect(status).toBe(0);
   });
 
-  it('measures a part, for programs', () => {
+  it('prints JSON with --json', () => {
     const { status, stdout } = run('--only', 'secrets PER shoot', '--json');
     expect(JSON.parse(stdout)).toMatchObject([{ unit: 'KB', atMost: 30, value: expect.any(Number), holds: true }]);
     expect(status).toBe(0);
   });
 
-  it('says what is wrong with the command line', () => {
-    expect(run('--only', 'nonsense')).toMatchObject({ status: 2, stderr: 'Nothing has nonsense in its name.\n' });
+  it('rejects wrong arguments, and prints help', () => {
+    expect(run('--only', 'nonsense')).toMatchObject({
+      status: 2,
+      stderr: 'No bench or line contains nonsense in its name.\n',
+    });
     expect(run('--fast')).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage:') });
     expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('Usage:') });
   });
@@ -44,14 +47,14 @@ describe('a bench', () => {
   const rowsOf = (value: number) =>
     bench('b', lines, async () => ({ time: { value, note: 'once' }, more: { value: 0.25 } })).run(() => {});
 
-  it('has a row for each line', async () => {
+  it('returns a row for each line', async () => {
     expect(table(await rowsOf(2))).toBe(
       ['   what  at most  measured', '✓  time      2 s       2 s  once', '   more             0.3 KB', ''].join('\n'),
     );
     expect((await rowsOf(2.1)).map(verdictOf)).toEqual([false, undefined]);
   });
 
-  it('that fails has a row for each line too', async () => {
+  it('returns a row for each line also when it fails', async () => {
     const rows: Row[] = await bench('b', lines, () => Promise.reject(new Error('no etcd'))).run(() => {});
     expect(rows).toEqual([
       { ...lines.time, failure: 'no etcd' },
@@ -60,13 +63,13 @@ describe('a bench', () => {
     expect(table(rows)).toMatch(/^! +time +2 s +none +no etcd$/m);
   });
 
-  it('takes the middle of what it measured', () => {
+  it('reports the median', () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([1, 2])).toBe(1);
-    expect(() => median([])).toThrow('nothing');
+    expect(() => median([])).toThrow('empty');
   });
 
-  it('does so many things at a time', async () => {
+  it('limits how many things run at once', async () => {
     let now = 0;
     let most = 0;
     await inParallel([1, 2, 3, 4, 5], 2, async () => {

@@ -29,6 +29,9 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { tokenOf } from '../scenarios/identities.ts';
+import { speedUpTime } from './fast-clock.ts';
+
+speedUpTime(2);
 
 const definitions = await findAllDefinitions();
 const webhookDefinitions = await findWebhookDefinitions();

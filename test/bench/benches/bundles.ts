@@ -5,7 +5,7 @@ import { type Bench, bench } from '../bench.ts';
 
 const RUNS = 9;
 
-/** What each function weighs on Lambda, and how long a cold start needs to import it. */
+/** The size of each function on Lambda, and the time that a cold start takes to import it. */
 export async function bundleBenches(): Promise<Bench[]> {
   const definitions = await findAllDefinitions();
   return definitions.map((definition) => {

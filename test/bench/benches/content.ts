@@ -7,7 +7,7 @@ import { bench } from '../bench.ts';
 import { fluxDistribution } from '../landscape/flux-distribution.ts';
 import { cluster, controlPlane, fluxConfig, PROJECT_NAMESPACE } from '../landscape/objects.ts';
 
-/** What a seed's etcd stores of the content: a Secret's data in bytes, without base64 and metadata. */
+/** The content that a seed's etcd stores for one Shoot: the Secrets' data in bytes, without base64 and metadata. */
 export const contentBench = bench(
   'content',
   { secrets: { what: 'ManagedResource Secrets per Shoot, all four components', unit: 'KB', atMost: 30 } },

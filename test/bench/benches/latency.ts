@@ -10,26 +10,26 @@ import { median } from '../numbers.ts';
 
 const write = { fieldManager: 'bench' };
 
-/** What is thrown away, then what counts. */
+/** The warm-up runs are discarded. */
 const WARM_UP = 5;
 const WARM_RUNS = 20;
 const COLD_RUNS = 7;
 
 /**
- * One Extension at a time, from the moment it is sent to the API server until all of its ManagedResources have been
- * seen: watcher, embedded queue and functions in one process (`shoot-flux run`), the API server beside it.
+ * One Extension at a time, from the request that creates it until all of its ManagedResources have been seen. Watcher,
+ * embedded queue and functions run in one process (`shoot-flux run`), the API server in another.
  *
  * Warm: the process has done the same for other Shoots before. Cold: it is the first Extension of a new process, which
- * is ready (watches are open, lists were empty) but has never run this function: no code of it is compiled, no release
- * is read, nothing is rendered or compressed. Starting the process is not in it; what an import of the function's
- * bundle costs on Lambda is a row of its own.
+ * is ready (watches are open, lists were empty) but has never run this function: its code is not compiled, no release
+ * is read, nothing is rendered or compressed. The start of the process does not count; the import of the function's
+ * bundle on Lambda has its own row.
  */
 export const latencyBench = bench(
   'latency',
   {
     warm: { what: 'change written until ManagedResources are written, warm', unit: 'ms', atMost: 150 },
     cold: { what: 'change written until ManagedResources are written, cold', unit: 'ms', atMost: 300 },
-    start: { what: '`shoot-flux run` until it is ready, nothing to see', unit: 'ms' },
+    start: { what: '`shoot-flux run` until it is ready, in an empty landscape', unit: 'ms' },
   },
   async (progress) => {
     await using clusters = await startClusters({}, progress);
@@ -56,7 +56,7 @@ export const latencyBench = bench(
   },
 );
 
-/** Starts the product, and writes one Extension after the other. */
+/** Starts the product and creates one Extension after the other. */
 async function inNewProcess(
   clusters: BenchClusters,
   numbers: readonly number[],
@@ -82,12 +82,12 @@ async function oneExtension(client: KubeClient, name: string): Promise<number> {
   return ended - started;
 }
 
-/** What the last change has set going ends within this time. */
+/** Waits until everything that the last change has triggered is over. */
 function quiet(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 200));
 }
 
-/** The next process starts with nothing to see. */
+/** Removes all objects, so that the next process starts in an empty landscape. */
 async function removeAll(client: KubeClient): Promise<void> {
   for (const resource of [resources.clusters, resources.extensions, resources.managedResources]) {
     for (const { metadata } of (await client.list(resource)).items) {

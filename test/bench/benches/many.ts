@@ -11,8 +11,8 @@ const EXTENSIONS = 1000;
 const GIVE_UP_MS = 300_000;
 
 /**
- * A seed in which every Shoot gets the extension at once: `shoot-flux run`, etcd and kube-apiserver on these cores.
- * The clock runs from the first Extension that is written to the last ManagedResource that is seen.
+ * A seed in which all Shoots get the extension at once, with `shoot-flux run`, etcd and kube-apiserver on the same
+ * cores. Measures from the first Extension that is created to the last ManagedResource that is seen.
  */
 export const manyBench = bench(
   'many',
@@ -30,7 +30,7 @@ export const manyBench = bench(
       await client.create(resources.namespaces, namespace(name), write);
       await client.create(resources.clusters, cluster(name), write);
     });
-    progress(`${EXTENSIONS} control planes are there`);
+    progress(`${EXTENSIONS} control planes created`);
     await using product = await startProductProcess(clusters.seed.kubeconfigFile);
     progress(`the product is ready after ${product.readyAfterMs.toFixed(0)} ms`);
     const arrivals = await watchArrivals(client);
@@ -39,13 +39,13 @@ export const manyBench = bench(
     const done = withProgress(arrivals, progress);
     await inParallel(names, 16, (name) => client.create(resources.extensions, extension(name), write));
     const written = performance.now();
-    progress(`${EXTENSIONS} Extensions written in ${((written - started) / 1000).toFixed(1)} s`);
+    progress(`${EXTENSIONS} Extensions created in ${((written - started) / 1000).toFixed(1)} s`);
     const ended = await done;
     arrivals.stop();
     return {
       all: {
         value: (ended - started) / 1000,
-        note: `${clusters.servedBy}; writing the Extensions took ${((written - started) / 1000).toFixed(1)} s of it`,
+        note: `${clusters.servedBy}; creating the Extensions took ${((written - started) / 1000).toFixed(1)} s of it`,
       },
     };
   },

@@ -12,12 +12,12 @@ import { runFunction } from '../landscape/run-function.ts';
 
 const write = { fieldManager: 'bench' };
 
-/** How many Secrets the Shoot of the last line refers to. */
+/** Number of Secrets that the Shoot of the last line references. */
 const SECRETS = 3;
 
 /**
- * Runs of managed-resources alone, one after the other, as the Shoot of a project with a public repository sees them;
- * the resource-manager's part is its status on the ManagedResources. Nothing depends on time or chance here.
+ * Runs only managed-resources, one run after the other, for a Shoot with a public repository; the resource-manager is
+ * represented by its status on the ManagedResources. The result does not depend on time or chance.
  */
 export const requestsBench = bench(
   'requests',
@@ -35,33 +35,33 @@ export const requestsBench = bench(
     await using clusters = await startClusters({}, progress);
     const { client } = clusters.seed;
     await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-    const runs = new Map<string, Life>();
+    const runs = new Map<string, ShootRequests>();
     for (const [number, mode] of ['Once', 'ManifestsOnly', 'Reconcile'].entries()) {
       await client.apply(resources.configMaps, fluxConfig(mode), write);
-      const life = await liveThrough(controlPlane(number), clusters);
-      progress(`${mode}: ${life.first.length}, ${life.closing.length}, ${life.unchanged.length} requests`);
-      runs.set(mode, life);
+      const shoot = await runShoot(controlPlane(number), clusters);
+      progress(`${mode}: ${shoot.first.length}, ${shoot.closing.length}, ${shoot.unchanged.length} requests`);
+      runs.set(mode, shoot);
     }
-    const withSecrets = await liveThrough(controlPlane(9), clusters, SECRETS);
-    const most = (which: keyof Life) => Math.max(...[...runs.values()].map((life) => life[which].length));
+    const withSecrets = await runShoot(controlPlane(9), clusters, SECRETS);
+    const most = (which: keyof ShootRequests) => Math.max(...[...runs.values()].map((shoot) => shoot[which].length));
     const reconcile = runs.get('Reconcile')?.unchanged.length ?? Number.NaN;
     return {
       first: { value: most('first'), note: clusters.servedBy },
       closing: { value: most('closing') },
-      unchanged: { value: most('unchanged'), note: 'the most of the three sync modes' },
+      unchanged: { value: most('unchanged'), note: 'maximum of the three sync modes' },
       perSecret: { value: (withSecrets.unchanged.length - reconcile) / SECRETS },
     };
   },
 );
 
-/** The requests of three runs. */
-interface Life {
+/** The requests of the three runs for one Shoot. */
+interface ShootRequests {
   first: SeenRequest[];
   closing: SeenRequest[];
   unchanged: SeenRequest[];
 }
 
-async function liveThrough(name: string, clusters: BenchClusters, secrets = 0): Promise<Life> {
+async function runShoot(name: string, clusters: BenchClusters, secrets = 0): Promise<ShootRequests> {
   const { client } = clusters.seed;
   await client.create(resources.namespaces, namespace(name), write);
   const references = Array.from({ length: secrets }, (_, number) => `reference-${number}`);

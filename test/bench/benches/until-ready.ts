@@ -14,14 +14,14 @@ import { settings } from '../landscape/run-function.ts';
 
 const write = { fieldManager: 'bench' };
 
-/** From applied to Ready: images are pulled, the repository is cloned, its content is applied. */
+/** Time from applied to Ready: Flux pulls images, clones the repository and applies its content. */
 const FLUX_SECONDS = 10;
 const GIVE_UP_MS = 120_000;
 
 /**
- * The whole product in this process with a seed and a shoot, the landscape's resource-manager between them, and Flux
- * played in the shoot. Counted is what functions ask of any API server, the watcher's lists and watches aside, until
- * the first success is on record.
+ * The whole product in this process with a seed and a shoot, the landscape's resource-manager between them, and a
+ * simulated Flux in the shoot. Counts the requests of all functions to any API server, without the watcher's lists and
+ * watches, until the first success is recorded.
  */
 export const untilReadyBench = bench(
   'until ready',
@@ -47,7 +47,7 @@ export const untilReadyBench = bench(
     flux.catch(() => {});
     try {
       while (!product.watcher.ready()) await sleep(20);
-      // What the first lists wake is not the new Shoot's.
+      // The first lists trigger runs that do not belong to the new Shoot.
       await sleep(500);
       using counter = countRequests();
       await seed.client.create(resources.clusters, cluster(name), write);
@@ -89,14 +89,14 @@ async function untilBootstrapped({ seed }: BenchClusters, name: string): Promise
     if (found?.status?.state?.bootstrapped !== undefined) return;
     if (performance.now() > deadline) {
       const { lastError, providerStatus } = found?.status ?? {};
-      const why = lastError?.description ?? providerStatus?.flux?.notReady?.join(' ') ?? 'nothing is said about it';
+      const why = lastError?.description ?? providerStatus?.flux?.notReady?.join(' ') ?? 'no reason is reported';
       throw new Error(`The Shoot was not Ready after ${GIVE_UP_MS / 1000} s: ${why}`);
     }
     await sleep(100);
   }
 }
 
-/** What follows the record is not about getting Ready any more. */
+/** Drops the requests after the record: the Shoot is Ready by then. */
 function untilRecorded(requests: readonly SeenRequest[]): SeenRequest[] {
   const record = requests.findIndex(({ by, text }) => by === 'sync-mode' && text.startsWith('PATCH'));
   return requests.slice(0, record + 1);

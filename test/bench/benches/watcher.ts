@@ -14,8 +14,8 @@ const EXTENSIONS = 10_000;
 const RUNS = 3;
 
 /**
- * One seed with many Shoots, and the watcher alone in a process. The queue takes every change at once, so that a queue
- * in the same two cores is not what is measured.
+ * One seed with many Shoots, and a process with only the watcher. Its queue accepts every change immediately, so that
+ * no queue competes for the two cores.
  */
 export const watcherBench = bench(
   'watcher',
@@ -37,9 +37,9 @@ export const watcherBench = bench(
     await create(clusters, resources.managedResources, managedResources, progress);
     const all = await watchers(clusters, EXTENSIONS + managedResources.length, progress);
     return {
-      memory: { value: few.peakMb, note: `most ever, later ${few.laterMb.toFixed(0)} MB; median of ${RUNS}` },
+      memory: { value: few.peakMb, note: `peak, later ${few.laterMb.toFixed(0)} MB; median of ${RUNS}` },
       sync: { value: few.firstSyncSeconds, note: clusters.servedBy },
-      memoryOfAll: { value: all.peakMb, note: `most ever, later ${all.laterMb.toFixed(0)} MB; median of ${RUNS}` },
+      memoryOfAll: { value: all.peakMb, note: `peak, later ${all.laterMb.toFixed(0)} MB; median of ${RUNS}` },
       syncOfAll: { value: all.firstSyncSeconds, note: clusters.servedBy },
     };
   },
@@ -57,7 +57,7 @@ async function create(
   progress(`${objects.length} ${resource.plural} created in ${seconds.toFixed(0)} s`);
 }
 
-/** Medians of several processes. */
+/** Returns the medians of several processes. */
 async function watchers(clusters: BenchClusters, objects: number, progress: Progress): Promise<WatcherReport> {
   const reports: WatcherReport[] = [];
   for (let run = 0; run < RUNS; run++) {
@@ -79,7 +79,7 @@ async function watchers(clusters: BenchClusters, objects: number, progress: Prog
 async function watcherProcess(kubeconfigFile: string): Promise<WatcherReport> {
   const child = fork(join(import.meta.dirname, '..', 'watcher-process.ts'), [kubeconfigFile], { execArgv: [] });
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`The process of the watcher ended with ${code} before it reported anything.`);
+    throw new Error(`The watcher's process ended with exit code ${code} before it reported.`);
   });
   try {
     const [report] = await Promise.race([once(child, 'message'), ended]);

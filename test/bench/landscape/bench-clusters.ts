@@ -1,35 +1,35 @@
 import type { Connection } from '@shoot-flux/landscape/client';
 import type { HttpKubeClient } from '../../../shared/kube/http-client.ts';
 
-/** One cluster of a bench, for its administrator. */
+/** One cluster of a bench, with its administrator's client. */
 export interface BenchCluster {
   connection: Connection;
   client: HttpKubeClient;
-  /** A kubeconfig as YAML, and as a file that goes away with the cluster. */
+  /** A kubeconfig as YAML, and as a file that is deleted with the cluster. */
   kubeconfig: string;
   kubeconfigFile: string;
 }
 
 /** The clusters of a bench. */
 export interface BenchClusters extends AsyncDisposable {
-  /** What serves them, for the notes of the table. */
+  /** Names the kind of API server, for the notes of the table. */
   servedBy: string;
-  /** Whether objects can only be in namespaces that are there. */
+  /** Whether the namespace of an object must exist. */
   needsNamespaces: boolean;
-  /** Garden and seed in one: a second API server would only take from the two cores what is to be measured. */
+  /** Garden and seed in one, because a second API server would compete for the two cores. */
   seed: BenchCluster;
-  /** Only where it was asked for. */
+  /** Only if the options ask for it. */
   shoot?: BenchCluster | undefined;
 }
 
-/** What a bench can choose. */
+/** Options of a bench. */
 export interface BenchClustersOptions {
-  /** Whether there is a shoot. */
+  /** Whether to start a shoot. */
   shoot?: boolean;
   /** Objects keep the status with which they are created, which halves the requests for filling a seed. */
   statusInOneWrite?: boolean;
   /** Objects may be in missing namespaces, where the API server can be configured so. */
   anyNamespace?: boolean;
-  /** No stand-in for kube-apiserver will do. */
+  /** Fails instead of falling back to embedded API servers. */
   onlyReal?: boolean;
 }

@@ -6,7 +6,7 @@ import type { BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 import { startEmbeddedClusters } from './embedded-clusters.ts';
 import { startRealClusters } from './real-clusters.ts';
 
-/** Real API servers, or the embedded one where this machine neither has nor can build them. */
+/** Starts real API servers, or embedded ones if this machine neither has nor can build real ones. */
 export async function startClusters(options: BenchClustersOptions, progress: Progress): Promise<BenchClusters> {
   const crds = [...gardenCrds(), ...seedCrds().map(options.statusInOneWrite === true ? withoutSubresources : itself)];
   try {

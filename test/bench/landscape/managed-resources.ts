@@ -5,21 +5,21 @@ import { resources } from '../../../shared/kube/resource.ts';
 
 const labelSelector = `${ORIGIN_LABEL}=${ORIGIN}`;
 
-/** All of a Shoot. */
+/** Number of ManagedResources of a Shoot. */
 export const PER_SHOOT = Object.keys(managedResourceNames).length;
 
-/** Sees the ManagedResources of a seed appear. */
+/** Watches the ManagedResources of a seed appear. */
 export interface Arrivals {
   /** Resolves with the clock's time (`performance.now()`) at which so many of this namespace had been seen. */
   of(namespace: string, count?: number): Promise<number>;
   /** The same for all namespaces together. */
   total(count: number): Promise<number>;
-  /** How many there are. */
+  /** Returns how many were seen. */
   seen(): number;
   stop(): void;
 }
 
-/** Watches by metadata, so that watching costs the cores as little as can be. */
+/** Watches metadata only, to use as little CPU as possible. */
 export async function watchArrivals(seed: KubeClient): Promise<Arrivals> {
   const counts = new Map<string, number>();
   const listeners = new Set<() => void>();
@@ -47,7 +47,7 @@ export async function watchArrivals(seed: KubeClient): Promise<Arrivals> {
     };
     listeners.add(listener);
     listener();
-    // A watch that breaks is a measurement that cannot be made.
+    // Without the watch there is no measurement.
     return Promise.race([
       promise,
       watching.then(() => Promise.reject(new Error('The watch of ManagedResources ended.'))),

@@ -26,7 +26,7 @@ export function fluxConfig(syncMode: string): KubeObject {
   };
 }
 
-/** What gardenlet writes of a Shoot that is being created, as far as anybody here reads it. */
+/** Returns the Cluster that gardenlet writes for a Shoot that is being created, as far as the product reads it. */
 export function cluster(name: string, resourceNames: readonly string[] = []): Cluster {
   const shoot = {
     apiVersion: 'core.gardener.cloud/v1beta1',

@@ -9,7 +9,7 @@ import { SEED } from './objects.ts';
 
 const main = join(import.meta.dirname, '../../../infra/cli/main.ts');
 
-/** The command `run` in a process of its own. */
+/** A process with the command `run`. */
 export interface ProductProcess extends AsyncDisposable {
   /** From the start of the process until `/readyz` says that the first sync is done. */
   readyAfterMs: number;
@@ -17,7 +17,7 @@ export interface ProductProcess extends AsyncDisposable {
   pid: number;
 }
 
-/** Starts the whole product, as a person does, and waits until it is ready. */
+/** Starts the whole product like an operator, and waits until it is ready. */
 export async function startProductProcess(kubeconfigFile: string, args: string[] = []): Promise<ProductProcess> {
   const started = performance.now();
   const child = spawn(

@@ -10,13 +10,13 @@ import { cluster, controlPlane, extension, fluxConfig, PROJECT_NAMESPACE } from 
 
 const time = '2026-01-02T03:04:05Z';
 
-/** Objects of Shoots whose Flux has come up, in the size that they have in a seed. */
+/** Objects of Shoots whose Flux is running, in the size that they have in a seed. */
 export interface Reconciled {
   extension(namespace: string): Extension;
   managedResources(namespace: string): ManagedResource[];
 }
 
-/** Computes what one Shoot gets; the others differ in their names only. */
+/** Computes the objects of one Shoot; those of the others differ only in their names. */
 export async function reconciledShoots(): Promise<Reconciled> {
   const config = effectiveConfig({
     fluxConfig: { namespace: PROJECT_NAMESPACE, data: fluxConfig('Reconcile').data as Record<string, string> },
@@ -75,7 +75,7 @@ function reconciledExtension(namespace: string, applied: Applied): Extension {
   };
 }
 
-/** As the resource-manager leaves it. */
+/** Returns the ManagedResource as the resource-manager leaves it. */
 function appliedManagedResource(manifest: ManagedResource, objects: readonly KubeObject[]): ManagedResource {
   return {
     ...manifest,

@@ -5,16 +5,16 @@ import type { ClientRequest } from 'node:http';
 export interface SeenRequest {
   /** The function, or `watcher`. */
   by: string;
-  /** Method and path, for people. */
+  /** Method and path, for display. */
   text: string;
 }
 
-/** Sees the requests of this process on the wire, whichever client makes them. */
+/** Records the requests of this process at the HTTP layer, from all clients. */
 export interface RequestCounter extends Disposable {
   requests: SeenRequest[];
 }
 
-/** Requests of the product say who makes them in their user agent; those of the bench itself and of SDKs do not count. */
+/** Requests of the product name the function in their user agent; those of the bench and of SDKs do not count. */
 export function countRequests(): RequestCounter {
   const requests: SeenRequest[] = [];
   const onStart = (message: unknown) => {

@@ -2,7 +2,7 @@ import type { Condition, ManagedResource } from '../../../shared/gardener/types.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 
-/** Says of all ManagedResources of a control plane what the resource-manager says when everything is applied. */
+/** Sets the status of all ManagedResources of a control plane as the resource-manager does when everything is applied. */
 export async function markApplied(seed: KubeClient, namespace: string): Promise<void> {
   const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace });
   for (const { metadata } of items) {

@@ -8,7 +8,7 @@ import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 import { countRequests, type SeenRequest } from './requests.ts';
 
-/** The settings of a deployment with everything at its default. */
+/** The default settings. */
 export const settings: Settings = {
   landscape: 'bench',
   seeds: [SEED],
