@@ -117,7 +117,7 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
     repositoryBranch: 'main',
     repositoryType: 'private',
     repositoryPath: './podinfo',
-    repositoryInterval: '3s',
+    repositoryInterval: '1s',
     knownHosts: git.knownHosts,
   };
   output.line('project', `creates ConfigMap flux-config in ${namespace}:`);
