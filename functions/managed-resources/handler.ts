@@ -27,7 +27,7 @@ export const handler: Handler = async (key, context) => {
   if (loaded.state === 'irrelevant') return done;
   if (loaded.state === 'without Cluster') {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.
-    const message = `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} is missing; gardenlet writes it.`;
+    const message = `Cluster ${key.namespace} of Extension ${key.namespace}/${key.name} does not exist yet; gardenlet creates it, and the run is retried.`;
     throw retryWithin(new RetryableError(message), RETRY_IN_FLIGHT_SECONDS);
   }
   if (loaded.state === 'closed') {

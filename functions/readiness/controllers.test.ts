@@ -7,7 +7,7 @@ describe('controllersVerdict', () => {
     [
       { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' },
       'pods "source-controller-5b" is forbidden: exceeded quota: critical-pods, requested: pods=1, used: pods=0, limited: pods=0',
-      'the ResourceQuota "critical-pods" of the Shoot has no room for them; raise it',
+      'the ResourceQuota "critical-pods" of the shoot has no room for them; raise it',
       ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
     ],
     [

@@ -15,11 +15,12 @@ interface DeploymentStatus {
 
 /** Why the API server rejects the pods of the controllers, and the remedy. */
 const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
-  quota: (by) => `the ResourceQuota "${by}" of the Shoot has no room for them; raise it`,
-  podSecurity: (by) => `the namespace enforces the Pod Security Standard "${by}"; remove that label from it`,
-  webhookDenies: (by) => `the admission webhook "${by}" of the Shoot denies them; add an exception for Flux`,
-  webhookFails: (by) => `the admission webhook "${by}" of the Shoot does not respond; fix or remove it`,
-  policyDenies: (by) => `the policy "${by}" of the Shoot denies them; add an exception for Flux`,
+  quota: (by) => `the ResourceQuota "${by}" of the shoot has no room for them; raise it`,
+  podSecurity: (by) =>
+    `the namespace enforces the Pod Security Standard "${by}"; remove or relax the pod-security.kubernetes.io/enforce label of that namespace`,
+  webhookDenies: (by) => `the admission webhook "${by}" of the shoot denies them; add an exception for Flux`,
+  webhookFails: (by) => `the admission webhook "${by}" of the shoot does not respond; fix or remove it`,
+  policyDenies: (by) => `the policy "${by}" of the shoot denies them; add an exception for Flux`,
 };
 
 /** Returns whether the Flux controllers are running. */

@@ -85,7 +85,9 @@ function explanation({ resource }: Call, code: number, status: Status | undefine
     const fields = (status.details?.causes ?? [])
       .map((cause) => cause.field)
       .filter((field) => typeof field === 'string');
-    return fields.length === 0 ? 'the message is withheld, it may quote the Secret' : `see ${fields.join(', ')}`;
+    return fields.length === 0
+      ? 'the original message is withheld because it may contain Secret data'
+      : `see ${fields.join(', ')}`;
   }
   return message;
 }

@@ -19,7 +19,7 @@ export interface Settings {
   shootHealth: boolean;
   /**
    * How objects are delivered into the shoots: by ManagedResource, directly by the functions, or directly only where
-   * the resource-manager may not write into Flux's namespace (Gardener before v1.147).
+   * the resource-manager cannot write to Flux's namespace (Gardener before v1.147).
    */
   delivery: 'ManagedResource' | 'Direct' | 'Auto';
   /** Which kubeconfig Secret of a control plane is tried first; the internal one works only inside the seed. */

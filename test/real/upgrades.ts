@@ -56,7 +56,7 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
         60,
       );
       expect(refused.status?.lastError).toMatchObject({
-        description: expect.stringMatching(/v1beta2.*release in between.*flux migrate/),
+        description: expect.stringMatching(/v1beta2.*intermediate release.*flux migrate/),
         codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
       });
       await ask('v2.7.5');

@@ -20,7 +20,7 @@ import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
 import { waitFor } from './wait.ts';
 
 /**
- * Delivers a plan where the resource-manager may not write into Flux's namespace: we apply the same objects to the
+ * Delivers a plan where the resource-manager cannot write to Flux's namespace: we apply the same objects to the
  * shoot. Every run applies all of them, which corrects drift and writes nothing where there is none.
  */
 export async function deliverDirectly(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<Outcome> {

@@ -33,7 +33,7 @@ const applyFailed: [string, ...string[]][] = [
       deployment,
       'admission webhook "validate.kyverno.svc-fail" denied the request: resource Deployment/flux-system/source-controller was blocked due to the following policies',
     ),
-    'Deployment flux-system/source-controller: the admission webhook "validate.kyverno.svc-fail" of the Shoot denies it',
+    'Deployment flux-system/source-controller: the admission webhook "validate.kyverno.svc-fail" of the shoot denies it',
     'exempt the objects of Flux',
   ],
   [
@@ -41,14 +41,14 @@ const applyFailed: [string, ...string[]][] = [
       deployment,
       'Internal error occurred: failed calling webhook "mutate.example.com": failed to call webhook: Post "https://hook.a.svc:443/mutate?timeout=10s": context deadline exceeded',
     ),
-    'the admission webhook "mutate.example.com" of the Shoot does not answer',
+    'the admission webhook "mutate.example.com" of the shoot does not respond',
   ],
   [
     of(
       deployment,
       "deployments.apps \"source-controller\" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'all' denied request: at least 2 replicas",
     ),
-    'the ValidatingAdmissionPolicy "replicas" of the Shoot denies it',
+    'the ValidatingAdmissionPolicy "replicas" of the shoot denies it',
     'at least 2 replicas',
   ],
   [
@@ -56,14 +56,14 @@ const applyFailed: [string, ...string[]][] = [
       'v1/ConfigMap/flux-system/shoot-info',
       'configmaps "shoot-info" is forbidden: exceeded quota: objects, requested: count/configmaps=1, used: count/configmaps=5, limited: count/configmaps=5',
     ),
-    'ConfigMap flux-system/shoot-info: the ResourceQuota "objects" of the Shoot is used up; raise it',
+    'ConfigMap flux-system/shoot-info: the ResourceQuota "objects" of the shoot is used up; raise it',
   ],
   [
     of(
       deployment,
       'Deployment.apps "source-controller" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"source-controller"}}: field is immutable',
     ),
-    'its field spec.selector is immutable; delete the object in the Shoot',
+    'its field spec.selector is immutable; delete the object in the shoot',
   ],
   [
     of(
@@ -80,20 +80,20 @@ const applyFailed: [string, ...string[]][] = [
     'the namespace flux-system is being deleted',
     'finalizers',
   ],
-  [of('v1/ServiceAccount/flux/a', 'namespaces "flux" not found'), 'the namespace flux does not exist in the Shoot'],
+  [of('v1/ServiceAccount/flux/a', 'namespaces "flux" not found'), 'the namespace flux does not exist in the shoot'],
   [
     of(
       'source.toolkit.fluxcd.io/v1/GitRepository/flux-system/main-gitrepo',
       'no matches for kind "GitRepository" in version "source.toolkit.fluxcd.io/v1"',
     ),
-    'GitRepository flux-system/main-gitrepo: the Shoot does not know the kind GitRepository',
+    'GitRepository flux-system/main-gitrepo: the shoot does not know the kind GitRepository',
   ],
   [
     of(
       deployment,
       'deployments.apps "source-controller" is forbidden: User "system:serviceaccount:kube-system:gardener-resource-manager" cannot create resource "deployments" in API group "apps" in the namespace "flux-system"',
     ),
-    '"system:serviceaccount:kube-system:gardener-resource-manager" is not allowed to do that',
+    '"system:serviceaccount:kube-system:gardener-resource-manager" lacks the permission to write this object',
   ],
   [
     of(
@@ -108,7 +108,7 @@ const applyFailed: [string, ...string[]][] = [
   ],
   [
     of(deployment, 'Get "https://kube-apiserver/apis/apps/v1": dial tcp 10.0.0.1:443: connect: connection refused'),
-    'the API server of the Shoot cannot be reached',
+    'the API server of the shoot cannot be reached',
   ],
   [of(deployment, 'the cat sat on the mat'), 'cannot be applied to the shoot', 'the cat sat on the mat'],
 ];
@@ -127,7 +127,7 @@ describe('explain', () => {
       of(deployment, `admission webhook "w" denied the request: ${message}`),
     );
     expect(sentence).toContain(
-      'Deployment flux-system/source-controller: the admission webhook "w" of the Shoot denies it',
+      'Deployment flux-system/source-controller: the admission webhook "w" of the shoot denies it',
     );
   });
 
@@ -154,7 +154,9 @@ describe('explain', () => {
   it('says that an object cannot be read, and does not quote a Secret', () => {
     const message = 'Could not decode all new resources: error converting YAML to JSON: found "s3cr3t" at line 3';
     expect(explain('shoot-flux-sync', 'DecodingFailed', message)).toContain('at line 3');
-    expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).toContain('may quote a Secret');
+    expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).toContain(
+      'The original message is withheld because it may contain Secret data.',
+    );
     expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).not.toContain('s3cr3t');
   });
 
@@ -169,22 +171,22 @@ describe('explain', () => {
     const message =
       'Could not clean all old resources: error during deletion of old resource "v1/ConfigMap/a/b": admission webhook "w" denied the request: no';
     expect(explain('shoot-flux-sync', 'DeletionFailed', message)).toMatch(
-      /^ManagedResource shoot-flux-sync: an old object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the Shoot denies it; exempt the objects of Flux from that webhook/,
+      /^ManagedResource shoot-flux-sync: an old object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the shoot denies it; exempt the objects of Flux from that webhook/,
     );
     expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain(
-      'check in the Shoot what rejects the deletion',
+      'check in the shoot what rejects the deletion',
     );
   });
 
   it('says that a deleted content Secret is written again', () => {
     const message = 'secrets "managedresource-shoot-flux-sync-0a1b2c3d" not found';
-    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('the Secret is written again');
+    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('shoot-flux recreates the Secret');
   });
 
   it('withholds the message of a webhook that may quote a Secret', () => {
     const message = of('v1/Secret/flux-system/flux-source', 'admission webhook "w" denied the request: value s3cr3t');
     const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);
-    expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the Shoot denies it');
+    expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the shoot denies it');
     expect(sentence).not.toContain('s3cr3t');
     const both = `2 errors occurred: ${of('v1/ConfigMap/flux-system/a', 'no')}, ${message}`;
     expect(explain('shoot-flux-secrets', 'ApplyFailed', both)).not.toContain('s3cr3t');
@@ -195,7 +197,7 @@ it('explainRejected explains the errors of our own requests', () => {
   const message =
     'PATCH deployments.apps flux-system/source-controller: 403 Forbidden: admission webhook "w" denied the request: no';
   expect(explainRejected(message)).toBe(
-    `The shoot rejects an object: the admission webhook "w" of the Shoot denies it; exempt the objects of Flux from that webhook. Its API server says: ${message}`,
+    `The shoot rejects an object: the admission webhook "w" of the shoot denies it; exempt the objects of Flux from that webhook. Its API server says: ${message}`,
   );
   expect(explainRejected('PATCH a: 400 BadRequest: no')).toBe(
     'The shoot rejects an object: PATCH a: 400 BadRequest: no',

@@ -6,28 +6,28 @@ import { unknownNamespace } from '../plan/delivery.ts';
 /** The problem and its remedy for each kind of rejection. `by` is never missing where a sentence needs it. */
 const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => [what: string, remedy: string]> = {
   webhookDenies: (by) => [
-    `the admission webhook "${by}" of the Shoot denies it`,
+    `the admission webhook "${by}" of the shoot denies it`,
     'exempt the objects of Flux from that webhook',
   ],
   webhookFails: (by) => [
-    `the admission webhook "${by}" of the Shoot does not answer`,
-    'fix it, or remove its webhook configuration from the Shoot',
+    `the admission webhook "${by}" of the shoot does not respond`,
+    'fix it, or remove its webhook configuration from the shoot',
   ],
   policyDenies: (by) => [
-    `the ValidatingAdmissionPolicy "${by}" of the Shoot denies it`,
+    `the ValidatingAdmissionPolicy "${by}" of the shoot denies it`,
     'exempt the objects of Flux in its binding',
   ],
   podSecurity: (by) => [
     `the namespace enforces the Pod Security Standard "${by}"`,
-    'remove that label from the namespace of Flux, or choose another namespace',
+    'remove or relax the pod-security.kubernetes.io/enforce label of that namespace, or choose another namespace',
   ],
   quota: (by) => [
-    `the ResourceQuota "${by}" of the Shoot is used up`,
+    `the ResourceQuota "${by}" of the shoot is used up`,
     'raise it, or choose a namespace without a quota for Flux',
   ],
   immutable: (by) => [
     by === '' ? 'one of its fields is immutable' : `its field ${by} is immutable`,
-    'delete the object in the Shoot; it is then recreated',
+    'delete the object in the shoot; shoot-flux then recreates it',
   ],
   managedByOthers: (by) => [
     `"${by}" writes the same fields`,
@@ -39,19 +39,22 @@ const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => 
   ],
   terminating: (by) => [
     `the namespace ${by} is being deleted`,
-    'check in its status which finalizers block the deletion, and remove them; it is then recreated',
+    'check in its status which finalizers block the deletion, and remove them; shoot-flux then recreates it',
   ],
   noNamespace: (by) => [
-    `the namespace ${by} does not exist in the Shoot`,
+    `the namespace ${by} does not exist in the shoot`,
     'create it, or remove the reference to it from the configuration',
   ],
-  notAllowed: (by) => [`"${by}" is not allowed to do that`, 'restore the rights that Gardener grants it in the Shoot'],
+  notAllowed: (by) => [
+    `"${by}" lacks the permission to write this object`,
+    'restore the permissions that Gardener grants it in the shoot',
+  ],
   noKind: (by) => [
-    `the Shoot does not know the kind ${by}`,
+    `the shoot does not know the kind ${by}`,
     "check that its CustomResourceDefinition exists, and add the component that installs it to the configuration's components",
   ],
   tooLarge: () => ['it is too large for the API server', 'make the Secret or the template smaller'],
-  unreachable: () => ['the API server of the Shoot cannot be reached', 'wait until it answers again'],
+  unreachable: () => ['the API server of the shoot cannot be reached', 'wait until it responds again'],
   invalid: (by) => [`the API server rejects ${by}`, 'correct it in the template of the configuration'],
 };
 
@@ -64,29 +67,29 @@ export function explain(name: string, reason: string, whole: string): string {
   const unknown = unknownNamespace(message);
   if (unknown !== undefined) {
     return (
-      `ManagedResource ${name}: the gardener-resource-manager of this Shoot may not write into namespace "${unknown}" ` +
-      `(unknown namespace for the cache); it needs the argument --extra-target-namespace=${unknown}, ` +
-      'which Gardener supports since v1.147 and the webhook of shoot-flux adds; delivery Direct or Auto works without it.'
+      `ManagedResource ${name}: the resource-manager of this Shoot cannot write to namespace "${unknown}" ` +
+      `(unknown namespace for the cache); start it with --extra-target-namespace=${unknown} ` +
+      '(Gardener 1.147 and later; the webhook of shoot-flux adds it), or use delivery Direct or Auto.'
     );
   }
-  const quote = quoted(name, message);
+  const isWithheld = mayQuoteSecret(name, message);
+  const quote = isWithheld ? WITHHELD : `The resource-manager says: ${safeText(message)}`;
   if (reason === 'DecodingFailed') {
-    return `ManagedResource ${name}: the resource-manager cannot read one of its objects; correct the template or Secret that it comes from. The resource-manager says: ${quote}`;
+    return `ManagedResource ${name}: the resource-manager cannot read one of its objects; correct the template or Secret that it comes from. ${quote}`;
   }
   if (reason === 'DeletionPending') {
-    return `ManagedResource ${name}: deletion of an old object is stuck and blocks new changes; check its finalizers in the Shoot. The resource-manager says: ${quote}`;
+    return `ManagedResource ${name}: deletion of an old object is stuck and blocks new changes; check its finalizers in the shoot. ${quote}`;
   }
   if (reason === 'CannotReadSecret') {
-    return `ManagedResource ${name}: the resource-manager did not find the Secret with its objects; the Secret is written again and read at the next attempt. The resource-manager says: ${quote}`;
+    return `ManagedResource ${name}: the resource-manager did not find the Secret with its objects; shoot-flux recreates the Secret, and the next attempt reads it. ${quote}`;
   }
   const sentence = sentenceOf(refusalIn(message), message);
   if (reason === 'DeletionFailed') {
-    const why = sentence ?? 'check in the Shoot what rejects the deletion.';
-    return `ManagedResource ${name}: an old object cannot be deleted, which blocks new changes; ${why} The resource-manager says: ${quote}`;
+    const why = sentence ?? 'check in the shoot what rejects the deletion.';
+    return `ManagedResource ${name}: an old object cannot be deleted, which blocks new changes; ${why} ${quote}`;
   }
-  return sentence === undefined
-    ? `ManagedResource ${name} cannot be applied to the shoot: ${quote}`
-    : `ManagedResource ${name}: ${sentence} The resource-manager says: ${quote}`;
+  if (sentence !== undefined) return `ManagedResource ${name}: ${sentence} ${quote}`;
+  return `ManagedResource ${name} cannot be applied to the shoot${isWithheld ? `. ${WITHHELD}` : `: ${safeText(message)}`}`;
 }
 
 /** Explains why the shoot rejects an object that we apply ourselves; `whole` is the error of our request. */
@@ -107,9 +110,9 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
   if (kind === 'storedVersions') {
     const crd = /"([^"]+)" is invalid: status\.storedVersions/.exec(message)?.[1];
     return safeText(
-      `the shoot still stores objects of CustomResourceDefinition ${crd} in version ${by}, which this Flux no longer ` +
-        'has; choose a Flux release in between that has it, wait until it is ready, run "flux migrate" against the ' +
-        'Shoot, and choose this release again.',
+      `the shoot still stores objects of CustomResourceDefinition ${crd} in version ${by}, which this Flux ` +
+        'release no longer defines; first install an intermediate release that still does, wait until it is ready, run ' +
+        '"flux migrate" against the shoot, and choose this release again.',
       LONGEST_SENTENCE,
     );
   }
@@ -117,7 +120,7 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
   return safeText(`${subject}${what}; ${remedy}.`, LONGEST_SENTENCE);
 }
 
-/** Parts of a message may be long and may contain credentials: a webhook of the Shoot can put anything there. */
+/** Parts of a message may be long and may contain credentials: a webhook of the shoot can put anything there. */
 const LONGEST_SENTENCE = 700;
 
 interface NamedObject {
@@ -140,11 +143,12 @@ function objectsOf(message: string): NamedObject[] {
   });
 }
 
+const WITHHELD = '(The original message is withheld because it may contain Secret data.)';
+
 /** API servers name only the fields of a Secret; webhooks, policies and parsers may quote its values. */
-function quoted(name: string, message: string): string {
+function mayQuoteSecret(name: string, message: string): boolean {
   const objects = objectsOf(message);
   const isSecret =
     objects.length === 0 ? name === managedResourceNames.secrets : objects.some(({ kind }) => kind === 'Secret');
-  const mayQuote = isSecret && /denied|Invalid value|decod|yaml|json/i.test(message);
-  return mayQuote ? 'the message is withheld, it may quote a Secret' : safeText(message);
+  return isSecret && /denied|Invalid value|decod|yaml|json/i.test(message);
 }

@@ -56,7 +56,7 @@ describe('judge', () => {
     expect(judged(failing(message), 60)).toMatchObject({
       state: 'failed',
       message: expect.stringMatching(
-        /--extra-target-namespace=flux-system, .*webhook.*; delivery Direct or Auto works without it\.$/,
+        /--extra-target-namespace=flux-system \(.*webhook.*\), or use delivery Direct or Auto\.$/,
       ),
     });
   });

@@ -66,7 +66,7 @@ async function readReference(
   const reference = shoot.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
   if (reference === undefined) {
     return {
-      missing: `The Shoot's spec.resources has no entry "${resourceName}" yet; add one that refers to the object.`,
+      missing: `The Shoot's spec.resources has no entry "${resourceName}" yet; add an entry "${resourceName}" that references the Secret, ConfigMap or WorkloadIdentity.`,
     };
   }
   const { resource, name, isToken } = referenceCopy(reference);

@@ -21,7 +21,7 @@ import type { Failure } from './failure.ts';
 import { applyFailures, denials } from './kustomization/apply.ts';
 import { buildFailures } from './kustomization/build.ts';
 import { prerequisiteFailures } from './kustomization/prerequisites.ts';
-import { quote } from './quote.ts';
+import { quote, WITHHELD } from './quote.ts';
 import { nameOf, type Origin, remediesFor } from './remedies.ts';
 import { connectionFailures, vagueConnectionFailures } from './source/connection.ts';
 import { credentialFailures, vagueCredentialFailures } from './source/credentials.ts';
@@ -68,7 +68,11 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
   // The parts that come from the message may be long and may contain secrets.
   const sentence = safeText(`${nameOf(object)}: ${what}; ${remedy}.`, LONGEST_SENTENCE);
   const codes = failure.isTransient ? [] : [RETRYABLE_CONFIGURATION_PROBLEM];
-  return { reason: failure.reason, message: `${sentence} Flux says: ${quoted}`, codes };
+  return {
+    reason: failure.reason,
+    message: `${sentence} ${quoted === WITHHELD ? WITHHELD : `Flux says: ${quoted}`}`,
+    codes,
+  };
 }
 
 const LONGEST_SENTENCE = 600;

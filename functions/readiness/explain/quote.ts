@@ -1,9 +1,12 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 
-/** Quotes a message of Flux in one line of bounded length, without secrets. */
+/** Shown instead of a message of Flux that may quote a Secret. */
+export const WITHHELD = '(The original message is withheld because it may contain Secret data.)';
+
+/** Quotes a message of Flux in one line of bounded length, without secrets; `WITHHELD` if it may quote a Secret. */
 export function quote(object: KubeObject, message: string): string {
-  if (mayQuoteSecret(message)) return 'the message is withheld, it may quote a Secret';
+  if (mayQuoteSecret(message)) return WITHHELD;
   return safeText(withoutSecretValues(object, message));
 }
 

@@ -105,7 +105,7 @@ export const applyExamples: Example[] = [
     fluxConfig,
     'HelmRelease/apps/a dry-run failed: request to convert CR to an invalid group/version: helm.toolkit.fluxcd.io/v2beta1',
     'MigrationNeeded',
-    'run "flux migrate" against the Shoot',
+    'run "flux migrate" against the shoot',
   ],
   [
     kustomization,

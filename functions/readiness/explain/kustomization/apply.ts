@@ -114,7 +114,7 @@ export const applyFailures: Failure[] = [
     matches: /^(\S+) .*request to convert CR to an invalid group\/version: (\S+)/,
     says: ([, object, version]) => [
       `${object} was last written in ${version}, which the shoot no longer serves`,
-      'run "flux migrate" against the Shoot',
+      'run "flux migrate" against the shoot',
     ],
   },
   {

@@ -104,7 +104,7 @@ export const buildExamples: Example[] = [
     'failed to decode Kubernetes apiVersion, kind and name from: apiVersion: v1\ndata:\n  pin: MTIz\nkind: Secret\n',
     'BuildFailed',
     'a manifest has no apiVersion, kind or name',
-    'the message is withheld',
+    '(The original message is withheld because it may contain Secret data.)',
   ],
   [
     kustomization,

@@ -48,7 +48,7 @@ export const prerequisiteFailures: Failure[] = [
     reason: 'FeatureDisabled',
     matches: /ExternalArtifact feature gate is disabled/,
     says: () => [
-      'kustomize-controller of this Shoot runs without the feature gate ExternalArtifact',
+      'kustomize-controller of this shoot runs without the feature gate ExternalArtifact',
       'add source-watcher to the components in the configuration',
     ],
   },
@@ -56,7 +56,7 @@ export const prerequisiteFailures: Failure[] = [
     reason: 'FeatureDisabled',
     matches: /^to use spec\S+ .*please enable the (\w+) feature gate/,
     says: ([, gate], { places }) => [
-      `kustomize-controller of this Shoot runs without the feature gate ${gate}`,
+      `kustomize-controller of this shoot runs without the feature gate ${gate}`,
       `remove serviceAccountName from ${places.decryption} and use a secretRef instead`,
     ],
   },
