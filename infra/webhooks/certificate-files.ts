@@ -8,7 +8,9 @@ import { validityOf } from './validity.ts';
 export function certificateFromFiles(certFile: string, keyFile: string, now: () => Date) {
   return {
     async current() {
-      const [cert = '', key = ''] = await Promise.all([certFile, keyFile].map(read));
+      // One after the other, so that the same file is reported when both are missing.
+      const cert = await read(certFile);
+      const key = await read(keyFile);
       const certificate = certificateIn(certFile, cert);
       if (!certificate.checkPrivateKey(keyIn(keyFile, key))) {
         throw new ShootFluxError(

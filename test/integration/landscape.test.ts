@@ -13,6 +13,8 @@ import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
+const PATIENCE_MS = 15_000;
+
 /** The product in the landscape: gardenlet, Git and the project cause all changes. */
 
 const shoot = { namespace: 'garden-foo', name: 'bar' };
@@ -87,7 +89,7 @@ const untilFleet = (value: string, id = technicalId) =>
   eventually(
     `fleet is ${value}`,
     async () => ((await fleet(id))?.data as { key?: string } | undefined)?.key === value,
-    15_000,
+    PATIENCE_MS,
   );
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
@@ -141,13 +143,13 @@ it('reports a typo in the configuration with its remedy, and recovers once it is
       `SourceReady is ${status}`,
       async () =>
         (await extension())?.status?.conditions?.find((one) => one.type === 'SourceReady' && one.status === status),
-      15_000,
+      PATIENCE_MS,
     );
   const lastError = async () => {
     const { reason, message, codes } = await source('False');
     return reason === 'RevisionNotFound' ? { message, codes } : false;
   };
-  expect(await eventually('the typo is reported', lastError, 15_000)).toEqual({
+  expect(await eventually('the typo is reported', lastError, PATIENCE_MS)).toEqual({
     message: expect.stringContaining(
       'has no branch mian; push it, or correct repositoryBranch in ConfigMap flux-config',
     ),
@@ -220,6 +222,12 @@ it('delivers a rotated key to every Shoot on completion, so that the old deploy 
   });
   const [oldLine, oldMark] = [await annotation('public-key'), await annotation('fingerprint')];
   git.addDeployKey('fleet', oldLine);
+  const readsOverSsh = async (id: string) => {
+    const source = await inShoot(id).find(gitRepositories, inFlux('main-gitrepo'));
+    return (source?.spec as { url?: string } | undefined)?.url === repository.sshUrl;
+  };
+  // Before the commit, which a shoot could otherwise still fetch over HTTP.
+  await Promise.all(ids.map((id) => eventually('the source is read over SSH', () => readsOverSsh(id), PATIENCE_MS)));
   await untilAll('over ssh');
 
   git.accesses.length = 0;
