@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
 import { normalVersion } from './checks.ts';
+import { fluxConfigFields } from './flux-config-fields.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import {
   deletionPolicies,
@@ -11,6 +12,7 @@ import {
   optionDocs,
   syncModes,
 } from './flux-options.ts';
+import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
 import { type Layer, type LayerContent, noContent } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
@@ -56,27 +58,11 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   };
 }
 
-/** The keys that are not options of the installation -> the path of the field in the effective configuration. */
-const fieldsOfKeys: Partial<Record<keyof FluxConfigKeys, string>> = {
-  repositoryUrl: 'source.spec.url',
-  repositoryType: 'source.spec.secretRef',
-  repositoryBranch: 'source.spec.ref.branch',
-  repositoryTag: 'source.spec.ref.tag',
-  repositorySemver: 'source.spec.ref.semver',
-  repositoryCommit: 'source.spec.ref.commit',
-  repositoryInterval: 'source.spec.interval',
-  repositoryPath: 'kustomization.spec.path',
-  kustomizationInterval: 'kustomization.spec.interval',
-  syncMode: 'syncMode',
-  deletionPolicy: 'deletionPolicy',
-  suspend: 'suspend',
-};
-
 function originsOf(object: string, keys: FluxConfigKeys): Origins {
   const { flux } = toContent(keys);
   // A list is one string here, so its entries have no path of their own.
   const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
-  const others = Object.entries(fieldsOfKeys).filter(([key]) => keys[key as keyof FluxConfigKeys] !== undefined);
+  const others = Object.entries(fluxConfigFields).filter(([key]) => keys[key as keyof FluxConfigKeys] !== undefined);
   return { ...options, ...Object.fromEntries(others.map(([key, field]) => [field, { object, path: key }])) };
 }
 
@@ -112,7 +98,7 @@ function gitRepository(keys: FluxConfigKeys, repository: Repository): LayerConte
       kind: 'GitRepository',
       metadata: { name: MAIN_GIT_REPOSITORY },
       spec: {
-        interval: keys.repositoryInterval ?? '30s',
+        interval: keys.repositoryInterval ?? defaultIntervals.repository,
         url: repository.url,
         ...(Object.keys(ref).length > 0 && { ref }),
         ...(isPrivate && { secretRef: { name: FLUX_SOURCE } }),
@@ -126,7 +112,7 @@ function kustomization(keys: FluxConfigKeys): LayerContent['kustomization'] {
   return {
     metadata: { name: MAIN_KUSTOMIZATION },
     spec: {
-      interval: keys.kustomizationInterval ?? '5m',
+      interval: keys.kustomizationInterval ?? defaultIntervals.kustomization,
       path: keys.repositoryPath ?? './',
       prune: true,
       targetNamespace: 'default',

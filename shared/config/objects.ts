@@ -1,8 +1,8 @@
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
+import { defaultIntervals } from './intervals.ts';
 import type { Template } from './layer.ts';
 
 const NAME = 'flux-system';
-const INTERVAL = '1m';
 
 /** Fills in the defaults of a source. */
 export function completeSource(template: Template, fluxNamespace: string): KubeObject {
@@ -10,7 +10,7 @@ export function completeSource(template: Template, fluxNamespace: string): KubeO
     apiVersion: template.apiVersion ?? '',
     kind: template.kind ?? '',
     metadata: completeMetadata(template, fluxNamespace),
-    spec: { ...template.spec, interval: template.spec.interval ?? INTERVAL },
+    spec: { ...template.spec, interval: template.spec.interval ?? defaultIntervals.template },
   };
 }
 
@@ -34,7 +34,7 @@ export function completeKustomization(
     metadata,
     spec: {
       ...template.spec,
-      interval: template.spec.interval ?? INTERVAL,
+      interval: template.spec.interval ?? defaultIntervals.template,
       prune: template.spec.prune ?? false,
       sourceRef: {
         kind: source.kind,

@@ -13,6 +13,7 @@ import {
   semverRange,
 } from './checks.ts';
 import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
+import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
 import { knownHostsProblem } from './known-hosts.ts';
 import { key, text } from './schema.ts';
@@ -78,12 +79,12 @@ export const repositoryKeys = {
   }),
   repositoryInterval: key(text(positiveDuration), {
     description: 'How often Flux checks for a new revision.',
-    default: '`30s`',
+    default: `\`${defaultIntervals.repository}\``,
     example: '1m',
   }),
   kustomizationInterval: key(text(positiveDuration), {
     description: 'How often Flux compares the cluster with the repository.',
-    default: '`5m`',
+    default: `\`${defaultIntervals.kustomization}\``,
     example: '10m',
   }),
 };

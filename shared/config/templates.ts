@@ -17,6 +17,7 @@ import {
   semverRange,
   sourceTimeout,
 } from './checks.ts';
+import { defaultIntervals } from './intervals.ts';
 import { misspelt } from './nearest.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
@@ -74,7 +75,7 @@ function metadata(name: Check) {
 
 const interval = key(text(duration), {
   description: 'How often Flux checks the source for a new revision.',
-  default: '`1m`',
+  default: `\`${defaultIntervals.template}\``,
   example: '10m',
 });
 const timeout = z.optional(text(sourceTimeout));
@@ -179,7 +180,7 @@ export const kustomizationTemplateSchema = z.strictObject({
     }),
     interval: key(text(duration), {
       description: 'How often Flux applies the folder.',
-      default: '`1m`',
+      default: `\`${defaultIntervals.template}\``,
       example: '10m',
     }),
     prune: key(z.boolean(), {

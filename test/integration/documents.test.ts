@@ -51,8 +51,9 @@ describe('the documents', () => {
         .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
         .map((file) => readFileSync(join(root, room, file), 'utf8')),
     );
+    // With or without `metrics.`, because a function may destructure it.
     const used = sources.flatMap((source) =>
-      [...source.matchAll(/metrics\.(?:count|gauge|observe)\('(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
+      [...source.matchAll(/\b(?:count|gauge|observe)\(\s*'(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
     );
     expect(documented).toEqual(new Set(used));
   });

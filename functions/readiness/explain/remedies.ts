@@ -1,3 +1,4 @@
+import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
 import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
@@ -29,15 +30,6 @@ export interface Remedies {
 }
 
 type Place = 'url' | 'revision' | 'path' | 'interval' | 'timeout' | 'template' | 'suspend' | 'secretRef' | 'decryption';
-
-/** The keys of flux-config; fields without one can only be set in a providerConfig. */
-const fluxConfigKeys: Partial<Record<Place, string>> = {
-  url: 'repositoryUrl',
-  path: 'repositoryPath',
-  interval: 'repositoryInterval',
-  suspend: 'suspend',
-  secretRef: 'repositoryType',
-};
 
 /** Paths in the object itself. */
 const specPaths: Record<Place, string> = {
@@ -88,17 +80,19 @@ function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place,
     if (origin.from === 'providerConfig') {
       return name === 'suspend' ? 'suspend in the configuration' : `${part}.template.${path} of the providerConfig`;
     }
-    const key = name === 'revision' ? revisionKey(spec) : fluxConfigKeys[name];
+    const key = fluxConfigKey(
+      name === 'suspend' ? 'suspend' : `${part}.${name === 'revision' ? revisionPath(spec) : path}`,
+    );
     return key === undefined ? `${part}.template.${path} of a providerConfig` : `${key} in ConfigMap flux-config`;
   };
   const names = Object.keys(specPaths) as Place[];
   return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Place, string>;
 }
 
-function revisionKey({ ref = {} }: Spec): string {
-  if (ref.commit !== undefined) return 'repositoryCommit';
-  if (ref.semver !== undefined) return 'repositorySemver';
-  return ref.tag === undefined ? 'repositoryBranch' : 'repositoryTag';
+/** The field of the revision that counts; without any, the branch. */
+function revisionPath({ ref = {} }: Spec): string {
+  const field = (['commit', 'semver', 'tag'] as const).find((name) => ref[name] !== undefined);
+  return `spec.ref.${field ?? 'branch'}`;
 }
 
 /** The same precedence as in Flux (docs/flux-facts.md, Sources and Secrets). */

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { fluxConfigFields } from '../../../shared/config/flux-config-fields.ts';
+import { type Origin, remediesFor } from './remedies.ts';
+import { flux, fluxConfig, https, providerConfig, released } from './testing.ts';
+
+/** Returns an object that has the field, and all places that remedies for it may name. */
+function placesFor(field: string, origin: Origin): string[] {
+  const [part, , name = '', inner] = field.split('.');
+  const value = inner === undefined ? 'x' : { [inner]: 'x' };
+  const object =
+    part === 'source'
+      ? flux('source', 'GitRepository', 'main-gitrepo', { url: https, [name]: value })
+      : flux('kustomize', 'Kustomization', 'main-ks', { [name]: value });
+  return Object.values(remediesFor(object, origin).places);
+}
+
+const fields = Object.entries(fluxConfigFields).filter(([, field]) => /^(source|kustomization)\./.test(field));
+
+describe('remedies', () => {
+  it.each(fields)('name %s for %s', (key, field) => {
+    expect(placesFor(field, fluxConfig)).toContain(`${key} in ConfigMap flux-config`);
+  });
+
+  it.each(fields)('name no key of flux-config instead of %s if the configuration is elsewhere', (_, field) => {
+    const places = [...placesFor(field, providerConfig), ...placesFor(field, released)];
+    expect(places.filter((place) => place.includes('flux-config'))).toEqual([]);
+  });
+
+  it('name suspend in flux-config for sources and Kustomizations', () => {
+    for (const field of ['source.spec.url', 'kustomization.spec.path']) {
+      expect(placesFor(field, fluxConfig)).toContain('suspend in ConfigMap flux-config');
+    }
+  });
+});
