@@ -22,11 +22,11 @@ export interface ConfigIssue {
   object: string;
   /** Path inside the object, for example `source.template.spec.url`; empty for the object itself. */
   path: string;
-  /** One sentence that says what is wrong and how to correct it, without object and path. */
+  /** The rest of the sentence after object and path: the problem and the remedy, for example `is missing; set it`. */
   message: string;
 }
 
-/** The user must correct the configuration. Never retried at once, and never puts the Shoot into Failed (trap 21). */
+/** The user must correct the configuration. Not retried immediately, and never puts the Shoot into Failed (trap 21). */
 export class ConfigError extends ShootFluxError {
   override name = 'ConfigError';
   readonly issues: ConfigIssue[];
@@ -37,9 +37,9 @@ export class ConfigError extends ShootFluxError {
   }
 }
 
-/** Returns the sentence of an issue, for example `providerConfig: source.template.kind: …`. */
-export function issueText(issue: ConfigIssue): string {
-  return issue.path === '' ? `${issue.object}: ${issue.message}` : `${issue.object}: ${issue.path}: ${issue.message}`;
+/** Returns the sentence of an issue, for example `providerConfig: source.template.kind is missing; …`. */
+export function issueText({ object, path, message }: ConfigIssue): string {
+  return path === '' ? `${object} ${message}` : `${object}: ${path} ${message}`;
 }
 
 /** More issues are only counted: a status has no room for thousands of sentences. */

@@ -77,9 +77,9 @@ describe('admission of a providerConfig', () => {
       code: 422,
       reason: 'Invalid',
       message:
-        'providerConfig: syncMode: "Sometimes" is not a valid value; use one of Once, ManifestsOnly, Reconcile; ' +
-        'providerConfig: sorce: is not a known key; did you mean source?; ' +
-        'providerConfig: flux.version: "x" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
+        'providerConfig: syncMode "Sometimes" is not a valid value; use one of Once, ManifestsOnly, Reconcile; ' +
+        'providerConfig: sorce is not a known key; did you mean source?; ' +
+        'providerConfig: flux.version "x" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
       details: {
         group: 'core.gardener.cloud',
         kind: 'Shoot',
@@ -102,22 +102,22 @@ describe('admission of a providerConfig', () => {
         providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
         resources: [secret('other')],
       },
-      `source.secretResourceName: "fleet" is not an entry of the Shoot's spec.resources (it has other)`,
+      `source.secretResourceName "fleet" is not an entry of the Shoot's spec.resources (it has other)`,
     ],
     [
       'a reference without any resources',
       { providerConfig: { additionalSecretResources: [{ name: 'sops' }] } },
-      `additionalSecretResources[0].name: "sops" is not an entry of the Shoot's spec.resources (which is empty)`,
+      `additionalSecretResources[0].name "sops" is not an entry of the Shoot's spec.resources (which is empty)`,
     ],
     [
       'a reference to a Pod',
       { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [secret('sops', 'Pod')] },
-      `additionalSecretResources[0].name: "sops" is a Pod in the Shoot's spec.resources, which Gardener does not copy to the control plane`,
+      `additionalSecretResources[0].name "sops" is a Pod in the Shoot's spec.resources, which Gardener does not copy to the control plane`,
     ],
     [
       'a reference to an entry that refers to nothing',
       { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [{ name: 'sops' }] },
-      `additionalSecretResources[0].name: "sops" has an incomplete resourceRef in the Shoot's spec.resources`,
+      `additionalSecretResources[0].name "sops" has an incomplete resourceRef in the Shoot's spec.resources`,
     ],
     [
       'a source whose credentials are a ConfigMap',
@@ -125,7 +125,7 @@ describe('admission of a providerConfig', () => {
         providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
         resources: [secret('fleet', 'ConfigMap')],
       },
-      `source.secretResourceName: "fleet" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
+      `source.secretResourceName "fleet" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
     ],
     [
       'namespaces that no ConfigMap can make equal',
@@ -136,7 +136,7 @@ describe('admission of a providerConfig', () => {
           kustomization,
         },
       },
-      'source.template.metadata.namespace: must be flux-y',
+      'source.template.metadata.namespace must be flux-y',
     ],
   ])('rejects one with %s', (_, parts, sentence) => {
     expect(sentences(created(parts))).toEqual([expect.stringContaining(sentence)]);
@@ -202,7 +202,7 @@ describe('admission of a Shoot', () => {
     expect(changed([renamed])).toEqual({ allowed: true });
     expect(changed([secret('x'), secret('sops')])).toEqual({ allowed: true });
     expect(sentences(changed([]))).toEqual([
-      expect.stringMatching(/^providerConfig: additionalSecretResources\[0\]\.name: "x" is not an entry/),
+      expect.stringMatching(/^providerConfig: additionalSecretResources\[0\]\.name "x" is not an entry/),
     ]);
   });
 

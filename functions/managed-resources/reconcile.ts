@@ -141,8 +141,8 @@ async function asksForTheSame(inputs: ConfigInputs, previous: Applied, distribut
 function rejectOtherNamespace(config: EffectiveConfig, previous: Applied | undefined): void {
   if (previous === undefined || previous.namespace === config.flux.namespace) return;
   const message =
-    `the flux namespace cannot change after the first success; set it back to "${previous.namespace}", ` +
-    'or remove the extension from the Shoot and add it again.';
+    `cannot change after the first success; set it back to "${previous.namespace}", ` +
+    'or remove the extension from the Shoot and add it again';
   throw new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
 }
 

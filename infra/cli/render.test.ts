@@ -109,7 +109,7 @@ test('renders nothing for an invalid configuration', async () => {
     'flux: {logLevel: loud}',
   );
   expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(err).toMatch(/^shoot-flux render: providerConfig: flux\.logLevel: /);
+  expect(err).toMatch(/^shoot-flux render: providerConfig: flux\.logLevel /);
 });
 
 test.each([
@@ -119,18 +119,18 @@ test.each([
   [
     '--shoot',
     'kind: Shoot\nspec: {resources: {name: a}}\n',
-    'spec.resources: must be a list, not an object; start each entry with "- "',
+    'spec.resources must be a list, not an object; start each entry with "- "',
   ],
   [
     '--shoot',
     'kind: Shoot\nspec: {extensions: [null, x]}\n',
-    'spec.extensions[0]: must be an object, not null; $1: spec.extensions[1]: must be an object, not a string',
+    'spec.extensions[0] must be an object, not null; $1: spec.extensions[1] must be an object, not a string',
   ],
-  ['--flux-config', 'kind: ConfigMap\ndata: [a]\n', 'data: must be an object, not a list'],
+  ['--flux-config', 'kind: ConfigMap\ndata: [a]\n', 'data must be an object, not a list'],
   [
     '--flux-config',
     'kind: ConfigMap\nmetadata: {name: flux}\n',
-    'metadata.name: "flux" is not a valid value; use flux-config',
+    'metadata.name "flux" is not a valid value; use flux-config',
   ],
   ['--provider-config', 'kind: Shoot\n', 'holds a whole Shoot: pass it to --shoot.'],
   [
@@ -191,15 +191,15 @@ test('accepts a Shoot that has not been created yet', async () => {
 test.each([
   [
     { name: 'creds' },
-    'resourceRef: is missing; set it, for example { apiVersion: v1, kind: Secret, name: fleet-credentials }',
+    'resourceRef is missing; set it, for example { apiVersion: v1, kind: Secret, name: fleet-credentials }',
   ],
   [
     { name: 'creds', resourceRef: { apiVersion: 'v1', name: 'a' } },
-    'resourceRef.kind: is missing; set it, for example Secret',
+    'resourceRef.kind is missing; set it, for example Secret',
   ],
   [
     { resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } },
-    'name: is missing; set it, for example fleet-credentials',
+    'name is missing; set it, for example fleet-credentials',
   ],
 ])('reports an incomplete resource, whether or not it is referenced: %j', async (resource, sentence) => {
   await using input = await files({ shoot: shoot({ resources: [resource] }) });
@@ -250,5 +250,5 @@ test('requires string values in a ConfigMap', async () => {
   await using input = await files({ config: fluxConfig({ ...repository, suspend: true }) });
   const { code, err } = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
   expect(code).toBe(1);
-  expect(err).toContain('ConfigMap garden-foo/flux-config: suspend: must be a string, not a boolean; put it in quotes');
+  expect(err).toContain('ConfigMap garden-foo/flux-config: suspend must be a string, not a boolean; put it in quotes');
 });

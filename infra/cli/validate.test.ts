@@ -21,11 +21,11 @@ test('prints one line for each issue', async () => {
 });
 
 test.each([
-  [{ flux: { version: 'v2.9.4' } }, 'flux.version', 'no Flux release matches "v2.9.4"; available releases are v2.9.99'],
+  [{ flux: { version: 'v2.9.4' } }, 'flux.version', '"v2.9.4" matches no Flux release; available releases are v2.9.99'],
   [
     { flux: { componentsExtra: ['source-watcher'] } },
     'flux.componentsExtra[0]',
-    'has no component source-watcher (it has',
+    '"source-watcher" is not a component of Flux v2.9.99 (its components are',
   ],
 ])('checks %j against the distribution', async (config, path, message) => {
   const { code, out } = await validate(config, '--json');

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, issueText } from '../errors.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { PROVIDER_CONFIG_API } from './provider-config-schema.ts';
 import type { ConfigInputs, EffectiveConfig } from './types.ts';
@@ -62,8 +62,7 @@ export function problems(inputs: ConfigInputs): string[] {
     effectiveConfig(inputs);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError)
-      return error.issues.map(({ object, path, message }) => `${object}: ${path}: ${message}`);
+    if (error instanceof ConfigError) return error.issues.map(issueText);
     throw error;
   }
 }

@@ -26,6 +26,6 @@ export function binaryIssues({ namespace, data, binaryData = {} }: FluxConfigMap
   return Object.keys(binaryData).map((key) => ({
     object: fluxConfigObject(namespace),
     path: 'binaryData',
-    message: `${quote(key)} is not read from binaryData; ${remedy(key)}`,
+    message: `contains ${quote(key)}, which is not read; ${remedy(key)}`,
   }));
 }

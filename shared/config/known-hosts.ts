@@ -6,7 +6,7 @@ export function knownHostsProblem(text: string): string | undefined {
   const bad = lines.findIndex((line) => !isBlank(line) && !isHostKey(line));
   if (bad >= 0) {
     // The line is never quoted: a private key pasted here must not end up in an error.
-    return `line ${bad + 1} is not a host key; use lines as ssh-keyscan prints them (host, type, key), or scan`;
+    return `has no valid host key in line ${bad + 1}; use lines as ssh-keyscan prints them (host, type, key), or scan`;
   }
   return lines.every(isBlank)
     ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'

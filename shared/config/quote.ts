@@ -5,7 +5,7 @@ const MAX_LENGTH = 80;
  * people do paste into the wrong field.
  */
 export function quote(value: string): string {
-  if (value.includes('PRIVATE KEY')) return 'the given private key';
+  if (value.includes('PRIVATE KEY')) return '(a private key)';
   const safe = withoutCredentials(value);
   return JSON.stringify(truncate(safe));
 }

@@ -46,12 +46,12 @@ test.each([
 
 test('names the component that a kind needs', () => {
   expect(() => customResourceIn(release, withComponents('kustomize-controller'), 'GitRepository')).toThrow(
-    'ConfigMap garden-foo/flux-config: components: the configuration has a GitRepository, which needs the component source-controller; add it',
+    'ConfigMap garden-foo/flux-config: components lacks source-controller, which the configured GitRepository needs; add source-controller',
   );
 });
 
 test('rejects a kind that the release does not support', () => {
   expect(() => customResourceIn(release, withComponents('source-controller'), 'Bucket')).toThrow(
-    'configuration: flux.version: the configuration has a Bucket, which Flux v2.5.1 does not support; use another release',
+    'configuration: flux.version resolves to Flux v2.5.1, which does not support the configured Bucket; use another release',
   );
 });

@@ -42,8 +42,8 @@ export function customResourceIn(release: Release, { flux, origins }: EffectiveC
     crdSpecs(release, component).some(({ names }) => names.kind === kind),
   );
   const message = provider
-    ? `the configuration has a ${kind}, which needs the component ${provider}; add it`
-    : `the configuration has a ${kind}, which Flux ${release.version} does not support; use another release`;
+    ? `lacks ${provider}, which the configured ${kind} needs; add ${provider}`
+    : `resolves to Flux ${release.version}, which does not support the configured ${kind}; use another release`;
   throw new ConfigError([{ ...originOf(origins, provider ? 'flux.components' : 'flux.version'), message }]);
 }
 

@@ -39,7 +39,7 @@ test('reads a release once, with its files by name and a digest', async () => {
 test('lists the available versions if a version is missing', async () => {
   await using distribution = await folder({ 'v2.9.4': {}, 'v2.8.8': {} });
   await expect(openDistribution(distribution.dir).release('v2.9.5')).rejects.toThrow(
-    'configuration: flux.version: Flux v2.9.5 is not in the distribution; available releases are v2.9.4, v2.8.8',
+    'configuration: flux.version resolves to Flux v2.9.5, which is not in the distribution; available releases are v2.9.4, v2.8.8',
   );
 });
 

@@ -24,7 +24,7 @@ export function openDistribution(dir: string): Distribution {
   const load = async (version: string) => {
     const available = await versionsIn(dir);
     if (available.includes(version)) return readRelease(join(dir, version), version);
-    const message = `Flux ${version} is not in the distribution; available releases are ${available.join(', ') || 'none'}`;
+    const message = `resolves to Flux ${version}, which is not in the distribution; available releases are ${available.join(', ') || 'none'}`;
     throw new ConfigError([{ ...originOf({}, 'flux.version'), message }]);
   };
   return {

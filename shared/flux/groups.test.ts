@@ -139,7 +139,9 @@ test('suspends source and Kustomization, and keeps suspend of a template', async
 test('names the component that a source needs', async () => {
   const flux = fluxInstall({ components: ['kustomize-controller'] });
   const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
-  expect(() => objectGroups(inputs)).toThrow('needs the component source-controller');
+  expect(() => objectGroups(inputs)).toThrow(
+    'lacks source-controller, which the configured GitRepository needs; add source-controller',
+  );
 });
 
 test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () => {
@@ -173,11 +175,11 @@ test('rejects templates that the CRDs of the release would reject', async () => 
   const inputs = await renderInputs({ config });
   expect(() => objectGroups(inputs)).toThrow(
     [
-      'source.template.spec.bucketName: is missing; set it',
-      'source.template.spec.endpoint: is missing; set it',
-      'source.template.spec.interval: is missing; set it',
-      'kustomization.template.spec.prune: must be true or false without quotes, not "yes"',
-      'kustomization.template.spec.sourceRef.kind: "HelmRepository" is not a valid value; use one of OCIRepository, GitRepository, Bucket',
+      'source.template.spec.bucketName is missing; set it',
+      'source.template.spec.endpoint is missing; set it',
+      'source.template.spec.interval is missing; set it',
+      'kustomization.template.spec.prune must be true or false without quotes, not "yes"',
+      'kustomization.template.spec.sourceRef.kind "HelmRepository" is not a valid value; use one of OCIRepository, GitRepository, Bucket',
     ].join('; providerConfig: '),
   );
 });

@@ -117,17 +117,17 @@ test('enables the feature gate for the artifacts of source-watcher', () => {
 
 test('lists the components of the release if one is missing', () => {
   expect(() => install({ components: ['source-controller', 'source-watcher'] })).toThrow(
-    'configuration: flux.components: Flux v2.9.99 has no component source-watcher (it has ' +
+    'configuration: flux.components "source-watcher" is not a component of Flux v2.9.99 (its components are ' +
       'helm-controller, kustomize-controller, notification-controller, source-controller); ' +
       'remove it or use another release',
   );
-  expect(() => install({ components: ['rbac'] })).toThrow('has no component rbac');
+  expect(() => install({ components: ['rbac'] })).toThrow('"rbac" is not a component of');
 });
 
 test('names the field in which the user lists a missing component', () => {
   const origins = { 'flux.components[source-watcher]': { object: 'providerConfig', path: 'flux.componentsExtra[2]' } };
   expect(() => installObjects(release, fluxInstall({ components: ['source-watcher'] }), origins)).toThrow(
-    'providerConfig: flux.componentsExtra[2]: Flux v2.9.99 has no component source-watcher',
+    'providerConfig: flux.componentsExtra[2] "source-watcher" is not a component of Flux v2.9.99',
   );
 });
 

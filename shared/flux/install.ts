@@ -48,7 +48,7 @@ function checkComponents(release: Release, components: readonly string[], origin
   const missing = components.filter((component) => !available.includes(component));
   if (missing.length === 0) return;
   const message = (name: string) =>
-    `Flux ${release.version} has no component ${name} (it has ${available.join(', ')}); remove it or use another release`;
+    `"${name}" is not a component of Flux ${release.version} (its components are ${available.join(', ')}); remove it or use another release`;
   throw new ConfigError(
     missing.map((name) => ({ ...originOf(origins, `flux.components[${name}]`), message: message(name) })),
   );

@@ -96,18 +96,18 @@ test.each([
 const list = 'available releases are v2.10.0-rc.2, v2.9.10, v2.9.4, v2.8.8, v2.7.5, v2.3.0';
 
 test.each([
-  [{ requested: 'v2.9.5' }, `no Flux release matches "v2.9.5"; ${list}`],
-  [{ requested: '2.6.x' }, `no Flux release matches "2.6.x"; ${list}`],
+  [{ requested: 'v2.9.5' }, `"v2.9.5" matches no Flux release; ${list}`],
+  [{ requested: '2.6.x' }, `"2.6.x" matches no Flux release; ${list}`],
   [{ requested: '>=2.7' }, `">=2.7" is neither a release nor a range; ${list}`],
   [
     { requested: 'v2.8.8', pinned: 'v2.9.4' },
-    `Flux v2.9.4 is installed and is never downgraded; use this release or a newer one; ${list}`,
+    `resolves to an older release than the installed Flux v2.9.4, which is never downgraded; use this release or a newer one; ${list}`,
   ],
   [
     { kubernetesVersion: '1.20.0' },
-    `no available Flux release supports Kubernetes 1.20.0; set flux.version to use one anyway; ${list}`,
+    `cannot be resolved, because no available Flux release supports Kubernetes 1.20.0; set it to use one anyway; ${list}`,
   ],
-  [{ available: [] }, 'no stable Flux release is available; the distribution is empty'],
+  [{ available: [] }, 'cannot be resolved, because no stable Flux release is available; the distribution is empty'],
 ])('rejects %j', (changes: Partial<VersionInputs>, message) => {
-  expect(sentence(changes)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion: ${message}`);
+  expect(sentence(changes)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion ${message}`);
 });

@@ -81,7 +81,11 @@ export function resolveVersion(inputs: VersionInputs): string {
     filterOf(requested) ?? (() => fail(`"${requested}" is neither a release nor a range`)),
   );
   if (matching.length === 0)
-    fail(requested === undefined ? 'no stable Flux release is available' : `no Flux release matches "${requested}"`);
+    fail(
+      requested === undefined
+        ? 'cannot be resolved, because no stable Flux release is available'
+        : `"${requested}" matches no Flux release`,
+    );
   const current = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
   if (current && !mayUpgrade) return current;
 
@@ -91,10 +95,12 @@ export function resolveVersion(inputs: VersionInputs): string {
   if (best) return best;
   if (candidates.length === 0) {
     return fail(
-      `no available Flux release supports Kubernetes ${kubernetesVersion}; set flux.version to use one anyway`,
+      `cannot be resolved, because no available Flux release supports Kubernetes ${kubernetesVersion}; set it to use one anyway`,
     );
   }
-  return fail(`Flux ${pinned} is installed and is never downgraded; use this release or a newer one`);
+  return fail(
+    `resolves to an older release than the installed Flux ${pinned}, which is never downgraded; use this release or a newer one`,
+  );
 }
 
 /** Returns the filter for the requested version. Ranges never match pre-releases, which must be named exactly. */

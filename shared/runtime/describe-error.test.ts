@@ -14,7 +14,7 @@ const caught = (run: () => unknown): unknown => {
 describe('describeError', () => {
   it('returns the message of our own errors', () => {
     const error = new ConfigError([{ object: 'providerConfig', path: 'flux.version', message: 'is unknown' }]);
-    expect(describeError(error)).toBe('providerConfig: flux.version: is unknown');
+    expect(describeError(error)).toBe('providerConfig: flux.version is unknown');
   });
 
   it("cuts an API server's message and removes secrets, because webhooks choose its words", () => {

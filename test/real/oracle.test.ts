@@ -83,7 +83,7 @@ describe.each(versions)('Flux %s', (version) => {
         lacks: true,
         answer: { error: expect.stringContaining('no such file') },
       });
-      expect(() => installObjects(release, install)).toThrow(`Flux ${version} has no component`);
+      expect(() => installObjects(release, install)).toThrow(`is not a component of Flux ${version}`);
       return;
     }
     const expected = documents(answer.content);

@@ -164,7 +164,7 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
   }
 
   it('refuse a Shoot with the sentences of its validation', async () => {
-    const sentence = 'providerConfig: typo: is not a known key';
+    const sentence = 'providerConfig: typo is not a known key';
     expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain(
       `422 admission webhook "admission.shoot-flux.extensions.gardener.cloud" denied the request: providerConfig:`,
     );

@@ -39,7 +39,9 @@ describe('the release to render', () => {
   });
 
   it('is not older than the one in the shoot', () => {
-    expect(() => chosen('2.7.5', { previous: undefined, liveVersion: 'v2.9.2' })).toThrow('v2.9.2 is installed');
+    expect(() => chosen('2.7.5', { previous: undefined, liveVersion: 'v2.9.2' })).toThrow(
+      'the installed Flux v2.9.2, which is never downgraded',
+    );
     expect(chosen(undefined, { previous: previous('v2.7.5'), liveVersion: 'v2.9.2' })).toBe('v2.9.2');
   });
 });
