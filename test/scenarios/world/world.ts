@@ -1,7 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
-import { type KubeApi, type RequestSummary, startKubeApi, useClock } from '@shoot-flux/landscape/kube-api';
+import {
+  type ApiObject,
+  type KubeApi,
+  type RequestSummary,
+  startKubeApi,
+  useClock,
+} from '@shoot-flux/landscape/kube-api';
 import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { Settings } from '../../../shared/runtime/context.ts';
@@ -166,14 +173,27 @@ export async function startWorld({
     return true;
   };
 
+  /** Gives the shoot's namespace controller, which works in real time, time to remove namespaces. */
+  const namespacesChange = async (ms: number): Promise<boolean> => {
+    const isDeleting = ({ metadata }: ApiObject) => metadata.deletionTimestamp !== undefined;
+    if (!shoot.objects.list('v1', 'Namespace').some(isDeleting)) return false;
+    const revision = changes();
+    await sleep(ms);
+    return changes() !== revision;
+  };
+
   const settle = async (calmMs = CALM_MS): Promise<void> => {
     let before = -1;
     for (let steps = 0; steps < MOST_STEPS; steps++) {
       if (changes() !== before) moment.calmSince = Math.max(moment.calmSince, moment.time);
       before = changes();
-      if (await step()) continue;
+      if ((await step()) || (await namespacesChange(2))) continue;
       const next = Math.min(product?.nextDue() ?? Infinity, resourceManager.nextDue() ?? Infinity);
-      if (next > moment.calmSince + calmMs) return;
+      if (next > moment.calmSince + calmMs) {
+        // The namespace controller retries after 100 ms.
+        if (await namespacesChange(120)) continue;
+        return;
+      }
       moment.time = Math.max(moment.time, next);
     }
     throw new Error(`the world does not calm down; last log lines:\n${logLines.slice(-3).join('\n')}`);
