@@ -54,8 +54,8 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const { previous, live } = controlPlane;
   const delivery = chooseDelivery(run.context.settings.delivery, previous, live);
   if (delivery === 'ManagedResource' && hasDirectSurplus(plan, previous)) {
-    await deliverDirectly(run, plan, controlPlane);
-    return requeueAfter(2);
+    const outcome = await deliverDirectly(run, plan, controlPlane);
+    return outcome.type === 'done' ? requeueAfter(2) : outcome;
   }
   const deliver = delivery === 'Direct' ? deliverDirectly : deliverByManagedResource;
   return withNextCheck(run, plan, await deliver(run, plan, controlPlane));

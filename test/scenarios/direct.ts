@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { objectRef } from '../../functions/managed-resources/objects.ts';
+import type { Extension } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { gitRepositories, kustomizations, quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
@@ -173,6 +175,28 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       await stage.untilReady();
     });
 
+    it('Direct: keeps a reported error until the shoot accepts the objects or the configuration changes', async () => {
+      await start({ delivery: 'Direct' });
+      await holdInDeletion(stage, 'flux-system');
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      const isFailed = ({ status }: Extension) => status?.lastOperation?.state === 'Error';
+      const failed = await eventually('the error', stage.extension, isFailed, ({ status }) => status);
+      const before = runsOf(stage);
+      const secret = { apiVersion: 'v1', kind: 'Secret', name: 'unused' };
+      await stage.writeCluster({ spec: { resources: [{ name: 'unused', resourceRef: secret }] } });
+      await eventually(
+        'another run',
+        async () => runsOf(stage),
+        (runs) => runs > before,
+      );
+      await sleep(3_000);
+      const { lastOperation, lastError } = (await stage.extension()).status ?? {};
+      expect({ lastOperation, lastError }).toEqual({
+        lastOperation: failed.status?.lastOperation,
+        lastError: failed.status?.lastError,
+      });
+    });
+
     it('Auto: delivers directly where the resource-manager may not write, and remembers it', async () => {
       await start({ delivery: 'Auto', targetNamespaces: ['kube-system'] });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
@@ -235,6 +259,24 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
     });
 
+    it('reports a refusal of the shoot during a change from Direct to ManagedResource, without hot retries', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const frozen = { data: { a: 'b' }, immutable: true };
+      await stage.shoot.mergePatch(resources.configMaps, inFlux('shoot-info'), frozen, { fieldManager });
+      await stage[Symbol.asyncDispose]();
+      await start({ delivery: 'ManagedResource' });
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      const isFailed = ({ status }: Extension) => status?.lastOperation?.state === 'Error';
+      await eventually('the error', stage.extension, isFailed, ({ status }) => status);
+      const before = runsOf(stage);
+      await sleep(15_000);
+      expect((await stage.extension()).status?.lastOperation?.state).toBe('Error');
+      expect(runsOf(stage) - before).toBeLessThan(2);
+    });
+
     it('deletes nothing in the shoot when the delivery changes and changes back', async () => {
       await start({ delivery: 'ManagedResource' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
@@ -255,6 +297,21 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       }
     });
   });
+}
+
+/** Leaves a namespace of the shoot in deletion: nothing can be created in it. */
+async function holdInDeletion({ shoot }: Stage, name: string): Promise<void> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  await shoot.apply(resources.namespaces, namespace, { fieldManager });
+  const metadata = { namespace: name, name: 'held', finalizers: ['example.com/held'] };
+  await shoot.create(resources.configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata }, { fieldManager });
+  await shoot.delete(resources.namespaces, { name });
+}
+
+/** How many runs of `managed-resources` have begun. */
+function runsOf({ requests }: Stage): number {
+  const reads = requests.filter(({ method, resource }) => method === 'GET' && resource.startsWith('extensions'));
+  return reads.filter(({ identity }) => identity === 'managed-resources').length;
 }
 
 function deployment(metadata: { namespace: string; name: string }): KubeObject {

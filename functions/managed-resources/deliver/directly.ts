@@ -42,10 +42,16 @@ async function handOver(
   return requeueAfter(2);
 }
 
-/** Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. */
-async function recordPlan({ reporter }: Run, { record }: Plan, { recordBefore }: DirectChanges): Promise<void> {
+/**
+ * Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. A reported
+ * error of the same plan stays until the shoot has accepted it or gardenlet asks again.
+ */
+async function recordPlan(run: Run, { record }: Plan, { recordBefore, isRepeated }: DirectChanges): Promise<void> {
+  const { reporter, isNewlyAsked } = run;
+  const hasFailed = reporter.current().status?.lastOperation?.state === 'Error';
   const description = `Applying Flux ${record.fluxVersion} and its configuration to the shoot.`;
-  await reporter.processing(description, { applied: recordBefore });
+  if (hasFailed && isRepeated && !isNewlyAsked) await reporter.record(recordBefore);
+  else await reporter.processing(description, { applied: recordBefore });
   await reporter.accept();
 }
 

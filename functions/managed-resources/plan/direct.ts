@@ -9,6 +9,8 @@ export interface DirectChanges {
   recordBefore: Applied;
   /** True when the shoot has all contents of the plan by the last record. */
   isDelivered: boolean;
+  /** True when the last record names the same contents. */
+  isRepeated: boolean;
   /** How many objects of the same contents a run applied before it ran out of time. */
   alreadyApplied: number;
   /** Refs of former objects to delete: Flux's own first, because they may need their controllers for it. */
@@ -30,8 +32,8 @@ export function directChanges({ record, contents, released }: Contents, previous
   // A content that is being replaced counts as not delivered until all of the new one is applied.
   const { managedResources } = record;
   const delivered = Object.entries(previous?.delivered ?? {}).filter(([name, hash]) => managedResources[name] === hash);
-  const isSame = canonicalJson(previous?.managedResources) === canonicalJson(managedResources);
-  const alreadyApplied = isSame ? (previous?.arrived ?? 0) : 0;
+  const isRepeated = canonicalJson(previous?.managedResources) === canonicalJson(managedResources);
+  const alreadyApplied = isRepeated ? (previous?.arrived ?? 0) : 0;
   const recordBefore: Applied = {
     ...record,
     delivery: 'Direct',
@@ -42,6 +44,7 @@ export function directChanges({ record, contents, released }: Contents, previous
   return {
     recordBefore,
     isDelivered: canonicalJson(previous?.delivered) === canonicalJson(managedResources),
+    isRepeated,
     alreadyApplied,
     surplus: [...surplus.filter(isFluxRef), ...surplus.filter((ref) => !isFluxRef(ref))],
   };
