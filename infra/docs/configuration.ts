@@ -48,7 +48,7 @@ ${FLUX_CONFIG_EXAMPLE}\`\`\`
 
 \`repositoryUrl\` creates, in the namespace of Flux, the GitRepository \`main-gitrepo\`, the Kustomization \`main-ks\` (\`prune: true\`, \`targetNamespace: default\`) and, if the repository is private, the Secret \`flux-source\`.
 
-All values are strings, so quote \`true\`, \`false\` and numbers. Separate list entries by commas, spaces or line breaks. A key with an empty value counts as absent.
+All values are strings, so quote \`true\`, \`false\` and numbers. Separate list entries with commas, spaces or line breaks. A key with an empty value counts as absent.
 
 ${table(fluxConfigSchema)}
 ## \`providerConfig\`
@@ -95,17 +95,17 @@ Until source and Kustomization are Ready in the Shoot for the first time, everyt
 
 | mode | Flux itself | sources and Kustomizations | Secrets, \`shoot-info\`, \`shoot-facts\` |
 |---|---|---|---|
-| \`Once\` | is yours | are yours | follow |
-| \`ManifestsOnly\` | is yours | follow | follow |
+| \`Once\` | is no longer managed | are no longer managed | follow |
+| \`ManifestsOnly\` | is no longer managed | follow | follow |
 | \`Reconcile\` | follows, and drift is corrected | follow, and drift is corrected | follow |
 
-"Is yours" means that Gardener releases the objects: they stay in the Shoot, and you, or Flux itself, may change them there. Set the mode to \`Reconcile\` and they are adopted again, never with an older Flux than the one that runs.
+"No longer managed" means that Gardener releases the objects: they stay in the Shoot, and you, or Flux itself, may change them there. Set the mode to \`Reconcile\` and they are adopted again, never with an older Flux than the one that runs.
 
 ## \`deletionPolicy\`
 
 When the extension is removed from the Shoot, \`Orphan\` leaves Flux and everything that belongs to it unchanged and unmanaged. \`Uninstall\` suspends all Kustomizations and HelmReleases, then removes the controllers, the objects and CustomResourceDefinitions of Flux, and the namespace if shoot-flux created it and it is empty. Everything that Flux has deployed keeps running in both cases: nothing is pruned, no Helm release is uninstalled. Flux stays in a Shoot that is hibernated, that is being deleted, or whose API cannot be reached for two minutes.
 
-Without a policy, Flux is removed while shoot-flux manages it, and stays where \`syncMode\` has made it yours.
+Without a policy, Flux is removed while shoot-flux manages it, and stays once \`syncMode\` has released it.
 
 A Kustomization that is removed from the configuration is suspended before it is deleted, so nothing that it deployed is pruned.
 
@@ -132,9 +132,9 @@ You rotate the generated key pair of a private SSH repository in two phases, wit
    ${ROTATION_COMMANDS.complete}
    \`\`\`
 
-4. Remove the first deploy key from the repository once Flux has fetched with the new one in every Shoot; the Secret's annotation \`former-fingerprint\` identifies it. Git hosts show when a deploy key was last used. The Extension's condition \`SourceReady\` reports a rejected key within minutes, and within the hour where \`Once\` has made Flux yours. A hibernated Shoot gets the new key when it wakes up.
+4. Remove the first deploy key from the repository once Flux has fetched with the new one in every Shoot; the Secret's annotation \`former-fingerprint\` identifies it. Git hosts show when a deploy key was last used. The Extension's condition \`SourceReady\` reports a rejected key within minutes, and within the hour where \`Once\` has released Flux. A hibernated Shoot gets the new key when it wakes up.
 
-A rotation may stay between its phases for as long as you like. To cancel it before completion, remove the second key pair:
+You may leave a rotation incomplete for as long as you like. To cancel it before completion, remove the second key pair:
 
 \`\`\`sh
 ${ROTATION_COMMANDS.giveUp}

@@ -69,7 +69,7 @@ export const repositoryKeys = {
     example: '>=1.0.0 <2.0.0',
   }),
   repositoryCommit: key(text(gitCommit), {
-    description: 'A commit, with all 40 digits; with `repositoryBranch`, a commit on that branch.',
+    description: 'A commit, as its full 40-character hash; with `repositoryBranch`, a commit on that branch.',
     example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
   }),
   repositoryPath: key(text(), {

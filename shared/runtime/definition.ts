@@ -42,7 +42,7 @@ export interface Subscription {
 
 /**
  * The basics of every function. Its definition is the single source for watcher, queues, Lambdas, webhook
- * configurations, Triggers and RBAC. Lives in `functions/<name>/function.ts` as `definition`;
+ * configurations and RBAC. Lives in `functions/<name>/function.ts` as `definition`;
  * the code is `handler` in `functions/<name>/handler.ts`.
  */
 export interface FunctionBasics {
