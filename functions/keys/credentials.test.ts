@@ -16,8 +16,8 @@ test.each([
   [undefined, 'does not exist; create it'],
   [{}, 'has no credentials; add username and password'],
   [{ 'ca.crt': 'authority' }, 'has no credentials'],
-  [{ username }, 'password: is missing'],
-  [{ password }, 'username: is missing'],
+  [{ username }, 'password is missing'],
+  [{ password }, 'username is missing'],
 ])('reports which credentials %j lacks', (data, sentence) => {
   const notice = missingCredentials('garden-foo', data);
   expect(notice).toMatchObject({ type: 'Warning', reason: 'CredentialsMissing' });

@@ -14,8 +14,8 @@ export function missingCredentials(namespace: string, data: Record<string, strin
   if (data['tls.crt'] !== undefined && data['tls.key'] !== undefined) return undefined;
   const { username, password } = data;
   if (username !== undefined && password !== undefined) return undefined;
-  if (username !== undefined) return missing(namespace, 'password: is missing; add it, or use bearerToken instead');
-  if (password !== undefined) return missing(namespace, 'username: is missing; add it, or use bearerToken instead');
+  if (username !== undefined) return missing(namespace, 'password is missing; add it, or use bearerToken instead');
+  if (password !== undefined) return missing(namespace, 'username is missing; add it, or use bearerToken instead');
   return missing(namespace, `has no credentials; add ${credentials}`);
 }
 

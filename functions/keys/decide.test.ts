@@ -101,17 +101,17 @@ test.each([
   [
     'a malformed private key',
     { ...complete, identity: 'marked-secret' },
-    /Secret garden-foo\/flux-source: identity: .*; replace it/,
+    /Secret garden-foo\/flux-source: identity .*; replace it/,
   ],
   [
     'a public key of another pair',
     { ...complete, 'identity.pub': publicLine(hostKey) },
-    /identity\.pub: does not match identity; remove/,
+    /identity\.pub does not match identity; remove/,
   ],
   [
     'a malformed public key',
     { ...complete, 'identity.pub': 'marked-secret' },
-    /identity\.pub: does not match identity; remove/,
+    /identity\.pub does not match identity; remove/,
   ],
   ['a public key alone', { 'identity.pub': line }, /has identity\.pub but no identity; add/],
 ])('reports %s and writes nothing', (_, data, sentence) => {
@@ -169,7 +169,7 @@ test('writes the key pair and explains how to provide host keys for an unknown h
   expect(Object.keys(change?.data ?? {})).toEqual(['identity', 'identity.pub']);
   expect(notices.map(({ reason }) => reason)).toEqual(['DeployKey', 'HostKeysMissing']);
   expect(notices[1]?.message).toMatch(
-    /ConfigMap garden-foo\/flux-config: knownHosts: .*ssh-keyscan.*\[git\.example\.org\]:2222.*scan/,
+    /ConfigMap garden-foo\/flux-config: knownHosts .*ssh-keyscan.*\[git\.example\.org\]:2222.*scan/,
   );
   expect(retry).toBe(false);
 });

@@ -32,7 +32,7 @@ export const handler: Handler = async (key, context) => {
     if (outcome !== 'overtaken') return outcome;
   }
   throw new RetryableError(
-    `ConfigMap ${key.namespace}/${FLUX_CONFIG} and Secret ${FLUX_SOURCE}: kept changing between read and write; the run is retried.`,
+    `ConfigMap ${key.namespace}/${FLUX_CONFIG} or Secret ${FLUX_SOURCE} changed during every attempt; retrying.`,
   );
 };
 
@@ -80,8 +80,8 @@ async function provideCredentials(run: Run, repository: Repository | undefined):
   const notices = isPrivate ? await missingInSecret(run) : [];
   const { namespace, operation } = run;
   if (operation !== undefined) {
-    const remedy = 'only repositoryType private with an ssh:// URL has a key pair to rotate';
-    notices.push(operationRefused(namespace, operation, remedy));
+    const why = 'there is no key pair to rotate; set repositoryType to private and use an ssh:// URL';
+    notices.push(operationRefused(namespace, operation, why));
   }
   return { type: 'decided', notices, retry: false };
 }

@@ -71,21 +71,21 @@ function missingHostKeys(situation: Situation, host: SshHost): Notice {
   const lines = `the lines that ssh-keyscan prints for ${hostPattern(host)}`;
   return warning(
     'HostKeysMissing',
-    `${knownHostsOf(situation)}: is missing, and the host is not a well-known one; add ${lines}, or set "scan" to trust the first key that the host presents.`,
+    `${knownHostsOf(situation)} is missing, and the host is not a well-known one; add ${lines}, or set "scan" to trust the first key that the host presents.`,
   );
 }
 
 function onlyOtherHosts(situation: Situation, host: SshHost): Notice {
   return warning(
     'HostKeysMissing',
-    `${knownHostsOf(situation)}: has no key for ${hostPattern(host)}; add the lines that ssh-keyscan prints for it.`,
+    `${knownHostsOf(situation)} has no key for ${hostPattern(host)}; add the lines that ssh-keyscan prints for it.`,
   );
 }
 
 function noHostKeyPresented(situation: Situation, host: SshHost): Notice {
   return warning(
     'HostKeysMissing',
-    `${knownHostsOf(situation)}: ${hostPattern(host)} presented no host key; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
+    `${knownHostsOf(situation)} cannot be completed, because ${hostPattern(host)} presented no host key; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
   );
 }
 

@@ -19,7 +19,7 @@ test.each(['rotate-ssh-keypair', 'reconcile', ''])('reports %j as unknown and le
     {
       type: 'Warning',
       reason: 'UnknownOperation',
-      message: `ConfigMap garden-foo/flux-config: annotation gardener.cloud/operation: ${JSON.stringify(value)} is not a known operation; use rotate-ssh-keypair-start or rotate-ssh-keypair-complete.`,
+      message: `ConfigMap garden-foo/flux-config: annotation gardener.cloud/operation has the unknown value ${JSON.stringify(value)}; use rotate-ssh-keypair-start or rotate-ssh-keypair-complete.`,
     },
   ]);
 });

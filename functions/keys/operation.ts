@@ -25,12 +25,13 @@ export function operationOf(
   const supported = `${ROTATE_START} or ${ROTATE_COMPLETE}`;
   return {
     notices: [
-      warning('UnknownOperation', `${place(namespace)}: ${quote(value)} is not a known operation; use ${supported}.`),
+      warning('UnknownOperation', `${place(namespace)} has the unknown value ${quote(value)}; use ${supported}.`),
     ],
   };
 }
 
-/** Reports that a requested operation changed nothing, and the remedy. */
-export function operationRefused(namespace: string, operation: Operation, remedy: string): Notice {
-  return warning('KeyRotationRefused', `${place(namespace)}: ${operation} changed nothing: ${remedy}.`);
+/** Reports that a requested operation was ignored, with the reason and the remedy. */
+export function operationRefused(namespace: string, operation: Operation, why: string): Notice {
+  const message = `ConfigMap ${namespace}/${FLUX_CONFIG}: ${operation} was ignored: ${why}.`;
+  return warning('KeyRotationRefused', message);
 }

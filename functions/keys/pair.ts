@@ -60,11 +60,11 @@ export function readPair(
   const pem = existing ?? generated;
   if (pem === undefined) return undefined;
   const read = readIdentity(pem, existing === undefined ? undefined : secret?.data.password);
-  if ('problem' in read) return { problem: `${names.identity}: ${read.problem}; ${names.remedy}` };
+  if ('problem' in read) return { problem: `${names.identity} ${read.problem}; ${names.remedy}` };
   const { publicKey } = read;
   if (existingLine !== undefined && parsePublicLine(existingLine)?.blob.equals(publicKey.blob) !== true) {
     return {
-      problem: `${names.publicKey}: does not match ${names.identity}; remove ${names.publicKey} to have it derived again`,
+      problem: `${names.publicKey} does not match ${names.identity}; remove ${names.publicKey} to have it derived again`,
     };
   }
   const line = existingLine?.trim() ?? publicLine(publicKey, keyComment(namespace, landscape));

@@ -80,7 +80,7 @@ test('start: prepares a second pair and reports both', () => {
     {
       type: 'Normal',
       reason: 'KeyRotationPrepared',
-      message: `Add ${second.mark} to ${url} as a second deploy key, then annotate with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
+      message: `Add ${second.mark} to ${url} as a second deploy key, then annotate ConfigMap garden-foo/flux-config with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
     },
   ]);
 });
@@ -142,7 +142,7 @@ test.each([
     type: 'Warning',
     reason: 'KeyRotationRefused',
     message: expect.stringMatching(
-      /^ConfigMap garden-foo\/flux-config: annotation gardener.cloud\/operation: rotate-ssh-keypair-complete changed nothing: .*=rotate-ssh-keypair-start to prepare one\.$/,
+      /^ConfigMap garden-foo\/flux-config: rotate-ssh-keypair-complete was ignored: .*to prepare one, annotate ConfigMap garden-foo\/flux-config with gardener\.cloud\/operation=rotate-ssh-keypair-start\.$/,
     ),
   });
 });
@@ -176,14 +176,14 @@ test('uses a next key that the user provides, and adds its public key', () => {
 });
 
 test.each<[string, Values, RegExp]>([
-  ['a malformed private key', { 'identity.next': 'marked-secret' }, /: identity\.next: is not a private key/],
+  ['a malformed private key', { 'identity.next': 'marked-secret' }, /: identity\.next is not a private key/],
   [
     'a public key of another pair',
     { ...preparedData(second), 'identity.next.pub': third.line },
-    /: identity\.next\.pub: does not match identity\.next; remove/,
+    /: identity\.next\.pub does not match identity\.next; remove/,
   ],
   ['a public key alone', { 'identity.next.pub': 'marked-secret' }, /has identity\.next\.pub but no identity\.next/],
-  ['the current key', preparedData(first), /: identity\.next: is the same key as identity; remove/],
+  ['the current key', preparedData(first), /: identity\.next is the same key as identity; remove/],
 ])('reports %s as next pair, leaves it unchanged and completes nothing with it', (_, data, sentence) => {
   const secret = { ...before, data: { ...currentData(first), ...data } };
   for (const parts of [{}, start, complete]) {

@@ -2,7 +2,7 @@ import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.t
 import { fingerprint } from '../../shared/ssh/public-key.ts';
 import { FINGERPRINT, FORMER_FINGERPRINT, NEXT_FINGERPRINT, NEXT_PUBLIC_KEY, PUBLIC_KEY } from './annotations.ts';
 import { type Notice, normal, warning } from './notice.ts';
-import { annotationFor, operationRefused, ROTATE_COMPLETE, ROTATE_START } from './operation.ts';
+import { annotationFor, type Operation, operationRefused, ROTATE_COMPLETE, ROTATE_START } from './operation.ts';
 import { CURRENT, type InvalidPair, NEXT, type Pair, readPair } from './pair.ts';
 import type { Need, Situation } from './situation.ts';
 
@@ -34,7 +34,7 @@ export function decideKeyPairs(situation: Situation): KeyPairsDecision | Invalid
 function preparedPair(situation: Situation): Pair | InvalidPair | undefined {
   const [current, next] = [CURRENT, NEXT].map((names) => readPair(situation, names, undefined));
   const isSame = isPair(current) && isPair(next) && current.publicKey.blob.equals(next.publicKey.blob);
-  return isSame ? { problem: `${NEXT.identity}: is the same key as ${CURRENT.identity}; ${NEXT.remedy}` } : next;
+  return isSame ? { problem: `${NEXT.identity} is the same key as ${CURRENT.identity}; ${NEXT.remedy}` } : next;
 }
 
 const isPair = (pair: Pair | InvalidPair | undefined): pair is Pair => pair !== undefined && 'pem' in pair;
@@ -97,6 +97,9 @@ function annotationsFor(
   };
 }
 
+const annotate = (namespace: string, operation: Operation) =>
+  `annotate ConfigMap ${namespace}/${FLUX_CONFIG} with ${annotationFor(operation)}`;
+
 const secretOf = ({ namespace }: Situation) => `Secret ${namespace}/${FLUX_SOURCE}`;
 
 /** Reports that the Secret is invalid and left unchanged, and that a requested operation did not run. */
@@ -104,8 +107,8 @@ export function invalidSecret(situation: Situation, problem: string): Notice[] {
   const { namespace, operation } = situation;
   const notice = warning('InvalidSecret', `${secretOf(situation)}: ${problem}.`);
   if (operation === undefined) return [notice];
-  const remedy = `first fix ${secretOf(situation)} as Event InvalidSecret describes, then annotate again`;
-  return [notice, operationRefused(namespace, operation, remedy)];
+  const why = `fix ${secretOf(situation)} (see Event InvalidSecret), then set the annotation again`;
+  return [notice, operationRefused(namespace, operation, why)];
 }
 
 function deployKey({ repository }: Situation, { line, publicKey }: Pair): Notice {
@@ -116,10 +119,10 @@ function deployKey({ repository }: Situation, { line, publicKey }: Pair): Notice
 }
 
 /** The line comes last, so that an Event that is cut loses only its comment. */
-function rotationPrepared({ repository }: Situation, { line, publicKey }: Pair): Notice {
+function rotationPrepared({ namespace, repository }: Situation, { line, publicKey }: Pair): Notice {
   return normal(
     'KeyRotationPrepared',
-    `Add ${fingerprint(publicKey)} to ${repository.url} as a second deploy key, then annotate with ${annotationFor(ROTATE_COMPLETE)}: ${line}`,
+    `Add ${fingerprint(publicKey)} to ${repository.url} as a second deploy key, then ${annotate(namespace, ROTATE_COMPLETE)}: ${line}`,
   );
 }
 
@@ -136,15 +139,17 @@ function rotationCompleted({ repository }: Situation, { publicKey }: Pair, forme
  */
 function nothingToComplete(situation: Situation, current: Pair, former: string | undefined): Notice {
   if (former !== undefined) return rotationCompleted(situation, current, former);
-  const remedy = `no second key pair is prepared; annotate with ${annotationFor(ROTATE_START)} to prepare one`;
-  return operationRefused(situation.namespace, ROTATE_COMPLETE, remedy);
+  const { namespace } = situation;
+  const why = `no second key pair is prepared; to prepare one, ${annotate(namespace, ROTATE_START)}`;
+  return operationRefused(namespace, ROTATE_COMPLETE, why);
 }
 
 /** Reports an RSA key that was requested too late. Ed25519 may just be the default, so another type is fine then. */
 function keyTypeIgnored(situation: Situation, { publicKey: { type } }: Pair): Notice[] {
   if (situation.repository.sshKeyType !== 'rsa' || type === types.rsa) return [];
-  const remedy = `to rotate it, annotate ConfigMap ${situation.namespace}/${FLUX_CONFIG} with ${annotationFor(ROTATE_START)}`;
-  return [warning('KeyTypeIgnored', `${secretOf(situation)}: already has a key of type ${type}; ${remedy}.`)];
+  const problem = `sshKeyType rsa has no effect yet: the existing key is ${type}`;
+  const remedy = `to replace it, ${annotate(situation.namespace, ROTATE_START)}`;
+  return [warning('KeyTypeIgnored', `${secretOf(situation)}: ${problem}; ${remedy}.`)];
 }
 
 /** Reports a prepared pair of another type: the configuration changed since, or the user provided the pair. */

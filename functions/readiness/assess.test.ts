@@ -105,7 +105,9 @@ describe('assess', () => {
     const { verdicts } = assess(applied, { deployments, kustomization });
     expect(verdicts[1]).toMatchObject({
       ...{ type: 'SourceReady', reason: 'Missing', status: 'False' },
-      message: expect.stringContaining('GitRepository flux-system/repo does not exist in the shoot; create it again'),
+      message: expect.stringContaining(
+        'GitRepository flux-system/repo does not exist in the shoot; recreate it in the shoot (with syncMode Once it is no longer managed)',
+      ),
     });
     const followed = { ...applied, managedResources: { 'shoot-flux-sync': 's' } };
     expect(assess(followed, { deployments, kustomization }).verdicts[1]?.message).toContain('recreates it');

@@ -91,7 +91,7 @@ function objectVerdict(
 
 function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {
   const remedy = isReleased
-    ? 'create it again (syncMode Once has released it), or set syncMode to ManifestsOnly or Reconcile'
+    ? 'recreate it in the shoot (with syncMode Once it is no longer managed), or set syncMode to ManifestsOnly or Reconcile'
     : 'the next reconciliation of the Shoot recreates it';
   const message = `${kind} ${namespace}/${name} does not exist in the shoot; ${remedy}.`;
   return { status: 'False', reason: 'Missing', message };

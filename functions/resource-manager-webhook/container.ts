@@ -3,7 +3,7 @@ import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import type { JsonPatchOperation } from '../../shared/kube/admission.ts';
 
 /** The flag of the resource-manager that adds a namespace of the shoot to its target namespaces; repeatable. */
-const FLAG = '--extra-target-namespace';
+export const FLAG = '--extra-target-namespace';
 
 /** The container of the resource-manager in its Deployment. */
 export interface Container {

@@ -131,48 +131,36 @@ describe('a Deployment', () => {
     ['of a pre-release of a later version', 'gardener/resource-manager:v1.150.0-dev-abc', undefined],
     ['without the v', 'gardener/resource-manager:1.148.0', undefined],
     ['with a digest beside the tag', `${IMAGE}@sha256:abc`, undefined],
-    ['of the version before', 'gardener/resource-manager:v1.146.9', 'its version v1.146.9 is older than v1.147'],
-    ['of a much older version', 'gardener/resource-manager:v0.200.0', 'its version v0.200.0 is older than v1.147'],
+    ['of the version before', 'gardener/resource-manager:v1.146.9', 'image version v1.146.9 is older than v1.147'],
+    ['of a much older version', 'gardener/resource-manager:v0.200.0', 'image version v0.200.0 is older than v1.147'],
     [
       'of a pre-release of the first',
       'gardener/resource-manager:v1.147.0-dev',
-      'its version v1.147.0-dev may be older than v1.147.0',
+      'image version v1.147.0-dev may be older than v1.147.0',
     ],
     [
       'of the first, rebuilt',
       'mirror.example.org/gardener/resource-manager:v1.147.0-mod1@sha256:abc',
-      'its version v1.147.0-mod1 may be older than v1.147.0',
+      'image version v1.147.0-mod1 may be older than v1.147.0',
     ],
     ['of a patch of the first, rebuilt', 'gardener/resource-manager:v1.147.1-mod1', undefined],
     [
       'with a digest alone',
       'gardener/resource-manager@sha256:abc',
-      'the tag of its image gardener/resource-manager@sha256:abc is not a version',
+      'image gardener/resource-manager@sha256:abc has no tag',
     ],
-    [
-      'with the tag of a day',
-      'gardener/resource-manager:2026.07.02',
-      'the tag of its image gardener/resource-manager:2026.07.02 is not a version',
-    ],
-    ['without a tag', 'gardener/resource-manager', 'the tag of its image gardener/resource-manager is not a version'],
+    ['with the tag of a day', 'gardener/resource-manager:2026.07.02', 'image tag 2026.07.02 is not a version'],
+    ['without a tag', 'gardener/resource-manager', 'image gardener/resource-manager has no tag'],
     [
       'with a port and without a tag',
       'localhost:5000/resource-manager',
-      'the tag of its image localhost:5000/resource-manager is not a version',
+      'image localhost:5000/resource-manager has no tag',
     ],
-    [
-      'with the tag latest',
-      'gardener/resource-manager:latest',
-      'the tag of its image gardener/resource-manager:latest is not a version',
-    ],
-    [
-      'with a commit as tag',
-      'gardener/resource-manager:1b2c3d4',
-      'the tag of its image gardener/resource-manager:1b2c3d4 is not a version',
-    ],
+    ['with the tag latest', 'gardener/resource-manager:latest', 'image tag latest is not a version'],
+    ['with a commit as tag', 'gardener/resource-manager:1b2c3d4', 'image tag 1b2c3d4 is not a version'],
   ])('%s is left unchanged when it may not support the flag', (_, image, problem) => {
     const answer = leaveUnchanged(requestFor(deployment([manager({ image })])));
-    const warnings = [`shoot-flux: gardener-resource-manager: ${problem}`];
+    const warnings = [`shoot-flux: gardener-resource-manager: --extra-target-namespace was not added: ${problem}`];
     expect(answer).toEqual(problem === undefined ? undefined : { allowed: true, warnings });
   });
 
@@ -183,7 +171,9 @@ describe('a Deployment', () => {
   it.each([[undefined], [[]], ['x'], [[{ name: 'other', image: IMAGE }]]])(
     'with containers %j has no container of the resource-manager',
     (containers) => {
-      const warnings = ['shoot-flux: gardener-resource-manager: there is no container gardener-resource-manager'];
+      const warnings = [
+        'shoot-flux: gardener-resource-manager: --extra-target-namespace was not added: there is no container gardener-resource-manager',
+      ];
       expect(leaveUnchanged(requestFor(deployment(containers)))).toEqual({ allowed: true, warnings });
     },
   );

@@ -1,7 +1,7 @@
 import { asObject } from '../../shared/config/values.ts';
 import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { containerOf, namespacesOf, patchToAdd } from './container.ts';
+import { containerOf, FLAG, namespacesOf, patchToAdd } from './container.ts';
 import { imageProblem } from './image.ts';
 
 /** The namespaces that the resource-manager of a Shoot should be able to write to. */
@@ -20,7 +20,9 @@ export function leaveUnchanged({ object }: AdmissionRequest): AdmissionAnswer | 
   if (asObject(deployment?.metadata)?.name !== RESOURCE_MANAGER) return { allowed: true };
   const container = containerOf(deployment);
   const problem = container === undefined ? `there is no container ${RESOURCE_MANAGER}` : imageProblem(container.image);
-  return problem === undefined ? undefined : { allowed: true, warnings: [warning(problem)] };
+  return problem === undefined
+    ? undefined
+    : { allowed: true, warnings: [warning(`${FLAG} was not added: ${problem}`)] };
 }
 
 /**

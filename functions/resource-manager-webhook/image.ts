@@ -13,12 +13,12 @@ export function imageProblem(image: string): string | undefined {
   const tag = tagOf(image);
   const [, major, minor, patch = '0', suffix] = VERSION.exec(tag ?? '') ?? [];
   if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR) {
-    return `the tag of its image ${image} is not a version`;
+    return tag === undefined ? `image ${image} has no tag` : `image tag ${tag} is not a version`;
   }
   const ahead = Number(major) - FIRST.major || Number(minor) - FIRST.minor;
-  if (ahead < 0) return `its version ${tag} is older than ${FIRST_VERSION}`;
+  if (ahead < 0) return `image version ${tag} is older than ${FIRST_VERSION}`;
   const isFirst = ahead === 0 && Number(patch) === 0;
-  return isFirst && suffix !== undefined ? `its version ${tag} may be older than ${FIRST_VERSION}.0` : undefined;
+  return isFirst && suffix !== undefined ? `image version ${tag} may be older than ${FIRST_VERSION}.0` : undefined;
 }
 
 /** Reads the tag of `registry:5000/path/name:tag@digest`: a colon before the last slash belongs to the port. */

@@ -8,8 +8,9 @@ const template = (namespace: string | undefined, spec: object, kind?: string) =>
 const source = (namespace?: string) =>
   template(namespace, { url: 'https://example.com/x', ref: { branch: 'main' } }, 'GitRepository');
 const kustomization = (namespace?: string) => template(namespace, { path: './' });
-const providerConfigHasErrors = 'the providerConfig has errors and is ignored';
-const fluxConfigHasErrors = 'the ConfigMap flux-config has errors and is ignored';
+const providerConfigHasErrors = 'the providerConfig has errors and is ignored when computing target namespaces; fix it';
+const fluxConfigHasErrors =
+  'the ConfigMap flux-config has errors and is ignored when computing target namespaces; fix it';
 
 it.each<[string, Parameters<typeof targetNamespacesOf>[0], string[], string[]]>([
   ['nothing is configured', {}, ['flux-system'], []],

@@ -22,7 +22,10 @@ export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNa
       providerConfig: hasErrors(true) ? undefined : layers.providerConfig,
     };
     const ignored = hasErrors(true) ? PROVIDER_CONFIG : 'ConfigMap flux-config';
-    return targetNamespacesOf(valid, [...warnings, `the ${ignored} has errors and is ignored`]);
+    return targetNamespacesOf(valid, [
+      ...warnings,
+      `the ${ignored} has errors and is ignored when computing target namespaces; fix it`,
+    ]);
   }
 }
 

@@ -24,13 +24,16 @@ export function readIdentity(pem: string, passphrase?: string): Identity {
     const key = createPrivateKey({ key: pem, format: 'pem', ...(passphrase && { passphrase }) });
     return publicKeyOfPrivate(key);
   } catch {
-    return { problem: 'is damaged, or password is not its passphrase' };
+    return pem.includes('ENCRYPTED') ? undecryptable : damaged;
   }
 }
 
 const encrypted: Identity = { problem: 'is encrypted, and password does not contain its passphrase' };
 const unsupported: Identity = { problem: 'is of a type that Git hosts do not accept; use Ed25519, ECDSA or RSA' };
 const damaged: Identity = { problem: 'is damaged' };
+const undecryptable: Identity = {
+  problem: 'cannot be decrypted: it is damaged, or the key password holds the wrong passphrase',
+};
 
 function publicKeyOfPrivate(privateKey: KeyObject): Identity {
   const blob = publicBlob(createPublicKey(privateKey).export({ format: 'jwk' }));

@@ -30,8 +30,14 @@ const examples = [
   ...applyExamples,
 ];
 
+// As `%s`, because vitest truncates the fields of an object in a title.
+const titled = examples.map(([object, origin, message, reason, ...fragments]) => {
+  const title = `${object.kind} from ${origin.from}: ${message}`;
+  return [title, { object, origin, message, reason, fragments }] as const;
+});
+
 describe('explain', () => {
-  it.each(examples)('$0.kind, $1.from: $2', (object, origin, message, reason, ...fragments) => {
+  it.each(titled)('%s', (_title, { object, origin, message, reason, fragments }) => {
     const explanation = explain(object, message, origin);
     expect(explanation.reason).toBe(reason);
     for (const text of fragments) expect(explanation.message).toContain(text);

@@ -83,7 +83,9 @@ function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place,
     const key = fluxConfigKey(
       name === 'suspend' ? 'suspend' : `${part}.${name === 'revision' ? revisionPath(spec) : path}`,
     );
-    return key === undefined ? `${part}.template.${path} of a providerConfig` : `${key} in ConfigMap flux-config`;
+    return key === undefined
+      ? `${part}.template.${path} of a ${part} in the providerConfig (flux-config cannot set it)`
+      : `${key} in ConfigMap flux-config`;
   };
   const names = Object.keys(specPaths) as Place[];
   return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Place, string>;
@@ -117,12 +119,12 @@ function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const { secretRef } = spec;
   if (!isCopied(origin, spec)) {
     return secretRef === undefined
-      ? `a Secret in the shoot and reference it as spec.secretRef of ${nameOf(object)}`
+      ? `a new Secret in the shoot that you reference as spec.secretRef of ${nameOf(object)}`
       : `Secret ${object.metadata.namespace}/${secretRef.name} in the shoot`;
   }
   if (origin.from === 'flux-config') return "Secret flux-source in the project's namespace";
   return secretRef === undefined
-    ? 'a Secret and reference it as source.secretResourceName of the providerConfig'
+    ? 'a new Secret that you reference as source.secretResourceName of the providerConfig'
     : 'the Secret that source.secretResourceName of the providerConfig refers to';
 }
 

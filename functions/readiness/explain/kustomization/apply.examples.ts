@@ -91,7 +91,7 @@ export const applyExamples: Example[] = [
     fluxConfig,
     'Deployment/apps/a dry-run failed: Get "https://10.0.0.1:443/api": dial tcp 10.0.0.1:443: connect: connection refused',
     'ApiServerNotAvailable',
-    'the API server of the shoot did not accept Deployment/apps/a this time; Flux retries automatically',
+    'the API server of the shoot could not process Deployment/apps/a right now; Flux retries automatically',
   ],
   [
     kustomization,

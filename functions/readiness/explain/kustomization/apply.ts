@@ -104,7 +104,7 @@ export const applyFailures: Failure[] = [
     matches:
       /^(\S+) (?:dry-run failed|apply failed).*(?:connection refused|i\/o timeout|deadline exceeded|etcdserver|currently unable to handle|too many requests|object has been modified|TLS handshake|in the time allotted|client connection lost|unexpected EOF|reset by peer)/is,
     says: ([, object]) => [
-      `the API server of the shoot did not accept ${object} this time`,
+      `the API server of the shoot could not process ${object} right now`,
       'Flux retries automatically',
     ],
     isTransient: true,

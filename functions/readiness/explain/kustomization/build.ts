@@ -56,7 +56,7 @@ export const buildFailures: Failure[] = [
     matches: /post build failed for '([^']+)'/,
     says: ([, name], { places }) => [
       `the variables in ${name} cannot be substituted`,
-      `set them in postBuild of ${places.template}, or write $$ where no variable is meant`,
+      `set them in postBuild of ${places.template}, or escape a literal $ as $$`,
     ],
   },
   {

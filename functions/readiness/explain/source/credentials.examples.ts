@@ -42,7 +42,7 @@ export const credentialExamples: Example[] = [
     fluxConfig,
     `${checkout} clone '${ssh}': ssh: handshake failed: ssh: no common algorithm for host key; client offered: [ssh-ed25519], peer offered: [rsa-sha2-512]`,
     'HostKeyUnknown',
-    "known_hosts has no key of a type that the SSH server git.example.com offers; put the server's host keys into knownHosts",
+    "none of the host keys in known_hosts has a type that the SSH server git.example.com offers; put the server's host keys into knownHosts",
   ],
   [
     overSsh,

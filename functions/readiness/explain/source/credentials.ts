@@ -24,7 +24,10 @@ export const credentialFailures: Failure[] = [
     reason: 'HostKeyUnknown',
     kinds: git,
     matches: /no common algorithm for host key/,
-    says: (_, { host, hostKeys }) => [`known_hosts has no key of a type that the SSH server ${host} offers`, hostKeys],
+    says: (_, { host, hostKeys }) => [
+      `none of the host keys in known_hosts has a type that the SSH server ${host} offers`,
+      hostKeys,
+    ],
   },
   {
     reason: 'HostKeysUnusable',
@@ -71,7 +74,7 @@ export const credentialFailures: Failure[] = [
     kinds: git,
     matches: /github app data/,
     says: (_, { secret, places }) => [
-      'a GitHub App needs its keys in the Secret and provider github, and one of the two is missing',
+      'GitHub App credentials require both the App keys in the Secret and provider: github, and one is missing',
       `add githubAppID, githubAppInstallationID and githubAppPrivateKey to ${secret}, or correct provider in ${places.template}`,
     ],
   },
@@ -79,7 +82,7 @@ export const credentialFailures: Failure[] = [
     reason: 'FeatureDisabled',
     matches: /please enable the (\w+) feature gate/,
     says: ([, gate], { places }) => [
-      `the Flux controllers of this Shoot run without the feature gate ${gate}`,
+      `the Flux controllers of this shoot run without the feature gate ${gate}`,
       `remove serviceAccountName from ${places.template} and use a Secret instead`,
     ],
   },

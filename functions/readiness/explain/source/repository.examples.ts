@@ -87,7 +87,7 @@ export const repositoryExamples: Example[] = [
     released,
     `${checkout} clone '${https}': authentication required`,
     'AuthenticationFailed',
-    'a Secret in the shoot and reference it as spec.secretRef of GitRepository flux-system/main-gitrepo',
+    'a new Secret in the shoot that you reference as spec.secretRef of GitRepository flux-system/main-gitrepo',
   ],
   [
     overSsh,
@@ -123,7 +123,7 @@ export const repositoryExamples: Example[] = [
     `${checkout} clone '${https}': repository not found: git repository: '${https}'`,
     'RepositoryNotFound',
     'correct source.template.spec.url of the providerConfig',
-    'a Secret and reference it as source.secretResourceName',
+    'a new Secret that you reference as source.secretResourceName',
   ],
   [
     overSsh,
@@ -146,7 +146,7 @@ export const repositoryExamples: Example[] = [
     fluxConfig,
     `${checkout} list remote for '${https}': invalid pkt-len found`,
     'NoGitServer',
-    'is not served by a Git server, but for example by a login page; correct repositoryUrl',
+    'does not respond like a Git server (it may be a login page); correct repositoryUrl',
   ],
   [
     overHttps,

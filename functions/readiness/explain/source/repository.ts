@@ -105,7 +105,7 @@ export const repositoryFailures: Failure[] = [
     kinds: git,
     matches: /invalid pkt-len/,
     says: (_, { url, places }) => [
-      `${url} is not served by a Git server, but for example by a login page`,
+      `the server at ${url} does not respond like a Git server (it may be a login page)`,
       `correct ${places.url}`,
     ],
   },
