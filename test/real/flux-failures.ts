@@ -107,7 +107,12 @@ export const fluxFailures: FluxFailure[] = [
       ...{ 'a.yaml': configMap('no-target'), 'b.yaml': configMap('another') },
     },
   },
-  { name: 'no-yaml', reason: 'BuildFailed', explanation: 'a.yaml is not valid YAML', files: { 'a.yaml': 'a: b: c' } },
+  {
+    name: 'no-yaml',
+    reason: 'BuildFailed',
+    explanation: 'a.yaml does not contain Kubernetes objects',
+    files: { 'a.yaml': 'a: b: c' },
+  },
   {
     name: 'unnamed',
     reason: 'BuildFailed',
