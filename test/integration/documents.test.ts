@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
-import { commands, documents, elsewhere, expanded, root, scripts } from './documents.ts';
+import { commands, documents, elsewhere, expanded, isTestRun, root, scripts } from './documents.ts';
 
 it('explains every reason of a condition', () => {
   const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
@@ -58,9 +58,30 @@ describe('the documents', () => {
     expect(documented).toEqual(new Set(used));
   });
 
+  const testRuns = commands.map(({ command }) => command).filter(isTestRun);
+
+  it.each(testRuns)('name tests that exist: %s', (command) => {
+    const [, places = '', title = ''] = /^npx vitest run ([^"]+?)(?: -t "([^"]+)")?$/.exec(command) ?? [];
+    const files = places.split(' ').map(testsIn);
+    expect(files.filter((found) => found.length === 0)).toEqual([]);
+    expect(places).not.toBe('');
+    const text = files.flat().map((file) => readFileSync(join(root, file), 'utf8'));
+    expect(text.some((source) => title === '' || source.includes(`it('${title}'`))).toBe(true);
+  });
+
   it.each(Object.entries(elsewhere))('%s is run by %s', (command, file) => {
     const text = readFileSync(join(root, file), 'utf8');
     const [, started = command] = /^node (\S+)/.exec(expanded(command)) ?? [];
     expect(text).toContain(started);
   });
 });
+
+/** The test files in a folder or at a path. */
+function testsIn(place: string): string[] {
+  const path = join(root, place);
+  if (!existsSync(path)) return [];
+  const found = statSync(path).isFile()
+    ? [place]
+    : readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(place, name));
+  return found.filter((file) => file.endsWith('.test.ts'));
+}

@@ -15,6 +15,9 @@ export const elsewhere: Record<string, string> = {
   'npm run demo': 'test/integration/demo.test.ts',
 };
 
+/** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */
+export const isTestRun = (command: string) => command.startsWith('npx vitest run ');
+
 interface Fence {
   language: string;
   text: string;
