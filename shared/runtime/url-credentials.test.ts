@@ -30,7 +30,7 @@ describe('withoutUrlCredentials', () => {
     'https://git.example.com:8443/org/fleet@v1.2/charts',
     'oci://ghcr.io/org/fleet@sha256:18db1c40',
     'oci://localhost:5000/org/fleet@sha256:18db1c40',
-    'https://registry.npmjs.org/@scope/name',
+    'https://packages.example.com/@scope/name',
     'ssh://git@github.com/org/fleet',
     'http://[fd00::1]:9090/x@y.example.com',
     'git@github.com:org/fleet',
