@@ -10,7 +10,7 @@ import { ShootFluxError } from '../shared/errors.ts';
 export async function listen(server: Server, port: number): Promise<number> {
   const listening = Promise.withResolvers<void>();
   server.once('error', ({ message }) => {
-    listening.reject(new ShootFluxError(`port ${port} is not available (${message}): choose another one.`));
+    listening.reject(new ShootFluxError(`port ${port} is not available (${message}); choose another one.`));
   });
   server.listen(port, listening.resolve);
   await listening.promise;

@@ -56,6 +56,12 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Returns why a file or folder cannot be read; shorter than the system's reason where it does not exist. */
+export function fileProblem(error: unknown, what = 'file'): string {
+  const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return isAbsent ? `${what} not found` : errorMessage(error);
+}
+
 /** Marks an error that gardenlet or a user waits for: the next attempt follows within so many seconds. */
 export function retryWithin(error: unknown, seconds: number): unknown {
   if (error instanceof Error) Object.assign(error, { retryWithinSeconds: seconds });

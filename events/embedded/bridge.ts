@@ -68,7 +68,7 @@ export async function openBridge({
   const queues = await createQueues(sqs, definitions, { prefix, ...visible }).catch((error: unknown) => {
     sqs.client.destroy();
     throw new ShootFluxError(
-      `SQS at ${new URL(address).host}: the queues cannot be opened (${errorMessage(error)}): check the endpoint.`,
+      `SQS at ${new URL(address).host}: the queues cannot be opened (${errorMessage(error)}); check the endpoint.`,
     );
   });
   const sender = createSender({ sqs: connect, queues });

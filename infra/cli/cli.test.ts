@@ -24,18 +24,18 @@ test('lists every command in the overview', async () => {
 test.each([
   [['frob'], 'shoot-flux: unknown command "frob"; see: shoot-flux --help\n'],
   [['toString'], 'shoot-flux: unknown command "toString"; see: shoot-flux --help\n'],
-  [['render', '--frob'], "shoot-flux render: Unknown option '--frob'; see: shoot-flux render --help\n"],
+  [['render', '--frob'], 'shoot-flux render: unknown option "--frob"; see: shoot-flux render --help\n'],
   [
     ['render', '--shoot', '--json'],
-    "shoot-flux render: Option '--shoot' argument is ambiguous; see: shoot-flux render --help\n",
+    'shoot-flux render: option "--shoot" argument is ambiguous; see: shoot-flux render --help\n',
   ],
   [['render', 'x'], 'shoot-flux render: unexpected argument "x"; see: shoot-flux render --help\n'],
-  [['render'], 'shoot-flux render: --flux-distribution is missing; see: shoot-flux render --help\n'],
+  [['render'], 'shoot-flux render: option --flux-distribution DIR is required; see: shoot-flux render --help\n'],
   [
     ['distribution', 'inspect'],
-    'shoot-flux distribution: --flux-distribution is missing; see: shoot-flux distribution --help\n',
+    'shoot-flux distribution: option --flux-distribution DIR is required; see: shoot-flux distribution --help\n',
   ],
-  [['distribution'], 'shoot-flux distribution: expects "make" or "inspect"; see: shoot-flux distribution --help\n'],
+  [['distribution'], 'shoot-flux distribution: specify "make" or "inspect"; see: shoot-flux distribution --help\n'],
 ])('rejects %j as wrong usage', async (args, err) => {
   expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
 });
@@ -44,7 +44,7 @@ test('exits with the exit code of the command', async () => {
   const run = promisify(execFile)(process.execPath, ['infra/cli/main.ts', 'render']);
   await expect(run).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--flux-distribution is missing'),
+    stderr: expect.stringContaining('option --flux-distribution DIR is required'),
   });
 });
 

@@ -4,14 +4,17 @@ import { type Option, UsageError, type Values } from './command.ts';
 
 /** Options that say which clusters a command serves. */
 export const clusterOptions = {
-  garden: { type: 'string', value: 'KUBECONFIG', description: 'Kubeconfig of the garden.' },
+  garden: { type: 'string', value: 'KUBECONFIG', description: 'Kubeconfig of the garden.', required: true },
   seed: {
     type: 'string',
     multiple: true,
     value: 'NAME=KUBECONFIG',
     description: 'A seed to serve, under its name in the garden. Repeatable.',
+    required: true,
   },
 } as const satisfies Record<string, Option>;
+
+export const clusterNotes = 'KUBECONFIG is a file, or in-cluster for the cluster that this process runs in.';
 
 /**
  * Returns the kubeconfig files by cluster, and the names of the seeds. A cluster may be unreachable at start; a broken
@@ -30,7 +33,7 @@ export async function clustersOf(
 
 /** @throws UsageError */
 export function missing(option: string): never {
-  throw new UsageError(`${option} is missing`);
+  throw new UsageError(`option ${option} is required`);
 }
 
 function seedsOf(texts: string[]): [string, string][] {

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { errorMessage } from '../../shared/errors.ts';
 
 /** The input and output of a command. */
 export interface Terminal {
@@ -26,6 +27,8 @@ export interface Option {
   /** Name of the value in `--help`, for example `FILE`. */
   value?: string;
   description: string;
+  /** True: `--help` marks the option. */
+  required?: true;
 }
 
 /** The parsed values of options: a string, a flag, or a list of strings. */
@@ -85,14 +88,19 @@ function parse(args: string[], options: Record<string, Option>) {
     return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true });
   } catch (error) {
     // The first sentence names the user's mistake; the rest explains how the parser works.
-    throw new UsageError(error instanceof Error ? (error.message.split(/\.\s/)[0] ?? '') : String(error));
+    throw new UsageError(usageProblem(errorMessage(error).split(/\.\s/)[0] ?? ''));
   }
 }
 
+/** Quotes and starts the parser's sentences like ours: `unknown option "--frob"`. */
+function usageProblem(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/'([^']*)'/g, '"$1"');
+}
+
 function helpText(definition: CommandDefinition<Record<string, Option>>, options: Record<string, Option>): string {
-  const rows = Object.entries(options).map(([name, { value, description }]): [string, string] => [
+  const rows = Object.entries(options).map(([name, { value, description, required }]): [string, string] => [
     `  --${name}${value === undefined ? '' : ` ${value}`}`,
-    description,
+    required ? description.replace(/\.$/, ' (required).') : description,
   ]);
   const usage = ['shoot-flux', definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
   const notes = definition.notes === undefined ? [] : ['', definition.notes];

@@ -29,7 +29,7 @@ export async function inspectDistribution(dir: string, json: boolean, terminal: 
   const versions = await distribution.versions();
   const reports = await Promise.all(versions.map((version) => inspectRelease(distribution, dir, version)));
   terminal.out(json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(text).join(''));
-  if (versions.length === 0) terminal.err(`${dir} holds no Flux release: add one with "distribution make".\n`);
+  if (versions.length === 0) terminal.err(`${dir} holds no Flux release; add one with "distribution make".\n`);
   return versions.length === 0 || reports.some(({ error }) => error !== undefined)
     ? exitCodes.failure
     : exitCodes.success;

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import {
@@ -48,7 +48,7 @@ async function newDraft(dir: string): Promise<string> {
     await mkdir(dir, { recursive: true });
     return await mkdtemp(join(dir, '.draft-'));
   } catch (error) {
-    throw new ShootFluxError(`${dir}: cannot be written (${errorMessage(error)}): choose a writable folder.`);
+    throw new ShootFluxError(`cannot write to ${dir}: ${errorMessage(error)}; choose a writable folder.`);
   }
 }
 
@@ -61,7 +61,7 @@ async function releaseFiles(from: string): Promise<ReleaseFile[]> {
       .filter(({ name }) => name.endsWith('.yaml'))
       .sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch (error) {
-    throw new ShootFluxError(`${from}: cannot be read (${errorMessage(error)}): pass manifests.tar.gz or a folder.`);
+    throw new ShootFluxError(`cannot read ${from}: ${fileProblem(error)}; pass manifests.tar.gz or a folder.`);
   }
 }
 
@@ -76,7 +76,7 @@ async function place(draft: string, folder: string, release: Release): Promise<b
     const present = await readRelease(folder, release.version);
     if (present.digest === release.digest) return false;
     throw new ShootFluxError(
-      `${folder}: holds other files of ${release.version}: delete the folder to create it again.`,
+      `${folder} holds other files of ${release.version}; delete the folder to create it again.`,
     );
   }
 }

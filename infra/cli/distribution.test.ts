@@ -55,7 +55,7 @@ test('refuses other files of the same version', async () => {
   await appendFile(join(changed.dir, 'rbac.yaml'), '# changed\n');
   const { code, err } = await make(target.dir, changed.dir, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toMatch(/v2\.9\.99: holds other files of v2\.9\.99: delete the folder to create it again\.\n$/);
+  expect(err).toMatch(/v2\.9\.99 holds other files of v2\.9\.99; delete the folder to create it again\.\n$/);
   expect(await readdir(target.dir)).toEqual(['v2.9.99']);
 });
 
@@ -65,15 +65,15 @@ test('refuses an incomplete release', async () => {
   await using target = await files({});
   const { code, err } = await make(target.dir, source.dir, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toContain('lacks rbac.yaml: provide all files of one release.');
+  expect(err).toContain('lacks rbac.yaml; provide all files of one release.');
   expect(await readdir(target.dir)).toEqual([]);
 });
 
 test.each([
   [['make', '--from', 'x'], 'make requires --from and --version'],
   [['make', '--from', 'x', '--version', 'newest'], '"newest" is not a version such as v2.9.4'],
-  [['frob'], 'expects "make" or "inspect"'],
-  [[], 'expects "make" or "inspect"'],
+  [['frob'], 'specify "make" or "inspect"'],
+  [[], 'specify "make" or "inspect"'],
   [['inspect', 'x'], 'unexpected argument "x"'],
 ])('rejects %j as wrong usage', async (args, message) => {
   const ran = await shootFlux(['distribution', ...args, '--flux-distribution', '/nowhere']);
@@ -84,7 +84,7 @@ test('reports a file that is not an archive', async () => {
   await using target = await files({ 'manifests.tar.gz': 'no archive' });
   const { code, err } = await make(target.dir, target.paths['manifests.tar.gz'], 'v2.9.4');
   expect(code).toBe(1);
-  expect(err).toContain('cannot be read (incorrect header check): pass manifests.tar.gz or a folder.');
+  expect(err).toContain('manifests.tar.gz: incorrect header check; pass manifests.tar.gz or a folder.');
 });
 
 test('inspect shows what a distribution holds', async () => {
@@ -104,7 +104,7 @@ test('inspect fails for a release that was changed', async () => {
   await appendFile(join(target.dir, 'v2.9.99', 'rbac.yaml'), '# changed\n');
   const { code, out } = await inspect(target.dir);
   expect(code).toBe(1);
-  expect(out).toMatch(/^v2\.9\.99 {2}Flux release .*: rbac\.yaml differs from SHA256SUMS: /);
+  expect(out).toMatch(/^v2\.9\.99 {2}Flux release .*: rbac\.yaml differs from SHA256SUMS; /);
 });
 
 test('inspect fails for a release that lacks files', async () => {
@@ -112,14 +112,14 @@ test('inspect fails for a release that lacks files', async () => {
   await mkdir(join(target.dir, 'v2.9.98'));
   const { code, out } = await inspect(target.dir);
   expect(code).toBe(1);
-  expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98: lacks policies\.yaml, rbac\.yaml, source-controller\.yaml: /);
+  expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98 lacks policies\.yaml, rbac\.yaml, source-controller\.yaml; /);
 });
 
 test('reports a distribution folder that cannot be written', async () => {
   await using target = await files({ file: '' });
   const { code, err } = await make(target.paths.file, release, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toMatch(/file: cannot be written \(E.*\): choose a writable folder\.\n$/);
+  expect(err).toMatch(/cannot write to \S+file: E.*; choose a writable folder\.\n$/);
 });
 
 test('render and validate report a folder without releases', async () => {
@@ -128,7 +128,7 @@ test('render and validate report a folder without releases', async () => {
     expect(await shootFlux([name, '--flux-distribution', target.dir])).toEqual({
       code: 1,
       out: '',
-      err: `shoot-flux ${name}: ${target.dir} holds no Flux release: add one with "distribution make".\n`,
+      err: `shoot-flux ${name}: ${target.dir} holds no Flux release; add one with "distribution make".\n`,
     });
   }
 });

@@ -1,3 +1,4 @@
+import { missing } from './clusters.ts';
 import { command, UsageError } from './command.ts';
 
 export default command({
@@ -5,13 +6,13 @@ export default command({
   summary: 'Add a Flux release to a distribution folder, or show what the folder holds.',
   positionals: 'make|inspect',
   options: {
-    'flux-distribution': { type: 'string', value: 'DIR', description: 'The distribution folder.' },
+    'flux-distribution': { type: 'string', value: 'DIR', description: 'The distribution folder.', required: true },
     from: {
       type: 'string',
       value: 'PATH',
-      description: 'make: manifests.tar.gz of the release, or a folder with its files.',
+      description: 'make: manifests.tar.gz of the release, or a folder with its files (required).',
     },
-    version: { type: 'string', value: 'VERSION', description: 'make: the release, for example v2.9.4.' },
+    version: { type: 'string', value: 'VERSION', description: 'make: the release, for example v2.9.4 (required).' },
     json: { type: 'boolean', description: 'inspect: print a JSON list.' },
   },
   notes:
@@ -19,9 +20,9 @@ export default command({
     'inspect verifies the checksums. Nothing is downloaded: manifests.tar.gz is an asset of every Flux release.',
   async run(values, [action, ...others], terminal) {
     const { from, version, json = false, 'flux-distribution': dir } = values;
-    if (action !== 'make' && action !== 'inspect') throw new UsageError('expects "make" or "inspect"');
+    if (action !== 'make' && action !== 'inspect') throw new UsageError('specify "make" or "inspect"');
     if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`);
-    if (dir === undefined) throw new UsageError('--flux-distribution is missing');
+    if (dir === undefined) missing('--flux-distribution DIR');
     if (action === 'inspect') {
       const { inspectDistribution } = await import('./distribution-inspect.ts');
       return inspectDistribution(dir, json, terminal);

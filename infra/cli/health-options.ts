@@ -5,14 +5,14 @@ export const healthOptions = {
   'shoot-health': {
     type: 'boolean',
     description:
-      "Let a broken Flux mark the user's Shoot unhealthy. Default: only the extension's own conditions report it.",
+      "Report failures of Flux in the Shoot's health (SystemComponentsHealthy). Default: only in the extension's own conditions.",
   },
   namespace: {
     type: 'string',
     multiple: true,
     value: 'SEED=NAMESPACE',
     description:
-      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects our heartbeat.",
+      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat.",
   },
 } as const satisfies Record<string, Option>;
 

@@ -7,12 +7,18 @@ import type { ConfigInputs } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
+import { missing } from './clusters.ts';
 import { type Option, type Terminal, UsageError, type Values } from './command.ts';
 import { readDocument } from './read-file.ts';
 
 /** Options that `render` and `validate` share. */
 export const inputOptions = {
-  'flux-distribution': { type: 'string', value: 'DIR', description: 'Folder with one folder per Flux release.' },
+  'flux-distribution': {
+    type: 'string',
+    value: 'DIR',
+    description: 'Folder with one folder per Flux release.',
+    required: true,
+  },
   'flux-config': { type: 'string', value: 'FILE', description: 'The ConfigMap flux-config of the project.' },
   'provider-config': { type: 'string', value: 'FILE', description: 'The providerConfig (FluxConfig) of the Shoot.' },
   shoot: {
@@ -35,7 +41,7 @@ export interface CliInputs {
 /** Reads the files that the options name. */
 export async function readInputs(values: Values<typeof inputOptions>, terminal: Terminal): Promise<CliInputs> {
   const distribution = values['flux-distribution'];
-  if (distribution === undefined) throw new UsageError('--flux-distribution is missing');
+  if (distribution === undefined) missing('--flux-distribution DIR');
   const files = [values['flux-config'], values['provider-config'], values.shoot];
   if (files.filter((file) => file === '-').length > 1) throw new UsageError('only one file can be standard input');
   const read = (file: string | undefined) => (file === undefined ? undefined : readDocument(file, terminal));
@@ -106,7 +112,7 @@ const elsewhere: Record<string, string> = {
 function providerConfigOf(document: unknown, file: string): unknown {
   const kind = kindOf(document);
   const remedy = kind !== undefined && Object.hasOwn(elsewhere, kind) ? elsewhere[kind] : undefined;
-  if (remedy !== undefined) throw new ShootFluxError(`${file}: holds a whole ${kind}: ${remedy}.`);
+  if (remedy !== undefined) throw new ShootFluxError(`${file} holds a whole ${kind}; ${remedy}.`);
   return document;
 }
 
@@ -123,7 +129,7 @@ function checked<T extends z.ZodMiniType>(document: unknown, schema: T, file: st
 }
 
 function wrongKind(file: string, kind: string, option: string): ShootFluxError {
-  return new ShootFluxError(`${file}: is not a ${kind}: pass a file to ${option} that holds one.`);
+  return new ShootFluxError(`${file} is not a ${kind}; pass a file to ${option} that holds one.`);
 }
 
 function ownProviderConfig(shoot: Shoot | undefined): unknown {

@@ -56,7 +56,7 @@ function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): stri
   const copies = copied.map((copy) => sentence(copy, shoot));
   if (shoot !== undefined) return copies;
   const { namespace } = config.flux;
-  return [...copies, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts: pass --shoot to see them.`];
+  return [...copies, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts; pass --shoot to see them.`];
 }
 
 function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot | undefined): string {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { Terminal } from './command.ts';
 
 /** Parser error codes with a better description than "neither YAML nor JSON". */
@@ -21,10 +21,10 @@ export async function readDocument(path: string, terminal: Terminal): Promise<un
   if (wrong !== undefined) {
     const line = content.slice(0, wrong.pos[0]).split('\n').length;
     const what = mistakes[wrong.code] ?? `is neither YAML nor JSON (${wrong.code})`;
-    throw new ShootFluxError(`${path}: line ${line} ${what}: correct the file.`);
+    throw new ShootFluxError(`${path}: line ${line} ${what}; correct the file.`);
   }
   const values = documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
-  if (values.length > 1) throw new ShootFluxError(`${path}: holds ${values.length} documents: keep only one.`);
+  if (values.length > 1) throw new ShootFluxError(`${path} holds ${values.length} documents; keep only one.`);
   return values[0] ?? null;
 }
 
@@ -38,7 +38,7 @@ function plainValue(path: string, read: () => unknown): unknown {
     if (!(error instanceof ReferenceError)) throw error;
   }
   throw new ShootFluxError(
-    `${path}: has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.`,
+    `${path} has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.`,
   );
 }
 
@@ -54,6 +54,6 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new ShootFluxError(`${path}: cannot be read (${errorMessage(error)}): name a file, or - for standard input.`);
+    throw new ShootFluxError(`cannot read ${path}: ${fileProblem(error)}; name a file, or - for standard input.`);
   }
 }

@@ -10,7 +10,7 @@ import type { Distribution, Release } from '../../shared/flux/release.ts';
 export async function releasesOf(distribution: Distribution, dir: string): Promise<string[]> {
   const releases = await distribution.versions();
   if (releases.length > 0) return releases;
-  throw new ShootFluxError(`${dir} holds no Flux release: add one with "distribution make".`);
+  throw new ShootFluxError(`${dir} holds no Flux release; add one with "distribution make".`);
 }
 
 /**
@@ -31,5 +31,5 @@ export function checkComplete(release: Release, from: string): void {
   const missing = ['policies', 'rbac', 'source-controller'].filter((name) => !release.files.has(name));
   if (missing.length === 0) return;
   const names = missing.map((name) => `${name}.yaml`).join(', ');
-  throw new ShootFluxError(`${from}: lacks ${names}: provide all files of one release.`);
+  throw new ShootFluxError(`${from} lacks ${names}; provide all files of one release.`);
 }

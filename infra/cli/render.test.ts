@@ -73,7 +73,7 @@ test('names a Secret without targetName after the referenced object', async () =
 
 test('names the facts of the Shoot when no Shoot is passed', async () => {
   const { out } = await shootFlux(['render', ...distribution]);
-  expect(out).toContain('# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts: pass --shoot to see them.\n');
+  expect(out).toContain('# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts; pass --shoot to see them.\n');
   expect(out).not.toContain('kind: ConfigMap');
 });
 
@@ -113,60 +113,60 @@ test('renders nothing for an invalid configuration', async () => {
 });
 
 test.each([
-  ['--flux-config', 'kind: Secret\n', 'is not a ConfigMap: pass a file to --flux-config that holds one.'],
-  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', 'is not a Shoot: pass a file to --shoot that holds one.'],
-  ['--shoot', '[kind, Shoot]', 'is not a Shoot: pass a file to --shoot that holds one.'],
+  ['--flux-config', 'kind: Secret\n', ' is not a ConfigMap; pass a file to --flux-config that holds one.'],
+  ['--shoot', 'kind: ConfigMap\nmetadata: {name: a}\n', ' is not a Shoot; pass a file to --shoot that holds one.'],
+  ['--shoot', '[kind, Shoot]', ' is not a Shoot; pass a file to --shoot that holds one.'],
   [
     '--shoot',
     'kind: Shoot\nspec: {resources: {name: a}}\n',
-    'spec.resources must be a list, not an object; start each entry with "- "',
+    ': spec.resources must be a list, not an object; start each entry with "- "',
   ],
   [
     '--shoot',
     'kind: Shoot\nspec: {extensions: [null, x]}\n',
-    'spec.extensions[0] must be an object, not null; $1: spec.extensions[1] must be an object, not a string',
+    ': spec.extensions[0] must be an object, not null; $1: spec.extensions[1] must be an object, not a string',
   ],
-  ['--flux-config', 'kind: ConfigMap\ndata: [a]\n', 'data must be an object, not a list'],
+  ['--flux-config', 'kind: ConfigMap\ndata: [a]\n', ': data must be an object, not a list'],
   [
     '--flux-config',
     'kind: ConfigMap\nmetadata: {name: flux}\n',
-    'metadata.name "flux" is not a valid value; use flux-config',
+    ': metadata.name "flux" is not a valid value; use flux-config',
   ],
-  ['--provider-config', 'kind: Shoot\n', 'holds a whole Shoot: pass it to --shoot.'],
+  ['--provider-config', 'kind: Shoot\n', ' holds a whole Shoot; pass it to --shoot.'],
   [
     '--provider-config',
     'kind: Extension\n',
-    'holds a whole Extension: pass only its spec.providerConfig to --provider-config.',
+    ' holds a whole Extension; pass only its spec.providerConfig to --provider-config.',
   ],
-  ['--provider-config', 'a: b\nc: "hidden\n', 'line 3 is neither YAML nor JSON (MISSING_CHAR): correct the file.'],
-  ['--provider-config', 'a: b\na: c\n', 'line 2 repeats a key: correct the file.'],
-  ['--provider-config', 'a:\n\tb: c\n', 'line 2 is indented with a tab: correct the file.'],
-  ['--provider-config', 'a: b\n---\na: c\n', 'holds 2 documents: keep only one.'],
+  ['--provider-config', 'a: b\nc: "hidden\n', ': line 3 is neither YAML nor JSON (MISSING_CHAR); correct the file.'],
+  ['--provider-config', 'a: b\na: c\n', ': line 2 repeats a key; correct the file.'],
+  ['--provider-config', 'a:\n\tb: c\n', ': line 2 is indented with a tab; correct the file.'],
+  ['--provider-config', 'a: b\n---\na: c\n', ' holds 2 documents; keep only one.'],
   [
     '--provider-config',
     'flux: *nowhere\n',
-    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
+    ' has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.',
   ],
   [
     '--provider-config',
     'flux: &a {b: *a}\n',
-    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
+    ' has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.',
   ],
   [
     '--provider-config',
     'flux: !!set {a}\n',
-    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
+    ' has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.',
   ],
   [
     '--provider-config',
     'flux: .inf\n',
-    'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan): write the value itself.',
+    ' has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.',
   ],
 ])('rejects %s with %j', async (option, content, message) => {
   await using input = await files({ input: content });
   const { code, err } = await shootFlux(['render', ...distribution, option, input.paths.input]);
   expect(code).toBe(1);
-  expect(err).toBe(`shoot-flux render: ${input.paths.input}: ${message.replaceAll('$1', input.paths.input)}\n`);
+  expect(err).toBe(`shoot-flux render: ${input.paths.input}${message.replaceAll('$1', input.paths.input)}\n`);
 });
 
 test.each([
@@ -237,7 +237,7 @@ test('reports a missing file', async () => {
   const { code, err } = await shootFlux(['render', ...distribution, '--shoot', '/nowhere']);
   expect(code).toBe(1);
   expect(err).toMatch(
-    /^shoot-flux render: \/nowhere: cannot be read \(ENOENT.*\): name a file, or - for standard input\.\n$/,
+    /^shoot-flux render: cannot read \/nowhere: file not found; name a file, or - for standard input\.\n$/,
   );
 });
 

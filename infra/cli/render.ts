@@ -12,7 +12,7 @@ export default command({
   summary: 'Print the objects for a shoot as YAML, in the order of their delivery.',
   options: { ...inputOptions, json: { type: 'boolean', description: 'Print a JSON List instead.' } },
   notes:
-    `${inputNotes}\nSecrets that are copied into the shoot appear only as comments: their content is in the landscape.\n` +
+    `${inputNotes}\nSecrets that are copied into the shoot appear only as comments, because their content is known only in the cluster.\n` +
     'Annotations for the resource-manager are omitted.',
   async run(values, _, terminal) {
     const rendered = await renderOffline(await readInputs(values, terminal));

@@ -66,7 +66,7 @@ test('does not start when SQS does not answer, and says so in one sentence', asy
   const { code, err } = await run(input.paths, '--sqs-endpoint', 'http://127.0.0.1:1');
   expect(code).toBe(1);
   expect(err).toMatch(
-    /^shoot-flux run: SQS at 127\.0\.0\.1:1: the queues cannot be opened \(.*ECONNREFUSED.*\): check the endpoint\.\n$/,
+    /^shoot-flux run: SQS at 127\.0\.0\.1:1: the queues cannot be opened \(.*ECONNREFUSED.*\); check the endpoint\.\n$/,
   );
 });
 
@@ -83,7 +83,7 @@ test('ends the process when the port is taken, with its watcher and queue', asyn
   await expect(ended).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      new RegExp(`^shoot-flux run: port ${port} is not available \\(.*EADDRINUSE.*\\): choose another one\\.\n$`),
+      new RegExp(`^shoot-flux run: port ${port} is not available \\(.*EADDRINUSE.*\\); choose another one\\.\n$`),
     ),
   });
   await new Promise((resolve) => taken.close(resolve));

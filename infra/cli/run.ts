@@ -4,7 +4,7 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
-import { clusterOptions, clustersOf, missing } from './clusters.ts';
+import { clusterNotes, clusterOptions, clustersOf, missing } from './clusters.ts';
 import { command, exitCodes, UsageError } from './command.ts';
 import { healthOptions, heartbeatOf } from './health-options.ts';
 import { logLevel } from './log-level.ts';
@@ -17,7 +17,12 @@ export default command({
   summary: 'Run the whole product in one process: watcher, queues and functions.',
   options: {
     ...clusterOptions,
-    'flux-distribution': { type: 'string', value: 'DIR', description: 'Folder with one folder per Flux release.' },
+    'flux-distribution': {
+      type: 'string',
+      value: 'DIR',
+      description: 'Folder with one folder per Flux release.',
+      required: true,
+    },
     port: { type: 'string', value: 'N', description: 'Serve /healthz, /readyz and /metrics on this port.' },
     ...webhookOptions,
     'sqs-endpoint': {
@@ -44,12 +49,12 @@ export default command({
       type: 'string',
       value: 'ManagedResource|Direct|Auto',
       description:
-        "Who applies objects to the shoots: Gardener's resource-manager (default), shoot-flux, or shoot-flux only where the resource-manager may not.",
+        'ManagedResource (default): the resource-manager applies. Direct: shoot-flux applies. Auto: shoot-flux only where the resource-manager is not permitted.',
     },
     ...healthOptions,
     'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },
   },
-  notes: 'Logs are JSON lines on standard error. On SIGTERM and SIGINT, current runs finish first.',
+  notes: `${clusterNotes}\nLogs are JSON lines on standard error. On SIGTERM and SIGINT, current runs finish first.`,
   async run(values, _, terminal) {
     const { files, seeds } = await clustersOf(values);
     const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');

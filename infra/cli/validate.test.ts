@@ -38,6 +38,6 @@ test('reports no issue for what it cannot check', async () => {
   expect(ran).toMatchObject({
     code: 1,
     out: '',
-    err: expect.stringContaining('Flux distribution /nowhere: cannot be read'),
+    err: expect.stringContaining('cannot read Flux distribution /nowhere: folder not found'),
   });
 });

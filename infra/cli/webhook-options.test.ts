@@ -36,7 +36,7 @@ describe('webhooks of run', () => {
     const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
     expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
     await writeFile(keyFile, 'x');
-    await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is not a private key: pass one in PEM format.`);
+    await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is not a private key; pass one in PEM format.`);
   });
 
   it('name the certificate file that is wrong, and why', async () => {
@@ -60,19 +60,19 @@ describe('webhooks of run', () => {
     });
     expect(await refusal(serving.cert, serving.key)).toBe('');
     expect(await refusal(`${serving.cert}${authority.cert}`, serving.key)).toBe('');
-    expect(await refusal('x', serving.key)).toBe('tls.crt is not a certificate: pass one in PEM format.');
-    expect(await refusal(serving.cert, serving.cert)).toBe('tls.key is not a private key: pass one in PEM format.');
+    expect(await refusal('x', serving.key)).toBe('tls.crt is not a certificate; pass one in PEM format.');
+    expect(await refusal(serving.cert, serving.cert)).toBe('tls.key is not a private key; pass one in PEM format.');
     expect(await refusal(serving.cert, encrypted.toString())).toBe(
-      'tls.key is encrypted: pass one without a passphrase.',
+      'tls.key is encrypted; pass one without a passphrase.',
     );
-    const other = 'tls.key is not the key of the first certificate in tls.crt: pass a certificate and its key.';
+    const other = 'tls.key is not the key of the first certificate in tls.crt; pass a certificate and its key.';
     expect(await refusal(serving.cert, authority.key)).toBe(other);
     expect(await refusal(`${authority.cert}${serving.cert}`, serving.key)).toBe(other);
     expect(await refusal(nameless.serving.cert, nameless.serving.key)).toBe(
-      'tls.crt has no host in its subjectAltName: pass one that does.',
+      'tls.crt has no host in its subjectAltName; pass one that does.',
     );
     expect(await refusal(old.serving.cert, old.serving.key)).toMatch(
-      /^tls\.crt expired at 20.*: pass one that is valid\.$/,
+      /^tls\.crt expired at 20.*; pass one that is valid\.$/,
     );
   });
 
@@ -90,7 +90,10 @@ describe('webhooks of run', () => {
       { 'webhook-port': '1', 'webhook-cert': 'a', 'webhook-key': 'b', 'webhook-host': ['c'] },
       '--webhook-host cannot be combined with --webhook-cert, which has its own names',
     ],
-    [{ 'webhook-port': '1', 'webhook-cert': '/no/cert', 'webhook-key': '/no/key' }, '/no/cert cannot be read'],
+    [
+      { 'webhook-port': '1', 'webhook-cert': '/no/cert', 'webhook-key': '/no/key' },
+      'cannot read /no/cert: file not found',
+    ],
   ])('reject %j', async (values, message) => {
     await expect(webhooksOf(values)).rejects.toThrow(message);
   });

@@ -21,7 +21,8 @@ export const webhookOptions = {
   'webhook-cert': {
     type: 'string',
     value: 'FILE',
-    description: 'Serve with this certificate (PEM) instead of our own. You configure the caBundle of the webhooks.',
+    description:
+      'Serve with this certificate (PEM) instead of a generated one; you must set the caBundle of the webhooks yourself.',
   },
   'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
 } as const satisfies Record<string, Option>;

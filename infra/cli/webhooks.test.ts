@@ -79,7 +79,7 @@ test('answers before the API server times out, however slow the clusters are', {
 });
 
 test.each([
-  [[], '--garden KUBECONFIG is missing'],
+  [[], 'option --garden KUBECONFIG is required'],
   [['--garden', 'kubeconfig', '--seed', 'local'], '--seed local is not of the form NAME=KUBECONFIG'],
 ])('rejects %j as wrong usage', async (args, message) => {
   const { code, err } = await shootFlux(['webhooks', ...args]);

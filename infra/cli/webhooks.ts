@@ -5,7 +5,7 @@ import { findWebhooks } from '../functions.ts';
 import { untilSignal } from '../process/signals.ts';
 import type { AnswerDependencies } from '../webhooks/answer.ts';
 import { startPlainServer } from '../webhooks/plain-server.ts';
-import { clusterOptions, clustersOf } from './clusters.ts';
+import { clusterNotes, clusterOptions, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { logLevel } from './log-level.ts';
 import { portOf } from './port.ts';
@@ -22,7 +22,7 @@ export default command({
     },
     'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },
   },
-  notes: 'For a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.',
+  notes: `${clusterNotes}\nFor a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.`,
   async run(values, _, terminal) {
     const { files, seeds } = await clustersOf(values);
     const log = createLog(logLevel(values['log-level']));

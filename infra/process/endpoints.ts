@@ -48,17 +48,17 @@ function readiness({ status, webhooks }: Probes): string {
   const { selections, outboxes } = status();
   const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
     const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
-    return `${synced && problem === undefined ? 'ok' : '--'} ${cluster} ${resource}: ${state}`;
+    return `${synced && problem === undefined ? 'ok' : 'not ready'} ${cluster} ${resource}: ${state}`;
   });
   const queues = outboxes
     .filter(({ problem }) => problem !== undefined)
-    .map(({ function: name, waiting, problem }) => `-- queue ${name}: ${waiting} waiting, ${problem}`);
+    .map(({ function: name, waiting, problem }) => `not ready queue ${name}: ${waiting} waiting, ${problem}`);
   return `${[...watches, ...queues, ...webhookLines(webhooks?.())].join('\n')}\n`;
 }
 
 function webhookLines(status: WebhooksStatus | undefined): string[] {
   if (status === undefined) return [];
-  if (status.problems.length > 0) return status.problems.map((problem) => `-- webhooks: ${problem}`);
+  if (status.problems.length > 0) return status.problems.map((problem) => `not ready webhooks: ${problem}`);
   return [`ok webhooks: certificate until ${status.until?.toISOString()}`];
 }
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { validityOf } from './validity.ts';
 
@@ -14,14 +14,14 @@ export function certificateFromFiles(certFile: string, keyFile: string, now: () 
       const certificate = certificateIn(certFile, cert);
       if (!certificate.checkPrivateKey(keyIn(keyFile, key))) {
         throw new ShootFluxError(
-          `${keyFile} is not the key of the first certificate in ${certFile}: pass a certificate and its key.`,
+          `${keyFile} is not the key of the first certificate in ${certFile}; pass a certificate and its key.`,
         );
       }
       const { isValid, problem } = validityOf(cert, now());
-      if (!isValid) throw new ShootFluxError(`${certFile} ${problem}: pass one that is valid.`);
+      if (!isValid) throw new ShootFluxError(`${certFile} ${problem}; pass one that is valid.`);
       // API servers check only these names, not the common name.
       if (!certificate.subjectAltName) {
-        throw new ShootFluxError(`${certFile} has no host in its subjectAltName: pass one that does.`);
+        throw new ShootFluxError(`${certFile} has no host in its subjectAltName; pass one that does.`);
       }
       return { certificate: { cert, key }, problems: Promise.resolve([]) };
     },
@@ -33,7 +33,7 @@ function certificateIn(file: string, text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    throw new ShootFluxError(`${file} is not a certificate: pass one in PEM format.`);
+    throw new ShootFluxError(`${file} is not a certificate; pass one in PEM format.`);
   }
 }
 
@@ -42,8 +42,8 @@ function keyIn(file: string, text: string): KeyObject {
     return createPrivateKey(text);
   } catch {
     const problem = text.includes('ENCRYPTED')
-      ? 'is encrypted: pass one without a passphrase'
-      : 'is not a private key: pass one in PEM format';
+      ? 'is encrypted; pass one without a passphrase'
+      : 'is not a private key; pass one in PEM format';
     throw new ShootFluxError(`${file} ${problem}.`);
   }
 }
@@ -52,6 +52,6 @@ async function read(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    throw new ShootFluxError(`${file} cannot be read (${errorMessage(error)}): pass a file in PEM format.`);
+    throw new ShootFluxError(`cannot read ${file}: ${fileProblem(error)}; pass a file in PEM format.`);
   }
 }

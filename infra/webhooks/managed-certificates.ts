@@ -58,9 +58,7 @@ async function upToDate({ kube, hosts, now }: BoundOptions): Promise<Certificate
     const certificates = await issueDue(stored?.certificates, work, hosts, now());
     if (await writeCertificates(garden, certificates, stored)) return certificates;
   }
-  throw new RetryableError(
-    `Secret ${NAMESPACE}/${CERTIFICATES} of the garden kept changing between read and write; it is retried.`,
-  );
+  throw new RetryableError(`Secret ${NAMESPACE}/${CERTIFICATES} of the garden changed during every attempt; retrying.`);
 }
 
 /** Publishes the authorities to all clusters in parallel, so that one that does not answer blocks no other. */
@@ -75,7 +73,7 @@ async function publish({ kube, webhooks, seeds, delivery }: BoundOptions, bundle
         if (await publishCaBundle(await kube(cluster), type, bundle)) return [];
         if (cluster !== GARDEN && delivery === 'Direct') return [];
         return [
-          `${cluster} has no ${type}WebhookConfiguration ${CONFIGURATION}, so it calls no webhook: apply its manifest.`,
+          `${cluster} has no ${type}WebhookConfiguration ${CONFIGURATION}, so it calls no webhook; apply its manifest.`,
         ];
       } catch (error) {
         return [`${cluster}: ${describeError(error)}`];

@@ -48,7 +48,7 @@ export async function writeCertificates(
     // The Secret was deleted since it was read.
     if (before !== undefined) return false;
     throw new ShootFluxError(
-      `The garden has no namespace ${NAMESPACE} for the webhook certificates: apply infra/gardener/rbac-garden.yaml.`,
+      `The garden has no namespace ${NAMESPACE} for the webhook certificates; apply infra/gardener/rbac-garden.yaml.`,
     );
   }
 }

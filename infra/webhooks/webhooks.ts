@@ -78,9 +78,11 @@ export async function startWebhooks({ certificates, log, now, ...options }: Webh
 function statusOf(served: string | undefined, found: string[], now: Date): WebhooksStatus {
   if (served === undefined) return { ready: false, problems: found.length > 0 ? found : ['no certificate yet'] };
   const { isValid, until, problem } = validityOf(served, now);
-  const sentences = problem === undefined ? [] : [`the serving certificate ${problem}: ${remedy(isValid)}.`];
+  const sentences = problem === undefined ? [] : [`the serving certificate ${problem}; ${remedy(isValid)}.`];
   return { ready: isValid, until, problems: [...sentences, ...found] };
 }
 
 const remedy = (isValid: boolean) =>
-  isValid ? 'its renewal is overdue' : 'no API server accepts it; check its renewal and the clock of this machine';
+  isValid
+    ? 'check why its renewal is overdue'
+    : 'check its renewal and the clock of this machine, because no API server accepts it';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../config/origins.ts';
-import { ConfigError, errorMessage, ShootFluxError } from '../errors.ts';
+import { ConfigError, fileProblem, ShootFluxError } from '../errors.ts';
 import type { Distribution, Release } from './release.ts';
 import { readRelease } from './release-files.ts';
 import { compareVersions, parseVersion } from './versions.ts';
@@ -46,7 +46,7 @@ async function versionsIn(dir: string): Promise<string[]> {
     return folders.map(({ name }) => name).sort((one, other) => compareVersions(other, one));
   } catch (error) {
     throw new ShootFluxError(
-      `Flux distribution ${dir}: cannot be read (${errorMessage(error)}): use a folder with one subfolder per release.`,
+      `cannot read Flux distribution ${dir}: ${fileProblem(error, 'folder')}; use a folder with one subfolder per release.`,
     );
   }
 }

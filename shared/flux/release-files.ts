@@ -92,7 +92,7 @@ function changed(folder: string, expected: string, actual: string): ShootFluxErr
   const names = [...new Set(different.map((line) => line.split('  ')[1]))];
   const verb = names.length === 1 ? 'differs' : 'differ';
   return new ShootFluxError(
-    `Flux release ${folder}: ${names.join(', ')} ${verb} from ${CHECKSUMS}: ` +
+    `Flux release ${folder}: ${names.join(', ')} ${verb} from ${CHECKSUMS}; ` +
       'restore the release, or delete the folder and run "distribution make" again.',
   );
 }
@@ -129,5 +129,5 @@ function isKubeObject(document: unknown): document is KubeObject {
 }
 
 function unreadable(folder: string, file: string, reason: string, remedy = 'copy the file from the release again') {
-  return new ShootFluxError(`Flux release ${folder}: ${file}: ${reason}: ${remedy}.`);
+  return new ShootFluxError(`Flux release ${folder}: ${file}: ${reason}; ${remedy}.`);
 }

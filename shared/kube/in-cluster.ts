@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage, ShootFluxError } from '../errors.ts';
+import { fileProblem, ShootFluxError } from '../errors.ts';
 import type { Connection } from './connection.ts';
 import { tokenFile } from './token-file.ts';
 
@@ -18,6 +18,6 @@ export async function inCluster(
     return { server: `https://${address}:${port}`, ca, token: tokenFile(`${directory}/token`) };
   } catch (error) {
     const remedy = 'let the pod mount its ServiceAccount token';
-    throw new ShootFluxError(`${directory}/ca.crt cannot be read (${errorMessage(error)}); ${remedy}`);
+    throw new ShootFluxError(`cannot read ${directory}/ca.crt: ${fileProblem(error)}; ${remedy}`);
   }
 }

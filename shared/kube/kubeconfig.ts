@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { errorMessage, ShootFluxError } from '../errors.ts';
+import { fileProblem, ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { tokenFile } from './token-file.ts';
 
@@ -40,7 +40,7 @@ export async function kubeconfigFile(path: string): Promise<Connection> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new ShootFluxError(`kubeconfig ${path} cannot be read: ${errorMessage(error)}`);
+    throw new ShootFluxError(`kubeconfig ${path}: ${fileProblem(error)}; check the path`);
   }
   return kubeconfigConnection(text, `kubeconfig ${path}`, dirname(resolve(path)));
 }
@@ -123,7 +123,7 @@ async function content(
   try {
     return await readFile(resolve(directory, file), 'utf8');
   } catch (error) {
-    throw new ShootFluxError(`${source}: ${file} cannot be read: ${errorMessage(error)}`);
+    throw new ShootFluxError(`${source}: cannot read ${file}: ${fileProblem(error)}; check the path`);
   }
 }
 

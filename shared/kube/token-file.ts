@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage, RetryableError } from '../errors.ts';
+import { fileProblem, RetryableError } from '../errors.ts';
 import type { TokenSource } from './connection.ts';
 
 /** Projected tokens are replaced at 80 % of their lifetime, at least two minutes before they expire. */
@@ -14,7 +14,7 @@ export function tokenFile(path: string, now: () => number = Date.now): TokenSour
     try {
       token = (await readFile(path, 'utf8')).trim();
     } catch (error) {
-      throw new RetryableError(`Token file ${path} cannot be read: ${errorMessage(error)}`);
+      throw new RetryableError(`cannot read token file ${path}: ${fileProblem(error)}`);
     }
     readAt = now();
     return token;

@@ -309,7 +309,7 @@ describe('the webhooks of a process', () => {
     });
     await eventually('the first lists', async () => product.watcher.ready());
     const answer = await fetch(`http://127.0.0.1:${product.port}/readyz`);
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('-- webhooks: ')]);
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('not ready webhooks: ')]);
     await product.stop();
   });
 
@@ -561,7 +561,7 @@ describe('the certificates of a process', () => {
     const kube = async () => createKubeClient(empty.connection);
     const options = { kube, hosts, webhooks: [], seeds: [], delivery: settings.delivery, now: () => now };
     await expect(managedCertificates(options).current(signal)).rejects.toThrow(
-      'The garden has no namespace shoot-flux for the webhook certificates: apply infra/gardener/rbac-garden.yaml.',
+      'The garden has no namespace shoot-flux for the webhook certificates; apply infra/gardener/rbac-garden.yaml.',
     );
     await empty.stop();
   });
@@ -570,7 +570,7 @@ describe('the certificates of a process', () => {
     await seed.client.delete(configurations.Mutating, configuration);
     const { problems } = await look(now);
     expect(problems).toEqual([
-      'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls no webhook: apply its manifest.',
+      'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls no webhook; apply its manifest.',
     ]);
     expect((await look(now, 'Direct')).problems).toEqual([]);
   });
@@ -604,7 +604,7 @@ describe('a given certificate', () => {
     time = new Date(Date.now() + 11 * 86_400_000);
     await expect(given.current()).rejects.toThrow(`${files.certFile} expired at 20`);
     await rm(files.keyFile);
-    await expect(given.current()).rejects.toThrow(`${files.keyFile} cannot be read`);
+    await expect(given.current()).rejects.toThrow(`cannot read ${files.keyFile}: file not found`);
     await rm(folder, { recursive: true });
   });
 
