@@ -11,7 +11,7 @@ export interface Run {
   namespace: string;
   cluster: Cluster;
   operation: OperationType;
-  /** Holds the Extension as the last write left it; nothing else in a run keeps a copy of it. */
+  /** Holds the Extension as the last write left it. `ControlPlane` has the record of the run before. */
   reporter: Reporter;
   /** True: when the run began, the Extension carried a request of gardenlet or of a user. */
   isAsked: boolean;
@@ -20,6 +20,9 @@ export interface Run {
   /** True when the run should end and leave the rest of its work to the next one. */
   isTimeUp(): boolean;
 }
+
+/** An operation fails only after this time: a first attempt may fail, and what it needs may lag. */
+export const PATIENCE_SECONDS = 20;
 
 /** How long the operation in flight has been running; an error that was reported already gets no more patience. */
 export function secondsInFlight({ reporter, context }: Run): number {

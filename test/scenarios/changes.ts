@@ -166,6 +166,22 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it('mode Once: releases Flux also when the same edit has an error that no longer matters', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await untilBootstrapped();
+      const flux = { namespace: 'elsewhere' };
+      await stage.reconcileShoot({ providerConfig: config({ flux, syncMode: 'Once' }) });
+      await untilFollowed('the flux namespace cannot change');
+      await eventually(
+        'Flux is released',
+        async () => Object.keys(await stage.managedResources()).join(),
+        (names) => names === 'shoot-flux-secrets',
+      );
+      const { status } = await stage.untilReady();
+      expect(status?.state?.applied).toMatchObject({ syncMode: 'Once', namespace: 'flux-system' });
+    });
+
     it('mode Once: reports an edit that is not followed until it is reverted', async () => {
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();

@@ -11,8 +11,8 @@ import { type Changes, changesOf, leftoverSecrets } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
 import { deleteManagedResource, fieldManager, release } from '../release.ts';
-import { type Run, secondsInFlight } from '../run.ts';
-import { judge, PATIENCE_SECONDS, type Verdict } from './judge.ts';
+import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
+import { judge, type Verdict } from './judge.ts';
 import { retryApply, retryWebhook } from './retry.ts';
 
 /**

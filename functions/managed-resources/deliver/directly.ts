@@ -7,31 +7,35 @@ import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors
 import { refusalIn } from '../../../shared/kube/refusal.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { type DirectChanges, directChanges, recordAfter } from '../plan/direct.ts';
+import { type DirectChanges, type DirectDelivery, recordAfter } from '../plan/direct.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
 import { release } from '../release.ts';
-import { type Run, secondsInFlight } from '../run.ts';
+import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
 import { kindsOf } from '../shoot/kinds.ts';
+import { waitFor } from '../wait.ts';
 import { applyObjects, inOrder } from './apply.ts';
 import { explainRejected } from './explain.ts';
-import { PATIENCE_SECONDS } from './judge.ts';
 import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
-import { waitFor } from './wait.ts';
 
 /**
  * Delivers a plan where the resource-manager cannot write to Flux's namespace: we apply the same objects to the
  * shoot. Every run applies all of them, which corrects drift and writes nothing where there is none.
  */
-export async function deliverDirectly(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<Outcome> {
-  const changes = directChanges(plan, previous);
-  if (live.size > 0) return handOver(run, plan, changes, live);
-  const outcome = await withShoot(run, (shoot) => deliverTo(shoot, run, plan, changes, previous));
-  return outcome ?? waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.');
+export async function deliverDirectly(
+  run: Run,
+  plan: Plan,
+  { changes, isHandingOver }: DirectDelivery,
+  { previous, live }: ControlPlane,
+): Promise<Outcome> {
+  if (live.size > 0) return takeOver(run, plan, changes, live);
+  const delivered = await withShoot(run, (shoot) => deliverTo(shoot, run, plan, changes, previous));
+  const outcome = delivered ?? (await waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.'));
+  return isHandingOver && outcome.type === 'done' ? requeueAfter(2) : outcome;
 }
 
 /** Releases the ManagedResources first, so that the resource-manager and we never write the same objects. */
-async function handOver(
+async function takeOver(
   run: Run,
   plan: Plan,
   changes: DirectChanges,

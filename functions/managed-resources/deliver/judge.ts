@@ -1,5 +1,6 @@
 import { applyState } from '../../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { PATIENCE_SECONDS } from '../run.ts';
 import { explain } from './explain.ts';
 
 /** How far the resource-manager has come with what we wrote. */
@@ -10,8 +11,6 @@ export type Verdict =
   | { state: 'struggling'; recheckInSeconds: number }
   | { state: 'failed'; message: string };
 
-/** A failure is reported only when the operation is older than this. */
-export const PATIENCE_SECONDS = 20;
 /** A deletion takes a second attempt 5 s later, and a controller in the shoot that has to remove its finalizer. */
 const DELETION_PATIENCE_SECONDS = 60;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { directChanges, hasDirectSurplus } from './direct.ts';
+import { directChanges, planDelivery } from './direct.ts';
 import type { Plan } from './plan.ts';
 
 const SYNC = 'shoot-flux-sync';
@@ -43,26 +43,27 @@ describe('the record before a direct delivery', () => {
   });
 });
 
-describe('hasDirectSurplus, before a resource-manager takes over', () => {
+describe('planDelivery, before a resource-manager takes over', () => {
   const objects = { [SYNC]: [ref('old')] };
 
   it.each([
-    ['true for an object that the plan no longer has', planOf('new', {}), direct({ objects }), true],
-    ['false without a surplus object', planOf('old', {}), direct({ objects }), false],
+    ['first deletes an object that the plan no longer has', planOf('new', {}), direct({ objects }), true],
+    ['hands over without a surplus object', planOf('old', {}), direct({ objects }), false],
     [
-      'false for an object that is being deleted already',
+      'hands over an object that is being deleted already',
       planOf('new', {}),
       direct({ objects, leaving: [ref('old')] }),
       false,
     ],
-    ['false for an object of a released ManagedResource', planOf('new', {}, [SYNC]), direct({ objects }), false],
+    ['hands over an object of a released ManagedResource', planOf('new', {}, [SYNC]), direct({ objects }), false],
     [
-      'false for former objects that the resource-manager has applied',
+      'leaves former objects that the resource-manager has applied to it',
       planOf('new', {}),
       appliedFactory({ objects }),
       false,
     ],
-  ] as const)('%s', (_, next, previous, expected) => {
-    expect(hasDirectSurplus(next, previous)).toBe(expected);
+  ] as const)('%s', (_, next, previous, isSurplus) => {
+    const { by } = planDelivery('ManagedResource', next, { previous, live: new Map() });
+    expect(by).toBe(isSurplus ? 'us' : 'ManagedResource');
   });
 });

@@ -1,6 +1,8 @@
-import type { Applied } from '../../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { Settings } from '../../../shared/runtime/context.ts';
 import { isFluxRef, objectRef } from '../objects.ts';
 import { canonicalJson } from './config-hash.ts';
+import { chooseDelivery } from './delivery.ts';
 import type { Plan } from './plan.ts';
 
 /** The changes that a plan asks for when we apply its objects ourselves. */
@@ -50,13 +52,29 @@ export function directChanges({ record, contents, released }: Contents, previous
   };
 }
 
+/** We apply the objects ourselves. */
+export interface DirectDelivery {
+  by: 'us';
+  changes: DirectChanges;
+  /** True: the resource-manager takes over in the next run. */
+  isHandingOver: boolean;
+}
+
 /**
- * True while objects have to be deleted that only the last direct delivery knows of: after the hand-over, the
- * resource-manager deletes the objects that it has applied itself, and no others.
+ * Decides how a plan reaches the shoot. Before the resource-manager takes over, we delete the objects that only the last
+ * direct delivery knows of: the resource-manager deletes those that it has applied itself, and no others.
  */
-export function hasDirectSurplus(plan: Contents, previous: Applied | undefined): boolean {
-  if (previous?.delivery !== 'Direct') return false;
-  return directChanges(plan, previous).surplus.some((ref) => !previous.leaving?.includes(ref));
+export function planDelivery(
+  setting: Settings['delivery'],
+  plan: Contents,
+  { previous, live }: { previous: Applied | undefined; live: ReadonlyMap<string, ManagedResource> },
+): { by: 'ManagedResource' } | DirectDelivery {
+  const chosen = chooseDelivery(setting, previous, live);
+  if (chosen === 'Direct') return { by: 'us', changes: directChanges(plan, previous), isHandingOver: false };
+  if (previous?.delivery !== 'Direct') return { by: 'ManagedResource' };
+  const changes = directChanges(plan, previous);
+  const isSurplus = changes.surplus.some((ref) => !previous.leaving?.includes(ref));
+  return isSurplus ? { by: 'us', changes, isHandingOver: true } : { by: 'ManagedResource' };
 }
 
 /**

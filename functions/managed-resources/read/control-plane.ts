@@ -1,13 +1,8 @@
-import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
-import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
-import type { ConfigInputs } from '../../../shared/config/types.ts';
 import { isOwn, legacyNames, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
-import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
 import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { GARDEN } from '../../../shared/runtime/key.ts';
 import { isBootstrapped } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 
@@ -37,22 +32,6 @@ export async function readControlPlane({ reporter, seed, namespace }: Run): Prom
     ...known,
     live: hasOurs ? await readManagedResources(seed, namespace) : new Map(),
     legacy: items.filter((item) => legacyNames.includes(item.metadata.name)),
-  };
-}
-
-/** Reads the layers of the configuration. Only a 404 means that a layer is absent: every other failure throws. */
-export async function readConfigInputs({ context, cluster, reporter }: Run): Promise<ConfigInputs> {
-  const { shoot } = cluster.spec;
-  const namespace = shoot.metadata.namespace;
-  const garden = await context.kube(GARDEN);
-  const configMap =
-    namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
-  return {
-    ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
-      ? {}
-      : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
-    providerConfig: reporter.current().spec.providerConfig,
-    shootResources: shootResourcesOf(shoot.spec?.resources),
   };
 }
 

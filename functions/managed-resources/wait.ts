@@ -1,11 +1,11 @@
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
-import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { type Run, secondsInFlight } from '../run.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { PATIENCE_SECONDS, type Run, secondsInFlight } from './run.ts';
 
-/** A copy that lags or a key pair that is being generated gets this long before the operation fails. */
-const PATIENCE_SECONDS = 20;
-
-/** Waits for something that the configuration names: requeues soon, and reports it as an error when it takes long. */
+/**
+ * Waits for something that is not there yet, such as a copy that lags or a key pair: requeues soon, and reports it as an
+ * error when it takes long.
+ */
 export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   const { reporter, isNewlyAsked } = run;
   const { lastOperation: last, lastError } = reporter.current().status ?? {};

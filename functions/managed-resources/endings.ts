@@ -1,0 +1,80 @@
+import { type ConfigError, RetryableError } from '../../shared/errors.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
+import type { ManagedResource } from '../../shared/gardener/types.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { releasable } from './plan/changes.ts';
+import type { Obstacle } from './plan/obstacle.ts';
+import { namesOutOfScope } from './plan/scope.ts';
+import { type ControlPlane, contentNameOf } from './read/control-plane.ts';
+import { release } from './release.ts';
+import type { Run } from './run.ts';
+import { waitFor } from './wait.ts';
+
+/** Neither the resource-manager nor the shoot's API runs: reports success without touching the shoot (trap 17). */
+export async function reportHibernated({ reporter }: Run): Promise<Outcome> {
+  await reporter.succeeded('The Shoot is hibernated; changes are applied when it wakes up.');
+  await reporter.finish();
+  return done;
+}
+
+/** Releases the Go extension's ManagedResources first, so that none of their objects is deleted or fought over. */
+export async function takeOver({ reporter, seed }: Run, legacy: KubeObject[]): Promise<Outcome> {
+  await reporter.processing("Releasing the former extension's ManagedResources to take over from it.");
+  await reporter.accept();
+  for (const { metadata } of legacy) {
+    const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
+    if (live !== undefined) await release(seed, live);
+  }
+  return requeueAfter(2);
+}
+
+/** Ends a run that cannot deliver, and reports why. */
+export function reportObstacle(run: Run, controlPlane: ControlPlane, obstacle: Obstacle): Promise<Outcome> {
+  switch (obstacle.type) {
+    case 'reject':
+      return reportConfigError(run, obstacle.error);
+    case 'keep':
+      return keepLastApplied(run, controlPlane, obstacle);
+    case 'wait':
+      return waitFor(run, obstacle.sentence);
+    case 'recreate':
+      return releaseUnreadable(run, obstacle.resource);
+  }
+}
+
+/** Shows the error on the Extension. Without a requeue: the corrected configuration wakes this function. */
+async function reportConfigError({ reporter }: Run, error: ConfigError): Promise<Outcome> {
+  await reporter.failed(error.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
+  await reporter.accept();
+  return done;
+}
+
+/**
+ * Leaves the last applied objects unchanged, but still releases those that are out of scope. The problem goes into the
+ * record, and `readiness` publishes it.
+ */
+async function keepLastApplied(
+  { reporter, seed }: Run,
+  { live }: ControlPlane,
+  { record, scope, problem }: Extract<Obstacle, { type: 'keep' }>,
+): Promise<Outcome> {
+  const released = namesOutOfScope(scope);
+  const managedResources = Object.fromEntries(
+    Object.entries(record.managedResources).filter(([name]) => !released.includes(name)),
+  );
+  const applied = { ...record, managedResources, problem };
+  await reporter.succeeded('The last applied configuration is kept.', { applied });
+  await reporter.accept();
+  for (const resource of releasable(released, live)) await release(seed, resource);
+  await reporter.finish();
+  return done;
+}
+
+/** Releases a ManagedResource without its content: nothing of it can be suspended, and a new content would prune. */
+async function releaseUnreadable({ seed, namespace }: Run, resource: ManagedResource): Promise<never> {
+  await release(seed, resource);
+  throw new RetryableError(
+    `Secret ${namespace}/${contentNameOf(resource)} of ManagedResource ${resource.metadata.name} is missing or was changed; the ManagedResource is released and recreated.`,
+  );
+}

@@ -1,0 +1,23 @@
+import type { ConfigError } from '../../../shared/errors.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import { areOutOfScope, type Scope } from './scope.ts';
+
+/** Why a reconciliation ends without a delivery. */
+export type Obstacle =
+  /** The user has to correct the configuration. */
+  | { type: 'reject'; error: ConfigError }
+  /** The last applied objects stay unchanged, except those out of scope, which are released; and why. */
+  | { type: 'keep'; record: Applied; scope: Scope; problem: string }
+  /** Something that the configuration names is not there yet. */
+  | { type: 'wait'; sentence: string }
+  /** The content of a ManagedResource is unreadable. */
+  | { type: 'recreate'; resource: ManagedResource };
+
+/**
+ * Decides whether an error of the configuration fails the operation: not when it is in a part that is out of scope.
+ * @param record the last record; with the configured sync mode, where that is known
+ */
+export function obstacleOf(error: ConfigError, record: Applied | undefined, scope: Scope): Obstacle {
+  if (record === undefined || !areOutOfScope(error.issues, scope)) return { type: 'reject', error };
+  return { type: 'keep', record, scope, problem: error.message };
+}

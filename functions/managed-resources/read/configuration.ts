@@ -1,0 +1,95 @@
+import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { originOf } from '../../../shared/config/origins.ts';
+import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
+import { ConfigError } from '../../../shared/errors.ts';
+import { distributionAt } from '../../../shared/flux/distribution.ts';
+import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { GARDEN } from '../../../shared/runtime/key.ts';
+import { renderHash } from '../plan/config-hash.ts';
+import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
+import { type Scope, updateScope } from '../plan/scope.ts';
+import type { Run } from '../run.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+/** The effective configuration, and what of it still reaches the shoot. */
+export interface Configuration {
+  type: 'configuration';
+  config: EffectiveConfig;
+  scope: Scope;
+}
+
+/** Reads the layers of the configuration, merges them, and decides the scope. */
+export async function readConfiguration(run: Run, controlPlane: ControlPlane): Promise<Configuration | Obstacle> {
+  const { previous, isBootstrapped } = controlPlane;
+  const layers = await readLayers(run);
+  const config = merge(layers);
+  // The sync mode of an invalid or deleted configuration is unknown; the recorded one counts then.
+  const recordedScope = updateScope(previous?.syncMode ?? 'Reconcile', isBootstrapped, previous);
+  if (isBootstrapped && previous?.fromFluxConfig === true && layers.fluxConfig === undefined) {
+    const isSame = await asksForTheSame(run, config, previous);
+    if (!isSame) return { type: 'keep', record: previous, scope: recordedScope, problem: CONFIG_MAP_DELETED };
+  }
+  if (config instanceof ConfigError) return obstacleOf(config, previous, recordedScope);
+  const scope = updateScope(config.syncMode, isBootstrapped, previous);
+  if (isBootstrapped && previous !== undefined && previous.namespace !== config.flux.namespace) {
+    return obstacleOf(otherNamespace(config, previous), { ...previous, syncMode: config.syncMode }, scope);
+  }
+  return { type: 'configuration', config, scope };
+}
+
+/** Reads the layers. Only a 404 means that a layer is absent: every other failure throws. */
+async function readLayers({ context, cluster, reporter }: Run): Promise<ConfigInputs> {
+  const { shoot } = cluster.spec;
+  const namespace = shoot.metadata.namespace;
+  const garden = await context.kube(GARDEN);
+  const configMap =
+    namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  return {
+    ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
+      ? {}
+      : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
+    providerConfig: reporter.current().spec.providerConfig,
+    shootResources: shootResourcesOf(shoot.spec?.resources),
+  };
+}
+
+function merge(layers: ConfigInputs): EffectiveConfig | ConfigError {
+  try {
+    return effectiveConfig(layers);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+/** The deletion of the ConfigMap after the first success is reported and not followed. */
+const CONFIG_MAP_DELETED =
+  'ConfigMap flux-config was deleted after the first success; the last applied configuration is kept until the ConfigMap exists again.';
+
+/** True when the providerConfig alone asks for what is applied, so that nothing was lost with the ConfigMap. */
+async function asksForTheSame(
+  { context }: Run,
+  config: EffectiveConfig | ConfigError,
+  previous: Applied,
+): Promise<boolean> {
+  if (config instanceof ConfigError) return false;
+  try {
+    const release = await distributionAt(context.settings.fluxDistribution).release(previous.fluxVersion);
+    return renderHash(config, release) === previous.configHash;
+  } catch (error) {
+    // The distribution no longer has the recorded release.
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
+}
+
+function otherNamespace(config: EffectiveConfig, previous: Applied): ConfigError {
+  const message =
+    `the flux namespace cannot change after the first success; set it back to "${previous.namespace}", ` +
+    'or remove the extension from the Shoot and add it again.';
+  return new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
+}
