@@ -218,27 +218,27 @@ describe('admission of a Shoot', () => {
   });
 });
 
-describe('admission of a megabyte', () => {
+describe('admission of very large requests', () => {
   const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   const parts: [string, Parts, string][] = [
     [
-      'of keys',
+      'many keys',
       { providerConfig: Object.fromEntries(times(60_000, (i) => [`key-${i}`, 1])) },
       'is longer than 128 KiB; move long content to the repository',
     ],
     [
-      'of text',
+      'a long text',
       { providerConfig: { flux: { version: 'v'.repeat(1_000_000) } } },
       'is longer than 128 KiB; move long content to the repository',
     ],
     [
-      'of brackets',
+      'deep nesting',
       { providerConfig: { source: { template: nested(9000) } } },
       'is nested more than 64 levels deep; flatten it',
     ],
     [
-      'of references without entries',
+      'many references without entries',
       {
         providerConfig: { additionalSecretResources: times(6000, (i) => ({ name: `n${i}` })) },
         resources: times(15_000, (i) => secret(`other-${i}`)),
@@ -246,19 +246,19 @@ describe('admission of a megabyte', () => {
       '(it has other-0, other-1, other-2, other-3, other-4, other-5, other-6, other-7, other-8, other-9 and 14990 more)',
     ],
     [
-      'of misspelled components',
+      'many misspelled components',
       { providerConfig: { flux: { components: times(5000, (i) => `source-controlle${i}`) } } },
       'is not a component of Flux; did you mean source-controller?',
     ],
   ];
 
-  it.each(parts)('rejects one %s with a short answer', (_, given, sentence) => {
+  it.each(parts)('rejects %s with a short answer', (_, given, sentence) => {
     const answer = created(given);
     expect(JSON.stringify(answer).length).toBeLessThan(30_000);
     expect(answer).toMatchObject({ allowed: false, code: 422, message: expect.stringContaining(sentence) });
   });
 
-  it.each(parts)('allows later changes of a Shoot with one %s', (_, given) => {
+  it.each(parts)('allows later changes of a Shoot with %s', (_, given) => {
     expect(updated(given, { ...given, metadata: { labels: { a: 'b' } } })).toEqual({ allowed: true });
   });
 

@@ -63,7 +63,7 @@ test('every key of flux-config is documented', () => {
   }
 });
 
-test('the facts of a Shoot are named, all of them', async () => {
+test('lists every fact of a Shoot', async () => {
   const source = await readFile(new URL('../../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
   const known = [...source.matchAll(/^ +(SHOOT_\w+):/gm)].map(([, name = '']) => name);
   const documented = [...configurationPage().matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);

@@ -62,7 +62,7 @@ describe('webhook configurations', () => {
   const webhooks = definitions.filter(isWebhook);
   const of = (place: 'garden' | 'seed') => webhookObjects(webhooks, place);
 
-  it('have one kind in each place, and are excluded from remediation', () => {
+  it('have one kind for each cluster and are excluded from remediation', () => {
     for (const [place, kind] of [
       ['garden', 'ValidatingWebhookConfiguration'],
       ['seed', 'MutatingWebhookConfiguration'],

@@ -563,7 +563,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
       ...withSecret(gitRepository()),
       shootResources: [resource('git', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1')],
     },
-    'source.secretResourceName "git" is a WorkloadIdentity in the Shoot\'s spec.resources, whose token Flux sources cannot read; use an entry that refers to a Secret',
+    'source.secretResourceName "git" is a WorkloadIdentity in the Shoot\'s spec.resources, and Flux sources cannot use its token; use an entry that refers to a Secret',
   ],
   [
     'a secretResourceName with an incomplete entry',

@@ -65,7 +65,7 @@ export function entryProblem(
   }
   const needed = copiedKinds.get(kind);
   if (use === 'credentials' && kind === 'WorkloadIdentity') {
-    return `${quote(name)} is a WorkloadIdentity in the Shoot's spec.resources, whose token Flux sources cannot read; use an entry that refers to a Secret`;
+    return `${quote(name)} is a WorkloadIdentity in the Shoot's spec.resources, and Flux sources cannot use its token; use an entry that refers to a Secret`;
   }
   if (use === 'credentials' && kind !== 'Secret') {
     return `${quote(name)} is a ${kind} in the Shoot's spec.resources, not a Secret; use an entry that refers to a Secret`;

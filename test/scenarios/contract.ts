@@ -467,12 +467,12 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(retryWithinSeconds(await failure())).toBe(15);
       });
 
-      it.each(['taken on', 'repeated'])(
-        'trap 4: an edit while a run goes on is not observed by it, %s',
+      it.each(['new request', 'repeated request'])(
+        'trap 4: does not report a generation edited during the run (%s)',
         async (how) => {
           await live(config({ syncMode: 'Reconcile' }));
           await stage.stopProduct();
-          if (how === 'taken on') await ask('reconcile');
+          if (how === 'new request') await ask('reconcile');
           else await annotate({ 'gardener.cloud/timestamp': now() });
           const before = await stage.extension();
           let edited: Extension | undefined;
@@ -503,7 +503,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         }
       });
 
-      it('rule 1.4: follows a plain edit of the Extension as a Reconcile without a waiting gardenlet', async () => {
+      it('rule 1.4: reconciles a manual spec edit that gardenlet did not request', async () => {
         await live(config({ syncMode: 'Reconcile' }));
         await quiet(stage);
         const { metadata } = await stage.extension();

@@ -25,7 +25,7 @@ const planOf = (
 const direct = (parts: Partial<Applied>): Applied => appliedFactory({ delivery: 'Direct', ...parts });
 
 describe('the record before a direct delivery', () => {
-  it('counts only unchanged contents as delivered, also half-way back to the former content', () => {
+  it('counts only unchanged contents as delivered, even if a change is reverted before it is delivered', () => {
     const former = direct({ delivered: { crds: 'c1', [SYNC]: 's1' }, managedResources: { crds: 'c1', [SYNC]: 's1' } });
     const { recordBefore: before } = directChanges(planOf('b', { crds: 'c1', [SYNC]: 's2' }), former);
     expect(before.delivered).toEqual({ crds: 'c1' });

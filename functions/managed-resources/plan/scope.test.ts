@@ -28,12 +28,12 @@ describe('updateScope', () => {
 describe('isBootstrapped', () => {
   const former = (status: 'True' | 'False') => [conditionFactory({ type: 'FluxBootstrapped', status })];
 
-  it('by our own record, which survives a migration (trap 20)', () => {
+  it('is true if our own record says so, which survives a migration (trap 20)', () => {
     const state = { bootstrapped: { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' } };
     expect(isBootstrapped(extensionFactory({ status: { state } }))).toBe(true);
   });
 
-  it('by the condition of the Go extension, when it is True', () => {
+  it('is true if the condition of the Go extension is True, and false if it is False', () => {
     expect(isBootstrapped(extensionFactory({ status: { conditions: former('True') } }))).toBe(true);
     expect(isBootstrapped(extensionFactory({ status: { conditions: former('False') } }))).toBe(false);
   });
@@ -55,7 +55,7 @@ describe('areOutOfScope', () => {
     ['ManifestsOnly', 'source.template.spec.url', false],
     ['ManifestsOnly', 'syncMode', false],
     ['Reconcile', 'flux.version', false],
-  ] as const)('mode %s, %s after the first success: %s', (mode, path, expected) => {
+  ] as const)('in mode %s, after the first success, the answer for an issue at %s is %s', (mode, path, expected) => {
     expect(areOutOfScope(issues(path), updateScope(mode, true, undefined))).toBe(expected);
   });
 

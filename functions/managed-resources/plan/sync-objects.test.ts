@@ -96,7 +96,7 @@ describe('isComingBack', () => {
     expect(isComingBack([kustomization('old')], [kustomization('new')], former)).toBe(true);
   });
 
-  it('is false for an object that is only suspended yet, or stays away', () => {
+  it('is false for an object that is only suspended so far, or that the configuration does not ask for again', () => {
     expect(isComingBack([kustomization('old')], [suspend(kustomization('old'))], former)).toBe(false);
     expect(isComingBack([kustomization('newest')], [kustomization('new')], former)).toBe(false);
   });

@@ -29,7 +29,7 @@ it('begins no further call once the time is up, and returns the results of the f
   expect(results.length).toBeLessThan(20);
 });
 
-it('calls for the first few although the time is up, so that runs that always start late make progress', async () => {
+it('starts the first batch even after the time limit, so that runs that always start late make progress', async () => {
   expect(
     await inParallel(
       twenty,
