@@ -78,20 +78,20 @@ ${table(kustomizationSchema)}
 ${table(kustomizationTemplateSchema)}
 ### \`additionalSecretResources\`
 
-Objects of the project that are copied into the Shoot and kept up to date: into the namespace of Flux, and into the namespace of a source or Kustomization that refers to them. The kind of the entry in the Shoot's \`spec.resources\` decides what the Shoot gets:
+Objects of the project that are copied into the shoot and kept up to date: into the namespace of Flux, and into the namespace of a source or Kustomization that refers to them. The kind of the entry in the Shoot's \`spec.resources\` decides what the shoot gets:
 
-| kind of the entry | its \`apiVersion\` | in the Shoot | useful for |
+| kind of the entry | its \`apiVersion\` | in the shoot | useful for |
 |---|---|---|---|
 | \`Secret\` | \`v1\` | a Secret with the same type and data | \`decryption.secretRef\`, \`imagePullSecret\` |
 | \`ConfigMap\` | \`v1\` | a ConfigMap with the same \`data\` and \`binaryData\` | \`postBuild.substituteFrom\`, \`valuesFrom\` of a HelmRelease |
 | \`WorkloadIdentity\` | \`security.gardener.cloud/v1alpha1\` | a Secret with the key \`token\`, and \`config\` if the WorkloadIdentity has a \`providerConfig\` | workloads that sign in to a cloud with a token |
 
-Labels, annotations and \`immutable\` of the original are not copied. A changed Secret or ConfigMap reaches the Shoot after the next reconciliation of the Shoot, because Gardener reads it only then (\`kubectl annotate shoot my-shoot gardener.cloud/operation=reconcile\`). Gardener renews a token long before it expires, and the new one is in the Shoot some minutes later. Removing an entry from \`spec.resources\` that is still listed here is an error, and its copy stays. Sources read their credentials from a Secret, so \`secretResourceName\` must refer to one.
+Labels, annotations and \`immutable\` of the original are not copied. A changed Secret or ConfigMap reaches the shoot after the next reconciliation of the Shoot, because Gardener reads it only then (\`kubectl annotate shoot my-shoot gardener.cloud/operation=reconcile\`). Gardener renews a token long before it expires, and the new one is in the Shoot some minutes later. Removing an entry from \`spec.resources\` that is still listed here is an error, and its copy stays. Sources read their credentials from a Secret, so \`secretResourceName\` must refer to one.
 
 ${table(additionalSecretSchema)}
 ## \`syncMode\`
 
-Until source and Kustomization are Ready in the Shoot for the first time, everything follows the configuration in every mode, so that you can correct a typo. After that:
+Until source and Kustomization are Ready in the shoot for the first time, everything follows the configuration in every mode, so that you can correct a typo. After that:
 
 | mode | Flux itself | sources and Kustomizations | Secrets, \`shoot-info\`, \`shoot-facts\` |
 |---|---|---|---|
@@ -99,7 +99,7 @@ Until source and Kustomization are Ready in the Shoot for the first time, everyt
 | \`ManifestsOnly\` | is no longer managed | follow | follow |
 | \`Reconcile\` | follows, and drift is corrected | follow, and drift is corrected | follow |
 
-"No longer managed" means that Gardener releases the objects: they stay in the Shoot, and you, or Flux itself, may change them there. Set the mode to \`Reconcile\` and they are adopted again, never with an older Flux than the one that runs.
+"No longer managed" means that Gardener releases the objects: they stay in the shoot, and you, or Flux itself, may change them there. Set the mode to \`Reconcile\` and they are adopted again, never with an older Flux than the one that runs.
 
 ## \`deletionPolicy\`
 

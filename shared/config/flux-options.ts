@@ -93,7 +93,7 @@ export const optionDocs = {
   },
   suspend: {
     description:
-      'Suspends the source and the Kustomization, for incidents: nothing new is applied and nothing is removed. If `syncMode` `Once` has released them, use `flux suspend` in the Shoot instead.',
+      'Suspends the source and the Kustomization, for incidents: nothing new is applied and nothing is removed. If `syncMode` `Once` has released them, use `flux suspend` in the shoot instead.',
     default: '`false`',
     example: 'true',
   },

@@ -51,7 +51,7 @@ export const additionalSecretSchema = z.strictObject({
     example: 'sops-age',
   }),
   targetName: key(text(objectName), {
-    description: 'The name of the copy in the Shoot.',
+    description: 'The name of the copy in the shoot.',
     default: "the object's own name",
     example: 'sops-age',
   }),

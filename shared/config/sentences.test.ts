@@ -540,7 +540,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
   [
     'a secretRef without a name',
     withSecret(gitRepository({ secretRef: { nmae: 'fleet' } })),
-    'source.template.spec.secretRef.name is missing; set it to the name of the Secret in the Shoot',
+    'source.template.spec.secretRef.name is missing; set it to the name of the Secret in the shoot',
   ],
   [
     'a secretResourceName without an entry',
@@ -711,7 +711,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'additionalSecretResources[2].targetName "vars" in namespace flux-system is already taken by additionalSecretResources[1]; use another targetName',
   ],
   [
-    'two additional Secrets with one name in the Shoot',
+    'two additional Secrets with one name in the shoot',
     {
       ...withProviderConfig({ additionalSecretResources: [{ name: 'a' }, { name: 'b', targetName: 'a-secret' }] }),
       shootResources: [resource('a'), resource('b')],

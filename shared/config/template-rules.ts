@@ -31,7 +31,7 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
   }
   if (asObject(spec.secretRef) !== undefined && secretName === undefined) {
     issues.push(
-      issue('source.template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the Shoot'),
+      issue('source.template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the shoot'),
     );
   }
   if (isSsh(asString(spec.url) ?? '') && spec.secretRef === undefined) {

@@ -80,7 +80,7 @@ const interval = key(text(duration), {
 });
 const timeout = z.optional(text(sourceTimeout));
 const secretRef = key(z.looseObject({ name: z.optional(text(objectName)) }), {
-  description: 'The name of the Secret in the Shoot that is copied from `secretResourceName`.',
+  description: 'The name of the Secret in the shoot that is copied from `secretResourceName`.',
   default: '`name: flux-system` with `secretResourceName`',
   example: '{ name: fleet-credentials }',
 });
@@ -184,7 +184,7 @@ export const kustomizationTemplateSchema = z.strictObject({
       example: '10m',
     }),
     prune: key(z.boolean(), {
-      description: 'Whether objects that are removed from the source are deleted from the Shoot.',
+      description: 'Whether objects that are removed from the source are deleted from the shoot.',
       default: '`false`',
       example: 'true',
     }),

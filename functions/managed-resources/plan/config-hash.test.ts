@@ -20,7 +20,7 @@ test('ignores the order of keys but not of lists', () => {
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
 });
 
-test('ignores fields that change no object in the Shoot', () => {
+test('ignores fields that change no object in the shoot', () => {
   expect(configHash(effectiveConfig(withFluxConfig({})))).toBe(configHash(effectiveConfig({})));
   for (const same of [{ syncMode: 'Reconcile' }, { deletionPolicy: 'Uninstall' }]) {
     expect(configHash(effectiveConfig(withFluxConfig(same)))).toBe(configHash(effectiveConfig({})));

@@ -89,7 +89,7 @@ async function asksForTheSame(
 
 function otherNamespace(config: EffectiveConfig, previous: Applied): ConfigError {
   const message =
-    `the flux namespace cannot change after the first success; set it back to "${previous.namespace}", ` +
-    'or remove the extension from the Shoot and add it again.';
+    `cannot change after the first success; set it back to "${previous.namespace}", ` +
+    'or remove the extension from the Shoot and add it again';
   return new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
 }
