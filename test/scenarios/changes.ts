@@ -172,7 +172,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilBootstrapped();
       const flux = { namespace: 'elsewhere' };
       await stage.reconcileShoot({ providerConfig: config({ flux, syncMode: 'Once' }) });
-      await untilFollowed('the flux namespace cannot change');
+      await untilFollowed('providerConfig: flux.namespace cannot change after the first success');
       await eventually(
         'Flux is released',
         async () => Object.keys(await stage.managedResources()).join(),
