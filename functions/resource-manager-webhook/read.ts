@@ -21,7 +21,8 @@ interface ReadLayers {
  */
 export async function readLayers(namespace: string, context: WebhookContext): Promise<ReadLayers> {
   const cluster = await readCluster(namespace, context);
-  if (cluster === undefined) return { layers: {}, warnings: [`Cluster ${namespace} cannot be read`] };
+  if (cluster === undefined)
+    return { layers: {}, warnings: [`Cluster ${namespace} cannot be read, so target namespaces may be missing`] };
   const { shoot } = cluster.spec;
   const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
   try {
@@ -29,7 +30,10 @@ export async function readLayers(namespace: string, context: WebhookContext): Pr
   } catch (error) {
     context.log.warn('flux-config not read', { error: describeError(error) });
     const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
-    return { layers: { providerConfig }, warnings: [`ConfigMap ${name} of the garden cannot be read`] };
+    return {
+      layers: { providerConfig },
+      warnings: [`ConfigMap ${name} of the garden cannot be read, so target namespaces may be missing`],
+    };
   }
 }
 

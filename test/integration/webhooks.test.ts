@@ -207,14 +207,14 @@ describe('the webhooks of a process', () => {
         garden.api.faults.add({ match: { path: /configmaps/ }, action: 'status', status: 500 });
       },
       'flux-y',
-      'ConfigMap garden-foo/flux-config of the garden cannot be read',
+      'ConfigMap garden-foo/flux-config of the garden cannot be read, so target namespaces may be missing',
       '500',
     ],
     [
       'the Cluster is not there',
       () => {},
       'flux-system',
-      `Cluster ${NAMESPACE} cannot be read`,
+      `Cluster ${NAMESPACE} cannot be read, so target namespaces may be missing`,
       'local has no such Cluster',
     ],
   ])('name what they could not read when %s, and patch the rest', async (_, prepare, namespace, doubt, reason) => {
