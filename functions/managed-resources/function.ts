@@ -1,13 +1,16 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
-import { applyState, legacyNames, managedResourceNames } from '../../shared/gardener/managed-resource.ts';
+import {
+  applyState,
+  legacyNames,
+  managedResourceNames,
+  ourLabelSelector,
+} from '../../shared/gardener/managed-resource.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
   type Extension,
   type ManagedResource,
   OPERATION_ANNOTATION,
-  ORIGIN,
-  ORIGIN_LABEL,
   RESOURCE_MANAGER,
   TIMESTAMP_ANNOTATION,
 } from '../../shared/gardener/types.ts';
@@ -57,7 +60,7 @@ export const definition: FunctionDefinition = {
     {
       in: 'seed',
       resource: resources.managedResources,
-      labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
+      labelSelector: ourLabelSelector,
       isNews: (object) => isNews(object as ManagedResource),
       // All four ManagedResources have to be applied, and most are within this time.
       mayWaitMs: 500,

@@ -1,18 +1,9 @@
 import { loadExtension } from '../../shared/gardener/load-extension.ts';
-import { allApplied } from '../../shared/gardener/managed-resource.ts';
+import { allApplied, listManagedResources } from '../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
-import {
-  type Applied,
-  type Cluster,
-  type Extension,
-  type ManagedResource,
-  type OperationType,
-  ORIGIN,
-  ORIGIN_LABEL,
-} from '../../shared/gardener/types.ts';
+import type { Applied, Cluster, Extension, OperationType } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
-import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -37,10 +28,7 @@ export const handler: Handler = async (key, context) => {
     // While the Shoot wakes up, gardenlet updates only the Cluster, which does not wake this function.
     return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(WAKING);
   }
-  const { items } = await seed.list<ManagedResource>(resources.managedResources, {
-    namespace: key.namespace,
-    labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
-  });
+  const items = await listManagedResources(seed, key.namespace);
   if (!allApplied(applied, items)) {
     await publishWhilePaused(seed, extension, false, context);
     return requeueAfter(RARELY);

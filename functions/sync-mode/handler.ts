@@ -1,6 +1,5 @@
 import { loadExtension } from '../../shared/gardener/load-extension.ts';
-import { allApplied } from '../../shared/gardener/managed-resource.ts';
-import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../shared/gardener/types.ts';
+import { allApplied, listManagedResources } from '../../shared/gardener/managed-resource.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
@@ -20,10 +19,7 @@ export const handler: Handler = async (key, context) => {
   if (decision.type === 'nothing to record') return done;
 
   if (decision.type === 'check ManagedResources') {
-    const { items } = await seed.list<ManagedResource>(resources.managedResources, {
-      namespace: key.namespace,
-      labelSelector: `${ORIGIN_LABEL}=${ORIGIN}`,
-    });
+    const items = await listManagedResources(seed, key.namespace);
     const applied = extension.status?.state?.applied;
     if (applied === undefined || !allApplied(applied, items)) return done;
   }

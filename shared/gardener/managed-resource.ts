@@ -1,3 +1,4 @@
+import type { KubeClient } from '../kube/client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { isTrue } from './is-true.ts';
 import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
@@ -77,8 +78,18 @@ export function managedResourcePatch(live: ManagedResource, secretName: string):
   };
 }
 
+/** Selects the ManagedResources and content Secrets of ours in a control plane. */
+export const ourLabelSelector = `${ORIGIN_LABEL}=${ORIGIN}`;
+
+/** Lists our ManagedResources of a control plane. */
+export async function listManagedResources(seed: KubeClient, namespace: string): Promise<ManagedResource[]> {
+  const options = { namespace, labelSelector: ourLabelSelector };
+  const { items } = await seed.list<ManagedResource>(resources.managedResources, options);
+  return items;
+}
+
 /** True for ours, also without the label that a user has removed; others may use our names. */
-export function isOwn({ metadata, spec }: ManagedResource): boolean {
+export function isOurManagedResource({ metadata, spec }: ManagedResource): boolean {
   if (metadata.labels?.[ORIGIN_LABEL] === ORIGIN) return true;
   return spec.secretRefs.length > 0 && spec.secretRefs.every(({ name }) => isContentSecretName(metadata.name, name));
 }
@@ -98,13 +109,13 @@ export function isCurrent(live: ManagedResource | undefined, secretName: string)
 }
 
 /** True when we have applied all contents ourselves: there is no ManagedResource then. */
-function isDelivered({ managedResources, delivered }: Applied): boolean {
+function areAllDelivered({ managedResources, delivered }: Applied): boolean {
   return Object.entries(managedResources).every(([name, secretName]) => delivered?.[name] === secretName);
 }
 
 /** True when everything that `managed-resources` recorded last is applied in exactly that form. */
 export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
-  if (applied.delivery === 'Direct') return isDelivered(applied);
+  if (applied.delivery === 'Direct') return areAllDelivered(applied);
   const byName = new Map(live.map((resource) => [resource.metadata.name, resource]));
   const wanted = Object.entries(applied.managedResources);
   return (

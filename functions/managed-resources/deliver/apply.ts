@@ -3,13 +3,45 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, InvalidError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { isFluxRef, objectRef } from '../objects.ts';
+import type { Plan } from '../plan/plan.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { resourceOf } from '../shoot/kinds.ts';
 import { surplusFields } from './surplus-fields.ts';
 
+/** How far a delivery has come. */
+export interface Progress {
+  /** Names of the contents that are applied completely, by ManagedResource name. */
+  delivered: Record<string, string>;
+  /** How many objects have been applied since the delivery began, also in earlier runs. */
+  arrived: number;
+}
+
+/** Applies the contents one after the other until the time is up, and yields the progress after each. */
+export async function* applyContents(
+  shoot: KubeClient,
+  { contents, record }: Pick<Plan, 'contents' | 'record'>,
+  kinds: Record<string, Resource>,
+  begun: Progress,
+  isTimeUp: () => boolean,
+): AsyncGenerator<Progress, void, undefined> {
+  let progress = begun;
+  let before = 0;
+  for (const [name, objects] of contents) {
+    const rest = inOrder(objects).slice(Math.max(0, progress.arrived - before));
+    if (rest.length > 0 && progress.arrived > begun.arrived && isTimeUp()) return;
+    const count = await applyObjects(shoot, rest, kinds, isTimeUp);
+    const isComplete = count === rest.length;
+    const delivered = { ...progress.delivered, ...(isComplete && { [name]: record.managedResources[name] ?? '' }) };
+    progress = { delivered, arrived: progress.arrived + count };
+    yield progress;
+    if (!isComplete) return;
+    before += objects.length;
+  }
+}
+
 /** Sorts the objects of a content: Namespaces before the objects in them. */
-export function inOrder(objects: KubeObject[]): KubeObject[] {
+function inOrder(objects: KubeObject[]): KubeObject[] {
   return [...objects.filter(isNamespace), ...objects.filter((object) => !isNamespace(object))];
 }
 
@@ -20,7 +52,7 @@ const isNamespace = ({ kind }: KubeObject) => kind === 'Namespace';
  * @param isTimeUp once true, no further object is begun
  * @returns how many objects were applied
  */
-export async function applyObjects(
+async function applyObjects(
   shoot: KubeClient,
   objects: KubeObject[],
   kinds: Record<string, Resource>,

@@ -1,6 +1,10 @@
 import { RetryableError } from '../../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
-import { isOwn, managedResourceManifest, managedResourcePatch } from '../../../shared/gardener/managed-resource.ts';
+import {
+  isOurManagedResource,
+  managedResourceManifest,
+  managedResourcePatch,
+} from '../../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
 import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -116,7 +120,7 @@ async function createManagedResource(seed: KubeClient, manifest: KubeObject): Pr
     if (live === undefined || live.metadata.labels?.[ORIGIN_LABEL] === ORIGIN) {
       throw new ConflictError(error.message, error.status, error.reason, { cause: error });
     }
-    if (isOwn(live)) return live;
+    if (isOurManagedResource(live)) return live;
     const { namespace, name } = live.metadata;
     throw new RetryableError(
       `ManagedResource ${namespace}/${name} belongs to another owner, and its objects must not be replaced; delete it, or recreate it under another name.`,

@@ -5,7 +5,7 @@ import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { refusalIn } from '../../../shared/kube/refusal.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { type DirectChanges, type DirectDelivery, recordAfter } from '../plan/direct.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -14,7 +14,7 @@ import { release } from '../release.ts';
 import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
 import { kindsOf } from '../shoot/kinds.ts';
 import { waitFor } from '../wait.ts';
-import { applyObjects, inOrder } from './apply.ts';
+import { applyContents, type Progress } from './apply.ts';
 import { explainRejected } from './explain.ts';
 import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
 
@@ -67,13 +67,13 @@ async function deliverTo(
   previous: Applied | undefined,
 ): Promise<Outcome> {
   const { reporter, isNewlyAsked, isTimeUp } = run;
-  const { recordBefore, isDelivered, alreadyApplied, surplus } = changes;
+  const { recordBefore, isUpToDate, alreadyApplied, surplus } = changes;
   const kinds = kindsOf(plan.fluxRelease);
   let progress: Progress = { delivered: { ...recordBefore.delivered }, arrived: alreadyApplied };
   try {
     const deleting = await findDeleting(shoot, plan.contents.get(names.sync) ?? [], kinds);
     if (deleting !== undefined) await reporter.record(recordBefore);
-    else if (!isDelivered || isNewlyAsked) await recordPlan(run, plan, changes);
+    else if (!isUpToDate || isNewlyAsked) await recordPlan(run, plan, changes);
 
     // While an object is being deleted, the controllers have to be there to remove its finalizer.
     const applicable = deleting === undefined ? plan : withoutSync(plan);
@@ -100,37 +100,6 @@ function withoutSync(plan: Plan): Plan {
 
 function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
   return `${kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
-}
-
-/** How far a delivery has come. */
-interface Progress {
-  /** Names of the contents that are applied completely, by ManagedResource name. */
-  delivered: Record<string, string>;
-  /** How many objects have been applied since the delivery began, also in earlier runs. */
-  arrived: number;
-}
-
-/** Applies the contents one after the other until the time is up, and yields the progress after each. */
-async function* applyContents(
-  shoot: KubeClient,
-  { contents, record }: Plan,
-  kinds: Record<string, Resource>,
-  begun: Progress,
-  isTimeUp: () => boolean,
-): AsyncGenerator<Progress, void, undefined> {
-  let progress = begun;
-  let before = 0;
-  for (const [name, objects] of contents) {
-    const rest = inOrder(objects).slice(Math.max(0, progress.arrived - before));
-    if (rest.length > 0 && progress.arrived > begun.arrived && isTimeUp()) return;
-    const count = await applyObjects(shoot, rest, kinds, isTimeUp);
-    const isComplete = count === rest.length;
-    const delivered = { ...progress.delivered, ...(isComplete && { [name]: record.managedResources[name] ?? '' }) };
-    progress = { delivered, arrived: progress.arrived + count };
-    yield progress;
-    if (!isComplete) return;
-    before += objects.length;
-  }
 }
 
 function countOf({ contents }: Plan): number {

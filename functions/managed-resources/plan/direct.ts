@@ -10,7 +10,7 @@ export interface DirectChanges {
   /** The record before the first write: everything that may be in the shoot from now on. */
   recordBefore: Applied;
   /** True when the shoot has all contents of the plan by the last record. */
-  isDelivered: boolean;
+  isUpToDate: boolean;
   /** True when the last record names the same contents. */
   isRepeated: boolean;
   /** How many objects of the same contents a run applied before it ran out of time. */
@@ -45,7 +45,7 @@ export function directChanges({ record, contents, released }: Contents, previous
   };
   return {
     recordBefore,
-    isDelivered: canonicalJson(previous?.delivered) === canonicalJson(managedResources),
+    isUpToDate: canonicalJson(previous?.delivered) === canonicalJson(managedResources),
     isRepeated,
     alreadyApplied,
     surplus: [...surplus.filter(isFluxRef), ...surplus.filter((ref) => !isFluxRef(ref))],

@@ -70,18 +70,12 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: 
   const components = isRemoving ? withFormer(rendered.components, previous, release) : rendered.components;
   const groups = components === rendered.components ? rendered.groups : objectsWith(components, render);
 
-  const contents = new Map<string, KubeObject[]>();
-  const released: string[] = [];
-  const removed: string[] = [];
-  const place = (name: string, isInScope: boolean, objects: KubeObject[]) => {
-    if (!isInScope) released.push(name);
-    else if (objects.length === 0) removed.push(name);
-    else contents.set(name, objects);
-  };
-  place(names.crds, scope.install, groups.crds);
-  place(names.controllers, scope.install, groups.controllers);
-  place(names.secrets, true, groups.secrets);
-  place(names.sync, scope.sync, sync.objects);
+  const { contents, released, removed } = placeContents([
+    { name: names.crds, isInScope: scope.install, objects: groups.crds },
+    { name: names.controllers, isInScope: scope.install, objects: groups.controllers },
+    { name: names.secrets, isInScope: true, objects: groups.secrets },
+    { name: names.sync, isInScope: scope.sync, objects: sync.objects },
+  ]);
 
   // Out of scope, the record keeps naming the configuration that was applied last.
   const last = scope.sync ? undefined : previous;
@@ -113,6 +107,18 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: 
 const OUT_OF_SCOPE =
   'The configuration has changed, but with syncMode Once changes are not applied after the first success; ' +
   'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
+
+/** Decides which ManagedResources are written, released and removed. */
+function placeContents(
+  parts: { name: string; isInScope: boolean; objects: KubeObject[] }[],
+): Pick<Plan, 'contents' | 'released' | 'removed'> {
+  const followed = parts.filter(({ isInScope }) => isInScope);
+  return {
+    contents: new Map(followed.filter(({ objects }) => objects.length > 0).map(({ name, objects }) => [name, objects])),
+    released: parts.filter(({ isInScope }) => !isInScope).map(({ name }) => name),
+    removed: followed.filter(({ objects }) => objects.length === 0).map(({ name }) => name),
+  };
+}
 
 function objectsWith(components: string[], render: RenderInputs): ObjectGroups {
   const { config } = render;

@@ -40,9 +40,9 @@ export function resourceWithFormerContent({
 export function planSyncObjects({ next, live, former, isInScope, recorded }: SyncInputs): SyncObjects {
   const unchanged = { objects: next, pendingRemoval: [] };
   if (!isManaged(live, isInScope)) return unchanged;
-  if (former === undefined) return untilRemoved(unchanged, recorded, isInShoot(live));
-  if (!isInShoot(live) && isComingBack(next, former, recorded)) return { objects: former, pendingRemoval: recorded };
-  const confirmed = new Set(isInShoot(live) ? former.filter(isSuspended).map(objectRef) : []);
+  if (former === undefined) return untilRemoved(unchanged, recorded, isApplied(live));
+  if (!isApplied(live) && isComingBack(next, former, recorded)) return { objects: former, pendingRemoval: recorded };
+  const confirmed = new Set(isApplied(live) ? former.filter(isSuspended).map(objectRef) : []);
   return untilRemoved(withPendingRemoval(next, former, confirmed), recorded, false);
 }
 
@@ -51,7 +51,7 @@ function isManaged(live: ManagedResource | undefined, isInScope: boolean): live 
 }
 
 /** True when the current content is in the shoot: applied, and not merely ignored (trap 29). */
-function isInShoot({ metadata, status }: ManagedResource): boolean {
+function isApplied({ metadata, status }: ManagedResource): boolean {
   const applied = status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
   return status?.observedGeneration === metadata.generation && applied?.status === 'True';
 }

@@ -1,12 +1,16 @@
-import { isOwn, legacyNames, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
+import {
+  isOurManagedResource,
+  legacyNames,
+  listManagedResources,
+  managedResourceNames,
+  ourLabelSelector,
+} from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { isBootstrapped } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
-
-const labelSelector = `${ORIGIN_LABEL}=${ORIGIN}`;
 
 /** What a reconciliation begins with. */
 export interface ControlPlane {
@@ -37,8 +41,8 @@ export async function readControlPlane({ reporter, seed, namespace }: Run): Prom
 
 /** Reads our ManagedResources of a control plane, by name. */
 export async function readManagedResources(seed: KubeClient, namespace: string): Promise<Map<string, ManagedResource>> {
-  const list = await seed.list<ManagedResource>(resources.managedResources, { namespace, labelSelector });
-  return new Map(list.items.map((item) => [item.metadata.name, item]));
+  const items = await listManagedResources(seed, namespace);
+  return new Map(items.map((item) => [item.metadata.name, item]));
 }
 
 /** Reads the objects that a ManagedResource holds; undefined: its Secret is gone, or holds something else. */
@@ -55,7 +59,7 @@ export function contentNameOf({ spec }: ManagedResource): string {
 
 /** Reads the names of our content Secrets in a control plane, without their contents. */
 export async function readSecretNames(seed: KubeClient, namespace: string): Promise<Set<string>> {
-  const list = await seed.list(resources.secrets, { namespace, labelSelector, metadataOnly: true });
+  const list = await seed.list(resources.secrets, { namespace, labelSelector: ourLabelSelector, metadataOnly: true });
   return new Set(list.items.map((item) => item.metadata.name));
 }
 
@@ -70,7 +74,7 @@ export async function readRemainingManagedResources(seed: KubeClient, namespace:
   const found: ManagedResource[] = [];
   for (const { metadata } of items.filter((item) => names.includes(item.metadata.name))) {
     const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
-    if (live !== undefined && (legacyNames.includes(metadata.name) || isOwn(live))) found.push(live);
+    if (live !== undefined && (legacyNames.includes(metadata.name) || isOurManagedResource(live))) found.push(live);
   }
   return found;
 }

@@ -29,19 +29,19 @@ export async function detectExistingFlux(
   const mayOwn = !SYSTEM_NAMESPACES.includes(fluxNamespace);
   const recorded = previous?.namespace === fluxNamespace ? previous.ownsNamespace : undefined;
   const isCreating = run.cluster.spec.shoot.status?.lastOperation?.type === 'Create';
-  const unasked = { ownsNamespace: recorded ?? mayOwn };
-  if (!isAdopting(controlPlane, scope) && (recorded !== undefined || isCreating)) return unasked;
+  const assumed = { ownsNamespace: recorded ?? mayOwn };
+  if (!isAdopting(controlPlane, scope) && (recorded !== undefined || isCreating)) return assumed;
   const found = await withShoot(run, async (shoot) => {
     const liveVersion = await installedVersion(shoot);
     return { liveVersion, ownsNamespace: recorded ?? (mayOwn && !(await hasNamespace(shoot, fluxNamespace))) };
   });
-  return found ?? unasked;
+  return found ?? assumed;
 }
 
 /** True when Flux was released and is to be managed again. */
 function isAdopting({ previous, isBootstrapped, live }: ControlPlane, scope: Scope): boolean {
-  const isDelivered = previous?.delivery === 'Direct' && previous.managedResources[names.crds] !== undefined;
-  return isBootstrapped && scope.install && !live.has(names.crds) && !isDelivered;
+  const wasDeliveredDirectly = previous?.delivery === 'Direct' && previous.managedResources[names.crds] !== undefined;
+  return isBootstrapped && scope.install && !live.has(names.crds) && !wasDeliveredDirectly;
 }
 
 async function installedVersion(shoot: KubeClient): Promise<string | undefined> {

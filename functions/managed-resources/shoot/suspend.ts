@@ -60,10 +60,10 @@ export async function resumeAll(shoot: KubeClient): Promise<void> {
 /** `managedFields` names the writer of every field, also for a merge patch. */
 function isSuspendedByUs(object: KubeObject): boolean {
   const { managedFields = [] } = object.metadata;
-  return isSuspended(object) && managedFields.some((entry) => entry.operation === 'Update' && isOurs(entry));
+  return isSuspended(object) && managedFields.some((entry) => entry.operation === 'Update' && hasOurSuspend(entry));
 }
 
-function isOurs({ manager, fieldsV1 }: ManagedFields): boolean {
+function hasOurSuspend({ manager, fieldsV1 }: ManagedFields): boolean {
   const spec = fieldsV1?.['f:spec'] as Record<string, unknown> | undefined;
   return manager === fieldManager && spec?.['f:suspend'] !== undefined;
 }

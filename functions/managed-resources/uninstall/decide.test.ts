@@ -31,7 +31,7 @@ describe('decideRemoval', () => {
   it('removes nothing without a record', () => {
     expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
       isOverdue: false,
-      stripFinalizers: false,
+      removesFinalizers: false,
     });
   });
 
@@ -39,14 +39,14 @@ describe('decideRemoval', () => {
 
   it('trap 18: leaves Flux in a Shoot that is being deleted, which has no nodes any more', () => {
     const cluster = clusterFactory({ metadata: { deletionTimestamp } });
-    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({ isOverdue: false, stripFinalizers: false });
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({ isOverdue: false, removesFinalizers: false });
   });
 
   it('trap 17: leaves Flux in a hibernated Shoot, with the reason', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
       isOverdue: false,
-      stripFinalizers: true,
+      removesFinalizers: true,
       staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
     });
   });
@@ -55,7 +55,7 @@ describe('decideRemoval', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
       isOverdue: false,
-      stripFinalizers: false,
+      removesFinalizers: false,
       staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
       resumes: 'may',
     });
@@ -65,7 +65,7 @@ describe('decideRemoval', () => {
     expect(decideRemoval(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(decideRemoval(uninstalled, clusterFactory(), later(121))).toEqual({
       isOverdue: true,
-      stripFinalizers: true,
+      removesFinalizers: true,
       staysBecause: 'Flux could not be removed within 120 s; the rest of it stays in the shoot.',
       resumes: 'must',
     });
@@ -92,21 +92,21 @@ describe("the resource-manager's finalizer", () => {
   it.each(['true', 'True', '1'])('is removed at once in a force deletion: "%s"', (value) => {
     const annotations = { 'confirmation.gardener.cloud/force-deletion': value };
     const cluster = clusterFactory({ metadata: { deletionTimestamp, annotations } });
-    expect(decideRemoval(leaving({}), cluster, later(1)).stripFinalizers).toBe(true);
+    expect(decideRemoval(leaving({}), cluster, later(1)).removesFinalizers).toBe(true);
   });
 
   it('stays while the resource-manager may run', () => {
     const annotations = { 'confirmation.gardener.cloud/force-deletion': 'false' };
     const cluster = clusterFactory({ metadata: { annotations } });
-    expect(decideRemoval(leaving({}), cluster, later(59)).stripFinalizers).toBe(false);
-    expect(decideRemoval(leaving({}), cluster, later(61)).stripFinalizers).toBe(true);
+    expect(decideRemoval(leaving({}), cluster, later(59)).removesFinalizers).toBe(false);
+    expect(decideRemoval(leaving({}), cluster, later(61)).removesFinalizers).toBe(true);
   });
 
   it("stays for a minute after gardenlet's timestamp in a migration", () => {
     const annotations = { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': deletionTimestamp };
     const extension = extensionFactory({ metadata: { annotations } });
-    expect(decideRemoval(extension, clusterFactory(), later(59)).stripFinalizers).toBe(false);
-    expect(decideRemoval(extension, clusterFactory(), later(61)).stripFinalizers).toBe(true);
+    expect(decideRemoval(extension, clusterFactory(), later(59)).removesFinalizers).toBe(false);
+    expect(decideRemoval(extension, clusterFactory(), later(61)).removesFinalizers).toBe(true);
   });
 });
 

@@ -24,7 +24,7 @@ export interface Removal {
    */
   resumes?: 'must' | 'may';
   /** True: no resource-manager will remove its finalizer. With `keepObjects` nothing is lost by removing it ourselves. */
-  stripFinalizers: boolean;
+  removesFinalizers: boolean;
   /** True: releasing takes longer than a running resource-manager needs. */
   isOverdue: boolean;
 }
@@ -35,20 +35,20 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   const waited = secondsSinceAsked(extension, now);
   const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
   const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
-  const release = { isOverdue, stripFinalizers: isForced || shoot.status?.hibernated === true || isOverdue };
+  const releasing = { isOverdue, removesFinalizers: isForced || shoot.status?.hibernated === true || isOverdue };
   const applied = extension.status?.state?.applied;
-  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return release;
+  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return releasing;
   // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
-  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return release;
+  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return releasing;
   if (shoot.spec?.hibernation?.enabled === true) {
     const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
-    return { ...release, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
+    return { ...releasing, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
   }
   if (waited > SHOOT_PATIENCE_SECONDS) {
     const staysBecause = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; the rest of it stays in the shoot.`;
-    return { ...release, staysBecause, resumes: waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
+    return { ...releasing, staysBecause, resumes: waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
   }
-  return { ...release, uninstall: applied };
+  return { ...releasing, uninstall: applied };
 }
 
 /** Without a policy, a Flux that the sync mode has released is the user's. */

@@ -14,7 +14,7 @@ export function isHeld({ metadata }: KubeObject): boolean {
 }
 
 /** Removes Flux's finalizers from an object that no controller serves any more; `change` joins the same write. */
-export async function stripFinalizers(
+export async function removeFluxFinalizers(
   shoot: KubeClient,
   kind: Resource,
   { metadata }: KubeObject,
@@ -41,7 +41,7 @@ export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean
   for (const kind of kinds) {
     for await (const items of pages(shoot, kind, { metadataOnly: true })) {
       const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && isHeld(item));
-      await inParallel(deleted, (item) => stripFinalizers(shoot, kind, item), isTimeUp);
+      await inParallel(deleted, (item) => removeFluxFinalizers(shoot, kind, item), isTimeUp);
     }
   }
   return crds.length === 0;

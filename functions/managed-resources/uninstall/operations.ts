@@ -30,32 +30,50 @@ export async function remove(run: Run): Promise<Outcome> {
   if (reporter.current().metadata.finalizers?.includes(FINALIZER) !== true) return done;
   const removal = decideRemoval(reporter.current(), cluster, context.now());
   // Release first: the resource-manager would recreate the objects that are removed.
-  await begin(run, 'Releasing Flux; its objects stay in the shoot for now.');
+  await reportBegun(run, 'Releasing Flux; its objects stay in the shoot for now.');
   const remaining = await releaseAll(run, removal);
-  const { awaited, gone = [] } = removal.uninstall ? await uninstallFrom(run, removal.uninstall) : {};
-  if (awaited !== undefined) {
-    // Once everything is released, an object that is gone stays gone. Dropped from the record, it is not looked for
-    // again, for which a slow API server has no time.
-    const isSettled = remaining.length === 0 && gone.length > 0;
-    const applied = removal.uninstall && isSettled ? without(removal.uninstall, gone) : undefined;
-    await reporter.processing(awaited, { applied });
-  } else await reportForeignFinalizer(run, removal, remaining);
+  const isUninstalled = await uninstallIfDue(run, removal, remaining.length === 0);
+  if (isUninstalled) await reportForeignFinalizer(run, removal, remaining);
   // A last attempt of the resource-manager may have recreated objects; the next run finds them.
-  if (awaited !== undefined || remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
-  if (removal.resumes !== undefined) {
-    const isResumed = await inShoot(run, NOT_RESUMED, async (shoot) => {
-      await resumeAll(shoot);
-      return true;
-    });
-    if (isResumed === undefined && removal.resumes === 'must') return requeueAfter(RESUME_AGAIN_SECONDS);
-  }
-  const { staysBecause } = removal;
-  if (staysBecause !== undefined) context.log.warn('flux left in the shoot', { reason: staysBecause });
-  await reporter.succeeded(
-    removal.uninstall === undefined ? (staysBecause ?? 'Flux is released.') : 'Flux is removed.',
-  );
+  if (!isUninstalled || remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
+  const isResumed = await resumeIfSuspended(run, removal);
+  if (!isResumed) return requeueAfter(RESUME_AGAIN_SECONDS);
+  await reportRemoved(run, removal);
   await reporter.removeFinalizers('own');
   return done;
+}
+
+/**
+ * Removes Flux from the shoot where the policy says so, and reports what it waits for.
+ * @param areReleased true when no ManagedResource is left
+ * @returns true when nothing is left to remove
+ */
+async function uninstallIfDue(run: Run, removal: Removal, areReleased: boolean): Promise<boolean> {
+  if (removal.uninstall === undefined) return true;
+  const { awaited, gone = [] } = await uninstallFrom(run, removal.uninstall);
+  if (awaited === undefined) return true;
+  // Once everything is released, an object that is gone stays gone. Dropped from the record, it is not looked for again,
+  // for which a slow API server has no time.
+  const isSettled = areReleased && gone.length > 0;
+  const applied = isSettled ? without(removal.uninstall, gone) : undefined;
+  await run.reporter.processing(awaited, { applied });
+  return false;
+}
+
+/** Resumes what an earlier run may have suspended; false when it has to be tried again first. */
+async function resumeIfSuspended(run: Run, { resumes }: Removal): Promise<boolean> {
+  if (resumes === undefined) return true;
+  const isResumed = await tryInShoot(run, NOT_RESUMED, async (shoot) => {
+    await resumeAll(shoot);
+    return true;
+  });
+  return isResumed === true || resumes === 'may';
+}
+
+async function reportRemoved({ context, reporter }: Run, { uninstall: removed, staysBecause }: Removal): Promise<void> {
+  if (staysBecause !== undefined) context.log.warn('flux left in the shoot', { reason: staysBecause });
+  const released = staysBecause ?? 'Flux is released.';
+  await reporter.succeeded(removed === undefined ? released : 'Flux is removed.');
 }
 
 function without(applied: Applied, gone: string[]): Applied {
@@ -80,7 +98,7 @@ async function uninstallFrom(run: Run, applied: Applied): Promise<Partial<Uninst
 /** Handles Migrate: the control plane moves to another seed; releases everything and touches no object in the shoot. */
 export async function migrate(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
-  await begin(run, 'Releasing the ManagedResources for the migration.');
+  await reportBegun(run, 'Releasing the ManagedResources for the migration.');
   const removal = decideRemoval(reporter.current(), cluster, context.now());
   const remaining = await releaseAll(run, removal);
   if (remaining.length > 0) {
@@ -100,8 +118,9 @@ export async function migrate(run: Run): Promise<Outcome> {
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
   await reporter.accept();
-  const remaining = await releaseAll(run, decideRemoval(reporter.current(), cluster, context.now()));
-  const isClean = await inShoot(run, NOT_SUSPENDED, async (shoot) => {
+  const removal = decideRemoval(reporter.current(), cluster, context.now());
+  const remaining = await releaseAll(run, removal);
+  const isClean = await tryInShoot(run, NOT_SUSPENDED, async (shoot) => {
     const isWithoutCrds = await finalizeDeleted(shoot, run.isTimeUp);
     await suspendAll(shoot, run.isTimeUp);
     return isWithoutCrds;
@@ -113,7 +132,7 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
 }
 
 /** Reports that the operation has begun, once: a repeated run must not replace a success or an error. */
-async function begin({ reporter, operation }: Run, description: string): Promise<void> {
+async function reportBegun({ reporter, operation }: Run, description: string): Promise<void> {
   if (reporter.current().status?.lastOperation?.type !== operation) await reporter.processing(description);
 }
 
@@ -121,11 +140,11 @@ async function begin({ reporter, operation }: Run, description: string): Promise
  * Releases our ManagedResources, and deletes their Secrets once all are gone.
  * @returns the ManagedResources that were still there
  */
-async function releaseAll({ seed, namespace }: Run, { stripFinalizers }: Removal): Promise<ManagedResource[]> {
+async function releaseAll({ seed, namespace }: Run, { removesFinalizers }: Removal): Promise<ManagedResource[]> {
   const live = await readRemainingManagedResources(seed, namespace);
   for (const resource of live) {
     await release(seed, resource);
-    if (stripFinalizers) await stripFinalizer(seed, resource);
+    if (removesFinalizers) await removeResourceManagerFinalizer(seed, resource);
   }
   if (live.length > 0) return live;
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
@@ -149,7 +168,7 @@ async function reportForeignFinalizer(
   await reporter.failed(`${held}; the controller that added the finalizer has to remove it.`, []);
 }
 
-async function stripFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
+async function removeResourceManagerFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
   const { namespace, name } = resource.metadata;
   const live = await seed.find<ManagedResource>(resources.managedResources, { namespace, name });
   if (live?.metadata.deletionTimestamp === undefined) return;
@@ -167,7 +186,11 @@ const NOT_RESUMED = 'resuming kustomizations and helmreleases failed';
 const NOT_SUSPENDED = 'suspending kustomizations and helmreleases failed';
 
 /** Tries to act in the shoot; undefined when the shoot does not answer, which must not hold anything up. */
-async function inShoot<T>(run: Run, failure: string, act: (shoot: KubeClient) => Promise<T>): Promise<T | undefined> {
+async function tryInShoot<T>(
+  run: Run,
+  failure: string,
+  act: (shoot: KubeClient) => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await withShoot(run, act, { timeoutMs: BEST_EFFORT_MS });
   } catch (error) {

@@ -20,17 +20,19 @@ export interface Targets {
 
 /** Sorts the recorded objects by how they are deleted. */
 export function targetsOf(applied: Applied): Targets {
-  const targets: Targets = { deployments: [], crds: [], others: [] };
-  for (const ref of Object.values(applied.objects).flat()) {
-    const { type, name } = parseRef(ref);
-    const resource = builtInKinds[type];
-    if (type === 'Namespace' || resource === undefined) continue;
-    listFor(targets, type).push({ resource, ref, ...name });
-  }
-  return targets;
+  const recorded = Object.values(applied.objects).flat().flatMap(targetsIn);
+  const { deployments = [], crds = [], others = [] } = Object.groupBy(recorded, listFor);
+  return { deployments, crds, others };
 }
 
-function listFor(targets: Targets, type: string): Target[] {
-  if (type === 'CustomResourceDefinition.apiextensions.k8s.io') return targets.crds;
-  return type === 'Deployment.apps' ? targets.deployments : targets.others;
+/** Returns the target of a ref; none for Namespaces and for objects of Flux's own kinds. */
+function targetsIn(ref: string): Target[] {
+  const { type, name } = parseRef(ref);
+  const resource = builtInKinds[type];
+  return type === 'Namespace' || resource === undefined ? [] : [{ resource, ref, ...name }];
+}
+
+function listFor({ resource: { kind } }: Target): keyof Targets {
+  if (kind === 'CustomResourceDefinition') return 'crds';
+  return kind === 'Deployment' ? 'deployments' : 'others';
 }

@@ -6,7 +6,7 @@ import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKind } from '../shoot/kinds.ts';
 import { pages } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
-import { isHeld, stripFinalizers } from './finalizers.ts';
+import { isHeld, removeFluxFinalizers } from './finalizers.ts';
 import { isEmptyNamespace } from './namespace.ts';
 import { isAnyAtWork } from './pods.ts';
 import { type Target, targetsOf } from './targets.ts';
@@ -78,7 +78,7 @@ async function removeCrd(shoot: KubeClient, { resource, name }: Target, isTimeUp
   const crd = await shoot.find(resource, { name });
   if (crd === undefined) return true;
   const kind = servedKind(crd);
-  const isFree = kind === undefined || (await stripAll(shoot, kind, isTimeUp));
+  const isFree = kind === undefined || (await freeObjects(shoot, kind, isTimeUp));
   if (isFree && crd.metadata.deletionTimestamp === undefined) await shoot.delete(resource, { name });
   return false;
 }
@@ -88,7 +88,7 @@ async function removeCrd(shoot: KubeClient, { resource, name }: Target, isTimeUp
  * @returns false when the next run has to recheck: the time was up, or an object was not suspended, because a
  * reconciliation in flight has resumed it or a user has just created it
  */
-async function stripAll(shoot: KubeClient, kind: Resource, isTimeUp: () => boolean): Promise<boolean> {
+async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => boolean): Promise<boolean> {
   const mayPrune = pruningKinds.has(kind.kind);
   const isActive = (object: KubeObject) => mayPrune && !isSuspended(object);
   let wereSuspended = true;
@@ -96,7 +96,7 @@ async function stripAll(shoot: KubeClient, kind: Resource, isTimeUp: () => boole
     const held = items.filter((object) => isActive(object) || isHeld(object));
     if (held.some(isActive)) wereSuspended = false;
     const strip = (object: KubeObject) =>
-      stripFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
+      removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
     const stripped = await inParallel(held, strip, isTimeUp);
     if (stripped.length < held.length) return false;
   }
