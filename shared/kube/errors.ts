@@ -27,6 +27,16 @@ export class NotFoundError extends KubeError {
   override name = 'NotFoundError';
 }
 
+/** Returns undefined instead of a 404: another controller may have deleted the object meanwhile. */
+export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
 /** 409 Conflict: the object changed since it was read, or another field manager owns a field. */
 export class ConflictError extends KubeError {
   override name = 'ConflictError';

@@ -8,7 +8,7 @@ import type {
   WriteOptions,
 } from './client.ts';
 import type { Connection } from './connection.ts';
-import { NotFoundError } from './errors.ts';
+import { unlessGone } from './errors.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
 import {
@@ -57,7 +57,7 @@ function clientOver(transport: Transport): HttpKubeClient {
     async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
       const accept = acceptOf(options?.metadataOnly, 'PartialObjectMetadata');
       const request = { method: 'GET', resource, name, path: objectPath(resource, name), accept };
-      const object = await unlessMissing(call<T>(request));
+      const object = await unlessGone(call<T>(request));
       return object && typed(resource, object);
     },
 
@@ -133,7 +133,7 @@ function clientOver(transport: Transport): HttpKubeClient {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       const path = objectPath(resource, name);
       const request = { method: 'DELETE', resource, name, path, contentType: jsonType, body };
-      return (await unlessMissing(call<object>(request))) !== undefined;
+      return (await unlessGone(call<object>(request))) !== undefined;
     },
 
     with: (options) => clientOver({ ...transport, options: merged(transport.options, options) }),
@@ -183,15 +183,6 @@ function itemsOneByOne(onItem: (item: KubeObject) => void): (body: AsyncIterable
     for await (const chunk of body) scanner.write(chunk);
     return JSON.parse(scanner.end());
   };
-}
-
-async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
 }
 
 function acceptOf(metadataOnly: boolean | undefined, kind: string): string {

@@ -1,10 +1,10 @@
 import { applyState } from '../../../shared/gardener/managed-resource.ts';
 import { type ManagedResource, OPERATION_ANNOTATION, RESOURCE_MANAGER } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { unlessGone } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { rejectedNamespace } from '../plan/delivery.ts';
 import { fieldManager } from '../release.ts';
-import { unlessGone } from '../shoot/pages.ts';
 
 /**
  * Asks the resource-manager to retry failing ManagedResources now: its own next attempt may be 15 minutes away, longer

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { NotFoundError } from '../../../shared/kube/errors.ts';
+import { unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 
 /** Few enough to fit into memory, whatever the objects hold; each page is handled before the next one is read. */
@@ -18,14 +18,4 @@ export async function* pages(
     yield page.items;
     next = page.continue;
   } while (next !== undefined);
-}
-
-/** Returns undefined instead of a 404: another controller may have deleted the object meanwhile. */
-export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
 }

@@ -1,11 +1,11 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { isRefused, KubeError } from '../../../shared/kube/errors.ts';
+import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
 import { isSuspended } from '../objects.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from './in-parallel.ts';
 import { servedKinds } from './kinds.ts';
-import { pages, unlessGone } from './pages.ts';
+import { pages } from './pages.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
 export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];

@@ -1,9 +1,10 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { unlessGone } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKinds } from '../shoot/kinds.ts';
-import { pages, unlessGone } from '../shoot/pages.ts';
+import { pages } from '../shoot/pages.ts';
 
 const isOfFlux = (finalizer: string) =>
   ['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer'].includes(finalizer);

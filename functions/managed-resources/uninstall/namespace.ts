@@ -1,9 +1,8 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { KubeError } from '../../../shared/kube/errors.ts';
+import { KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKind } from '../shoot/kinds.ts';
-import { unlessGone } from '../shoot/pages.ts';
 
 const kind = (group: string, plural: string, name: string): Resource => ({
   group,
