@@ -80,7 +80,7 @@ test('start: prepares a second pair and reports both', () => {
     {
       type: 'Normal',
       reason: 'KeyRotationPrepared',
-      message: `Add ${second.mark} to ${url} as a second deploy key, then annotate ConfigMap garden-foo/flux-config with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
+      message: `Add deploy key ${second.mark} to ${url} and annotate this ConfigMap with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
     },
   ]);
 });

@@ -118,11 +118,11 @@ function deployKey({ repository }: Situation, { line, publicKey }: Pair): Notice
   );
 }
 
-/** The line comes last, so that an Event that is cut loses only its comment. */
-function rotationPrepared({ namespace, repository }: Situation, { line, publicKey }: Pair): Notice {
+/** The line comes last and the sentence is short, so that an Event that is cut loses only the line's comment. */
+function rotationPrepared({ repository }: Situation, { line, publicKey }: Pair): Notice {
   return normal(
     'KeyRotationPrepared',
-    `Add ${fingerprint(publicKey)} to ${repository.url} as a second deploy key, then ${annotate(namespace, ROTATE_COMPLETE)}: ${line}`,
+    `Add deploy key ${fingerprint(publicKey)} to ${repository.url} and annotate this ConfigMap with ${annotationFor(ROTATE_COMPLETE)}: ${line}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
@@ -7,6 +7,7 @@ import type { Release } from '../../shared/flux/release.ts';
 import {
   CHECKSUMS,
   checksumText,
+  RELEASE_JSON,
   type ReleaseFile,
   readRelease,
   readReleaseFiles,
@@ -35,8 +36,8 @@ export async function makeRelease(
     // A draft is private, a release readable for all.
     await chmod(draft, 0o755);
     const placed = await place(draft, join(dir, name), release);
-    const verb = placed ? 'created' : 'already exists';
-    terminal.err(`${join(dir, name)}: ${verb} with ${componentsOf(release).join(', ')}\n`);
+    const result = placed ? 'created' : await existingResult(join(dir, name));
+    terminal.err(`${join(dir, name)}: ${result} with ${componentsOf(release).join(', ')}\n`);
     return exitCodes.success;
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -63,6 +64,12 @@ async function releaseFiles(from: string): Promise<ReleaseFile[]> {
   } catch (error) {
     throw new ShootFluxError(`cannot read ${from}: ${fileProblem(error)}; pass manifests.tar.gz or a folder.`);
   }
+}
+
+/** A folder that another tool or an earlier version made works too, but each process has to parse its YAML. */
+async function existingResult(folder: string): Promise<string> {
+  if ((await readdir(folder)).includes(RELEASE_JSON)) return 'already exists';
+  return `already exists without ${RELEASE_JSON} (delete the folder and repeat this command for a faster start)`;
 }
 
 /** @returns false when the same release already exists */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -46,6 +46,15 @@ test('makes the same release from manifests.tar.gz, and only once', async () => 
     code: 0,
     err: expect.stringContaining('already exists'),
   });
+});
+
+test('keeps a release without release.json and says how to get one', async () => {
+  await using target = await files({});
+  await cp(release, join(target.dir, 'v2.9.99'), { recursive: true });
+  const { code, err } = await make(target.dir, release, 'v2.9.99');
+  expect(code).toBe(0);
+  expect(err).toContain('v2.9.99: already exists without release.json (delete the folder and repeat this command');
+  expect(await readdir(join(target.dir, 'v2.9.99'))).not.toContain('release.json');
 });
 
 test('refuses other files of the same version', async () => {

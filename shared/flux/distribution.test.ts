@@ -93,6 +93,12 @@ test('reads the objects from release.json, with the digest of the YAML', async (
   expect(prepared.files.get('rbac')).toMatchObject([{ metadata: { name: 'from JSON' } }]);
 });
 
+test.each(['null', '{}'])('ignores a release.json that holds %s', async (json) => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac, [RELEASE_JSON]: json } });
+  const { files } = await openDistribution(distribution.dir).release('v2.9.4');
+  expect(files.get('rbac')).toMatchObject([{ metadata: { name: 'a' } }]);
+});
+
 test('ignores a release.json that was made from other YAML', async () => {
   await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac } });
   const release = join(distribution.dir, 'v2.9.4');

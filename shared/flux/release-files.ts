@@ -101,8 +101,8 @@ function changed(folder: string, expected: string, actual: string): ShootFluxErr
 function parseReleaseJson(folder: string, json: string | undefined, digest: string): Objects | undefined {
   if (json === undefined) return undefined;
   try {
-    const content = JSON.parse(json) as ReleaseJson;
-    return content.digest === digest ? content.files : undefined;
+    const content = JSON.parse(json) as ReleaseJson | null;
+    return content?.digest === digest ? content.files : undefined;
   } catch (error) {
     throw unreadable(folder, RELEASE_JSON, errorMessage(error), 'delete it, or run "distribution make" again');
   }
