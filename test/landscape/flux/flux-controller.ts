@@ -26,7 +26,7 @@ export interface FluxControllerOptions {
   kind: string;
   userAgent: string;
   /** @returns the pause before the next attempt, in ms @throws for a retry with back-off */
-  reconcile(name: ObjectName, surroundings: AttemptContext): Promise<number | undefined>;
+  reconcile(name: ObjectName, context: AttemptContext): Promise<number | undefined>;
   /** Objects of another kind whose changes trigger an attempt. */
   also?: { group: string; kind: string; wakes(object: KubeObject, ours: Iterable<FluxObject>): Iterable<FluxObject> };
   onError?(name: string, error: unknown): void;

@@ -48,7 +48,7 @@ export async function startKustomizeController(
     group,
     kind: 'Kustomization',
     userAgent: fieldManager,
-    reconcile: (name, surroundings) => reconcile(name, surroundings, onEvent),
+    reconcile: (name, context) => reconcile(name, context, onEvent),
     also: {
       group: source,
       kind: 'GitRepository',

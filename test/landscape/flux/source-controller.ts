@@ -59,8 +59,8 @@ export async function startSourceController(
     group: 'source.toolkit.fluxcd.io',
     kind: 'GitRepository',
     userAgent: 'source-controller',
-    reconcile: async (name, surroundings) =>
-      reconcile(name, surroundings, { storage, git: await clientFor(name), onEvent: options.onEvent ?? (() => {}) }),
+    reconcile: async (name, context) =>
+      reconcile(name, context, { storage, git: await clientFor(name), onEvent: options.onEvent ?? (() => {}) }),
   });
   return {
     async stop() {

@@ -12,8 +12,8 @@ import { namedOf, objectKey, objectText } from './references.ts';
 import { NoMatchError, type Target } from './target.ts';
 import { annotations, isTrue } from './types.ts';
 
-/** A desired object, and how the status describes it since the last pass. */
-export interface Desired {
+/** An object of the ManagedResource, and how the status has described it since the last pass. */
+export interface ObjectToApply {
   object: KubeObject;
   old: MergeOptions['old'];
 }
@@ -32,10 +32,14 @@ const fieldManager = 'gardener-resource-manager';
  * objects that it created itself: the cache and the list of served kinds lag behind.
  * @throws Error with the message of the condition
  */
-export async function applyAll(target: Target, desired: readonly Desired[], options: ApplyOptions): Promise<void> {
+export async function applyAll(
+  target: Target,
+  objects: readonly ObjectToApply[],
+  options: ApplyOptions,
+): Promise<void> {
   const scaled = await scaledObjects(target);
   const created = new Set<string>();
-  for (const { object, old } of inInstallOrder(desired)) {
+  for (const { object, old } of inInstallOrder(objects)) {
     const key = objectKey(namedOf(object));
     const text = objectText(namedOf(object));
     try {
@@ -64,8 +68,8 @@ async function write(
 ): Promise<void> {
   const onlyCreate = isTrue(object.metadata.annotations, annotations.ignore);
   if (onlyCreate && live !== undefined) return;
-  const desired = onlyCreate ? object : injectLabels(object, options.injectedLabels);
-  const merged = onlyCreate ? desired : mergeObject(desired, live, options);
+  const labelled = onlyCreate ? object : injectLabels(object, options.injectedLabels);
+  const merged = onlyCreate ? labelled : mergeObject(labelled, live, options);
   if (live === undefined) {
     await target.client.create(resource, merged, { fieldManager });
     return;

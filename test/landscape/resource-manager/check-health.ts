@@ -1,5 +1,5 @@
 import { type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
-import { type Wanted, wanted } from './conditions.ts';
+import { type NextCondition, nextCondition } from './conditions.ts';
 import { rollingOut, rollsOut, unhealthy } from './health.ts';
 import { subjectOf } from './status.ts';
 import type { Target } from './target.ts';
@@ -27,34 +27,39 @@ function isDue({ metadata, status }: FullManagedResource): boolean {
   return applied !== undefined && applied.status !== 'Progressing' && applied.status !== 'False';
 }
 
-async function healthOf(target: Target, references: readonly ObjectReference[]): Promise<Wanted> {
+async function healthOf(target: Target, references: readonly ObjectReference[]): Promise<NextCondition> {
   for (const reference of references) {
     const { kind, name, namespace = '' } = reference;
     const object = await read(target, reference);
     if (object === undefined) {
       const message = `Required ${kind} "${name}" in namespace "${namespace}" is missing`;
-      return wanted('ResourcesHealthy', 'False', `${kind}Missing`, message);
+      return nextCondition('ResourcesHealthy', 'False', `${kind}Missing`, message);
     }
     const reason = unhealthy(object);
     if (reason !== undefined) {
       const message = `${kind} "${namespace}/${name}" is unhealthy: ${reason}`;
-      return wanted('ResourcesHealthy', 'False', `${kind}Unhealthy`, message);
+      return nextCondition('ResourcesHealthy', 'False', `${kind}Unhealthy`, message);
     }
   }
-  return wanted('ResourcesHealthy', 'True', 'ResourcesHealthy', 'All resources are healthy.');
+  return nextCondition('ResourcesHealthy', 'True', 'ResourcesHealthy', 'All resources are healthy.');
 }
 
-async function progressOf(target: Target, references: readonly ObjectReference[]): Promise<Wanted> {
+async function progressOf(target: Target, references: readonly ObjectReference[]): Promise<NextCondition> {
   for (const reference of references.filter(({ apiVersion, kind }) => rollsOut(apiVersion, kind))) {
     const { kind, name, namespace = '' } = reference;
     const object = await read(target, reference);
     const reason = object && rollingOut(object);
     if (reason !== undefined) {
       const message = `${kind} "${namespace}/${name}" is progressing: ${reason}`;
-      return wanted('ResourcesProgressing', 'True', `${kind}Progressing`, message);
+      return nextCondition('ResourcesProgressing', 'True', `${kind}Progressing`, message);
     }
   }
-  return wanted('ResourcesProgressing', 'False', 'ResourcesRolledOut', 'All resources have been fully rolled out.');
+  return nextCondition(
+    'ResourcesProgressing',
+    'False',
+    'ResourcesRolledOut',
+    'All resources have been fully rolled out.',
+  );
 }
 
 async function read(target: Target, reference: ObjectReference): Promise<KubeObject | undefined> {

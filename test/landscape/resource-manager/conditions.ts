@@ -3,14 +3,19 @@ import type { Condition } from '../gardener/types.ts';
 export type ConditionType = 'ResourcesApplied' | 'ResourcesHealthy' | 'ResourcesProgressing';
 
 /** A condition to be set. */
-export interface Wanted {
+export interface NextCondition {
   type: ConditionType;
   status: Condition['status'];
   reason: string;
   message: string;
 }
 
-export const wanted = (type: ConditionType, status: Condition['status'], reason: string, message: string): Wanted => ({
+export const nextCondition = (
+  type: ConditionType,
+  status: Condition['status'],
+  reason: string,
+  message: string,
+): NextCondition => ({
   type,
   status,
   reason,
@@ -18,17 +23,17 @@ export const wanted = (type: ConditionType, status: Condition['status'], reason:
 });
 
 const applied = (status: Condition['status'], reason: string, message: string) =>
-  wanted('ResourcesApplied', status, reason, message);
+  nextCondition('ResourcesApplied', status, reason, message);
 const healthy = (status: Condition['status'], reason: string, message: string) =>
-  wanted('ResourcesHealthy', status, reason, message);
+  nextCondition('ResourcesHealthy', status, reason, message);
 const progressing = (status: Condition['status'], reason: string, message: string) =>
-  wanted('ResourcesProgressing', status, reason, message);
+  nextCondition('ResourcesProgressing', status, reason, message);
 
 const DELETING = 'The resources are currently being deleted.';
 const IGNORED = 'ManagedResource is marked to be ignored.';
 
 /** Returns the conditions for a set of objects that differs from the last one applied. */
-export function changed(old: Condition | undefined): Wanted[] {
+export function changed(old: Condition | undefined): NextCondition[] {
   // The last failure stays visible until this pass has a result.
   const keeps = old !== undefined && ['ApplyFailed', 'DeletionFailed', 'DeletionPending'].includes(old.reason);
   return [
@@ -51,7 +56,7 @@ export const deleting = [
   progressing('True', 'DeletionPending', DELETING),
 ];
 
-export function deletionBegins(old: Condition | undefined): Wanted {
+export function deletionBegins(old: Condition | undefined): NextCondition {
   const keeps = old !== undefined && ['DeletionFailed', 'DeletionPending'].includes(old.reason);
   return applied('Progressing', 'DeletionPending', keeps ? old.message : DELETING);
 }
@@ -71,7 +76,7 @@ export const decodingFailed = (errors: readonly string[]) =>
   applied('False', 'DecodingFailed', `Could not decode all new resources: [${errors.join(' ')}]`);
 
 /** Returns the conditions with the given ones set; equal ones keep their times, new ones are appended. */
-export function merged(conditions: readonly Condition[], all: readonly Wanted[], now: string): Condition[] {
+export function merged(conditions: readonly Condition[], all: readonly NextCondition[], now: string): Condition[] {
   const result = [...conditions];
   for (const next of all) {
     const index = result.findIndex(({ type }) => type === next.type);

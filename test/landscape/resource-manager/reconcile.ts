@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
-import { applyAll, type Desired } from './apply.ts';
+import { applyAll, type ObjectToApply } from './apply.ts';
 import { clean } from './clean.ts';
 import {
   applyFailed,
@@ -55,7 +55,7 @@ async function applySet(options: ReconcileOptions, subject: Subject): Promise<nu
   const { source, target } = options;
   await addFinalizer(subject);
   const content = decodeContent(await readSecrets(source, subject));
-  await settleNamespaces(target, content);
+  await setNamespaces(target, content);
   const plan = planOf(subject.current(), content);
   const { spec, status } = subject.current();
 
@@ -75,7 +75,7 @@ async function applySet(options: ReconcileOptions, subject: Subject): Promise<nu
   if (unreleased !== undefined) return fail(subject, releaseFailed(unreleased));
 
   try {
-    await applyAll(target, plan.desired, {
+    await applyAll(target, plan.toApply, {
       origin,
       injectedLabels: { ...spec.injectLabels, ...MANAGED_BY },
       forceOverwriteLabels: spec.forceOverwriteLabels === true,
@@ -129,7 +129,7 @@ async function readSecrets(source: KubeClient, subject: Subject): Promise<Conten
 }
 
 /** Sets namespace `default` on objects without one whose kind is namespaced or unknown; removes it from other kinds. */
-async function settleNamespaces(target: Target, { objects }: Content): Promise<void> {
+async function setNamespaces(target: Target, { objects }: Content): Promise<void> {
   for (const object of objects) {
     const resource = await target.served(object.apiVersion, object.kind);
     const namespaced = resource?.namespaced ?? object.kind !== 'Namespace';
@@ -139,7 +139,7 @@ async function settleNamespaces(target: Target, { objects }: Content): Promise<v
 }
 
 interface Plan {
-  desired: Desired[];
+  toApply: ObjectToApply[];
   references: ObjectReference[];
   /** Applied before, and no longer in the set. */
   dropped: ObjectReference[];
@@ -149,7 +149,7 @@ interface Plan {
 
 function planOf({ spec, status }: FullManagedResource, { objects }: Content): Plan {
   const old = new Map((status?.resources ?? []).map((reference) => [objectKey(reference), reference]));
-  const plan: Plan = { desired: [], references: [], dropped: [], released: [] };
+  const plan: Plan = { toApply: [], references: [], dropped: [], released: [] };
   const seen = new Set<string>();
   for (const object of objects) {
     const key = objectKey(namedOf(object));
@@ -159,7 +159,7 @@ function planOf({ spec, status }: FullManagedResource, { objects }: Content): Pl
       if (old.has(key)) plan.released.push(reference);
       continue;
     }
-    plan.desired.push({ object, old: old.get(key) ?? {} });
+    plan.toApply.push({ object, old: old.get(key) ?? {} });
     plan.references.push(reference);
   }
   sortReferences(plan.references);

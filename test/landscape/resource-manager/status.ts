@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KubeClient, resources } from '../client/client.ts';
 import { seconds } from '../controllers/time.ts';
-import { type ConditionType, merged, type Wanted } from './conditions.ts';
+import { type ConditionType, merged, type NextCondition } from './conditions.ts';
 import type { FullManagedResource } from './types.ts';
 
 const fieldManager = 'gardener-resource-manager';
@@ -14,7 +14,7 @@ export interface Subject {
     type: ConditionType,
   ): NonNullable<NonNullable<FullManagedResource['status']>['conditions']>[number] | undefined;
   /** Sets conditions and further fields of the status; writes nothing when nothing changes. */
-  setStatus(conditions: readonly Wanted[], fields?: Partial<FullManagedResource['status']>): Promise<void>;
+  setStatus(conditions: readonly NextCondition[], fields?: Partial<FullManagedResource['status']>): Promise<void>;
   /** Patches the metadata; fails with a conflict when the object has changed. */
   patchMetadata(metadata: Record<string, unknown>): Promise<void>;
 }
@@ -24,8 +24,8 @@ export function subjectOf(source: KubeClient, managedResource: FullManagedResour
   return {
     current: () => current,
     condition: (type) => current.status?.conditions?.find((condition) => condition.type === type),
-    async setStatus(wanted, fields = {}) {
-      const conditions = merged(current.status?.conditions ?? [], wanted, seconds(Date.now()));
+    async setStatus(nextCondition, fields = {}) {
+      const conditions = merged(current.status?.conditions ?? [], nextCondition, seconds(Date.now()));
       const status = { ...current.status, ...fields, conditions };
       if (isDeepStrictEqual(status, current.status)) return;
       current = await source.replace(resource, { ...current, status }, { fieldManager, subresource: 'status' });
