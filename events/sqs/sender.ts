@@ -97,6 +97,7 @@ export function createSender({ sqs, queues, batching }: SenderOptions): Sender {
   };
 }
 
+/** The group allows one run of a function per key at a time; the deduplication id drops repetitions of one event. */
 function fifoEntry(change: ChangeRequest) {
   return {
     MessageBody: encodeChange(change),

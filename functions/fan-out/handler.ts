@@ -5,7 +5,7 @@ import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
 import { causeToForward, changesFor } from './decide.ts';
 
-/** Sends one change to `managed-resources` for each Extension of the project. */
+/** Sends `managed-resources` one change for each Shoot of the project, with the key of its Extension in the seed. */
 export const handler: Handler = async ({ cluster, namespace }, context) => {
   const garden = await context.kube(cluster);
   const cause = causeToForward(context.causes, context.now());

@@ -30,14 +30,14 @@ const roomOf = (file: string) => file.split('/')[0] ?? '';
 const fromTo = (room: string, other: string) =>
   imports.filter(({ from, to }) => roomOf(from) === room && roomOf(to) === other);
 
-describe('the rooms of this function', () => {
+describe('the folders of this function', () => {
   it('are imported from at all', () => {
     for (const room of ['read', 'plan', 'deliver', 'uninstall', 'shoot']) {
       expect(imports.filter(({ to }) => roomOf(to) === room).length).toBeGreaterThan(2);
     }
   });
 
-  it('deliver and uninstall do not know each other', () => {
+  it('deliver and uninstall do not import each other', () => {
     expect([...fromTo('deliver', 'uninstall'), ...fromTo('uninstall', 'deliver')]).toEqual([]);
   });
 

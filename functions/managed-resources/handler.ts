@@ -36,6 +36,7 @@ export const handler: Handler = async (key, context) => {
   }
   const { extension, cluster, operation } = loaded;
   warnOfSeedName(cluster, key.cluster, context);
+  // False for a run that an edit of flux-config starts: gardenlet does not wait for it.
   const isAsked = askedOperation(extension) !== undefined;
   const shootResources = cluster.spec.shoot.spec?.resources ?? [];
   const run: Run = {
@@ -85,6 +86,6 @@ function warnOfSeedName({ spec }: Cluster, name: string, { log }: Run['context']
   if (inGarden === undefined || inGarden === name) return;
   const error =
     `this deployment calls the seed ${name}, but the garden calls it ${inGarden}: ` +
-    'use the name of the garden, or changes of flux-config reach its Shoots only with the hourly resync.';
+    'use the name that the garden uses; otherwise changes of flux-config reach its Shoots only with the hourly resync.';
   log.warn('seed name differs from the garden', { error });
 }

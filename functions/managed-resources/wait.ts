@@ -3,8 +3,8 @@ import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { PATIENCE_SECONDS, type Run, secondsInFlight } from './run.ts';
 
 /**
- * Waits for something that is not there yet, such as a copy that lags or a key pair: requeues soon, and reports it as an
- * error when it takes long.
+ * Ends a run that lacks something which may still come, such as a copy or a key pair: requeues soon, and reports an error
+ * when it takes long.
  */
 export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   const { reporter, isNewlyAsked } = run;

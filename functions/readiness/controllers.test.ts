@@ -48,7 +48,7 @@ describe('controllersVerdict', () => {
     expect(verdict.message).not.toContain('s3cr3t');
   });
 
-  it('reports the release that is running, which users may choose once it is released to them', () => {
+  it('reports the Flux release that runs, which users may change once Flux is released', () => {
     const labels = { 'app.kubernetes.io/version': 'v2.10.1' };
     const own = deployments.map((one) => ({ ...one, metadata: { ...one.metadata, labels } }));
     expect(controllersVerdict(applied, own).message).toBe('Flux v2.10.1 is running.');

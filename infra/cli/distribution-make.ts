@@ -83,7 +83,7 @@ async function place(draft: string, folder: string, release: Release): Promise<b
     const present = await readRelease(folder, release.version);
     if (present.digest === release.digest) return false;
     throw new ShootFluxError(
-      `${folder} holds other files of ${release.version}; delete the folder to create it again.`,
+      `${folder} holds different files for ${release.version}; delete the folder and repeat the command.`,
     );
   }
 }

@@ -64,7 +64,7 @@ test('refuses other files of the same version', async () => {
   await appendFile(join(changed.dir, 'rbac.yaml'), '# changed\n');
   const { code, err } = await make(target.dir, changed.dir, 'v2.9.99');
   expect(code).toBe(1);
-  expect(err).toMatch(/v2\.9\.99 holds other files of v2\.9\.99; delete the folder to create it again\.\n$/);
+  expect(err).toMatch(/v2\.9\.99 holds different files for v2\.9\.99; delete the folder and repeat the command\.\n$/);
   expect(await readdir(target.dir)).toEqual(['v2.9.99']);
 });
 

@@ -49,7 +49,7 @@ export default command({
       type: 'string',
       value: 'ManagedResource|Direct|Auto',
       description:
-        'ManagedResource (default): the resource-manager applies. Direct: shoot-flux applies. Auto: shoot-flux only where the resource-manager is not permitted.',
+        'Who applies the objects to a shoot. ManagedResource (default): the resource-manager. Direct: shoot-flux. Auto: shoot-flux only where the resource-manager is not permitted.',
     },
     ...healthOptions,
     'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },

@@ -17,7 +17,7 @@ const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
 ];
 
-/** Reports every change of the configuration's content. */
+/** Reports every change of the configuration's content. `fan-out` and `keys` subscribe to it. */
 export const fluxConfigSubscription: Subscription = {
   in: 'garden',
   resource: resources.configMaps,

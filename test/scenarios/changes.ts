@@ -182,7 +182,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(status?.state?.applied).toMatchObject({ syncMode: 'Once', namespace: 'flux-system' });
     });
 
-    it('mode Once: reports an edit that is not followed until it is reverted', async () => {
+    it('mode Once: reports an edit that it does not follow, until the edit is reverted', async () => {
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
       await untilBootstrapped();

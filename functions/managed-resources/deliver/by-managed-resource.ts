@@ -38,11 +38,12 @@ export async function deliverByManagedResource(
     for (const resource of changes.release) await release(seed, resource);
     return reportProgress(run, plan, live, secretNames ?? new Set());
   }
-  const blocked = judge(changes.blocked, live, secondsInFlight(run));
-  await recordPlan(run, plan, blocked);
+  // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
+  const verdict = judge(changes.blocked, live, secondsInFlight(run));
+  await recordPlan(run, plan, verdict);
   await writeChanges(run, plan, changes, live);
-  // The ManagedResources wake this function once they are applied; failures in between count only after this time.
-  if (blocked.state === 'failed') return requeueAfter(60);
+  if (verdict.state === 'failed') return requeueAfter(60);
+  // The ManagedResources wake this function once they are applied; failures count only after PATIENCE_SECONDS.
   return requeueAfter(changes.blocked.length > 0 ? 2 : PATIENCE_SECONDS);
 }
 
@@ -50,10 +51,13 @@ function hasWrites({ write, writeSecret, remove, blocked }: Changes): boolean {
   return write.length + writeSecret.length + remove.length + blocked.length > 0;
 }
 
-/** Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. */
-async function recordPlan({ reporter }: Run, { record }: Plan, blocked: Verdict): Promise<void> {
-  if (blocked.state === 'failed') {
-    await reporter.failed(blocked.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
+/**
+ * Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. `accept`
+ * then adds our finalizer and removes the operation annotation.
+ */
+async function recordPlan({ reporter }: Run, { record }: Plan, verdict: Verdict): Promise<void> {
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
   } else {
     await reporter.processing(applying(record.fluxVersion), { applied: record });
   }

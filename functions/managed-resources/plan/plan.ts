@@ -48,7 +48,11 @@ export interface RenderedObjects {
   sync: Omit<SyncInputs, 'former'>;
 }
 
-/** Renders the objects; out of scope, Flux keeps the components that it was installed with. */
+/**
+ * Renders the objects that the configuration asks for. `read/plan-parts.ts` calls it before `makePlan`, because only a
+ * difference from these objects makes it read the former content. Out of scope, Flux keeps the components that it was
+ * installed with.
+ */
 export function renderObjects({ scope, previous, live, render }: PlanInputs): RenderedObjects {
   const configured = render.config.flux.components;
   const components = scope.install ? configured : (previous?.components ?? configured);

@@ -15,7 +15,10 @@ import { type Scope, updateScope } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** The effective configuration, and what of it still reaches the shoot. */
+/**
+ * The effective configuration, and what of it still reaches the shoot: with `scope.install` CRDs and controllers, with
+ * `scope.sync` sources and Kustomizations; Secrets and ConfigMaps always follow.
+ */
 export interface Configuration {
   type: 'configuration';
   config: EffectiveConfig;

@@ -23,7 +23,10 @@ export interface PlanParts {
   former: KubeObject[] | undefined;
 }
 
-/** Reads what the configuration names, the Flux that is in the shoot already, and the Flux release; renders it. */
+/**
+ * Reads what the configuration names and the Flux that is in the shoot already, chooses the Flux release, and renders the
+ * objects.
+ */
 export async function readPlanParts(
   run: Run,
   controlPlane: ControlPlane,
