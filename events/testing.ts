@@ -114,10 +114,18 @@ export function keptLog(): { log: Log; lines: Record<string, unknown>[]; text():
   return { log, lines, text: () => lines.map((line) => JSON.stringify(line)).join('\n') };
 }
 
-/** Metrics that remember the sum of each counter and how often a duration was observed. */
+/**
+ * Metrics that remember the sum of each counter and how often a duration was observed.
+ * @throws Error when a metric changes the names of its labels, as Prometheus does
+ */
 export function keptMetrics(): { metrics: Metrics; sums: Map<string, number> } {
   const sums = new Map<string, number>();
+  const labelNames = new Map<string, string>();
   const add = (name: string, labels: Labels = {}, by = 1) => {
+    const names = Object.keys(labels).sort().join();
+    const before = labelNames.get(name) ?? names;
+    if (before !== names) throw new Error(`${name} has the labels "${names}" here and "${before}" elsewhere.`);
+    labelNames.set(name, names);
     const id = `${name}{${Object.entries(labels).map(([label, value]) => `${label}=${value}`)}}`;
     sums.set(id, (sums.get(id) ?? 0) + by);
   };

@@ -1,14 +1,9 @@
 /**
  * Turns the messages of Flux into sentences with a remedy, for the conditions SourceReady and KustomizationReady.
  *
- * To add a failure sentence:
- *
- * 1. Find the table of its topic in `source/` (what source-controller reports: `credentials.ts`, `connection.ts`,
- *    `repository.ts`) or in `kustomization/` (what kustomize-controller reports: `prerequisites.ts`, `build.ts`,
- *    `apply.ts`), and add an entry: the reason of the condition, the pattern of Flux's message, what is wrong, and the
- *    remedy. `failure.ts` describes the fields. The first match wins, so exact patterns come before vague ones.
- * 2. Add a real message of Flux to the `.examples.ts` file beside the table. `explain.test.ts` fails without it.
- * 3. A new reason needs a line in the table of reasons in `docs/running.md`.
+ * To add a failure sentence, find the table of its topic: in `source/` what source-controller reports
+ * (`credentials.ts`, `connection.ts`, `repository.ts`), in `kustomization/` what kustomize-controller reports
+ * (`prerequisites.ts`, `build.ts`, `apply.ts`). CONTRIBUTING.md has the recipe, "Add a failure sentence".
  *
  * Names of configuration keys and Secrets in a remedy come from `remedies.ts`. Sentences for objects that the API
  * server refuses are in `kustomization/apply.ts`, the patterns for its messages in `shared/kube/refusal.ts`.
