@@ -1,11 +1,12 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
 import { describeKilled } from '../scenarios/killed.ts';
-import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
+import { quiet } from '../scenarios/main-job.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
 import { differences } from '../scenarios/world/end-state.ts';
 import { type Lifecycle, lifecycles } from '../scenarios/world/lifecycles.ts';

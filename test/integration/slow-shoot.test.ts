@@ -1,10 +1,10 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
-import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
 import { eventually, type Stage, type StageOptions, startStage } from '../scenarios/stage.ts';
 import { speedUpTime } from './fast-clock.ts';
 

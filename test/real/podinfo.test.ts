@@ -1,6 +1,6 @@
 import type { Controller } from '@shoot-flux/landscape/controllers';
 import { startSourceController } from '@shoot-flux/landscape/flux';
-import { kustomizationFactory } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories, kustomizationFactory, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { startNodes } from '@shoot-flux/landscape/nodes';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test 
 import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { gitRepositories, kustomizations, quiet } from '../scenarios/main-job.ts';
+import { quiet } from '../scenarios/main-job.ts';
 import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';

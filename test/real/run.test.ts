@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { gitRepositories, kustomizations } from '../scenarios/main-job.ts';
 import { eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
 import { operator, type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';

@@ -1,7 +1,7 @@
+import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
-import { gitRepositories } from '../scenarios/main-job.ts';
 import { type Apis, eventually, type Stage } from '../scenarios/stage.ts';
 
 interface Crd extends KubeObject {

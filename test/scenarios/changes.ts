@@ -1,7 +1,8 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {

@@ -1,3 +1,4 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
@@ -19,7 +20,7 @@ import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
-import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardenlet';

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { objectRef } from '../../functions/managed-resources/objects.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { gitRepositories, kustomizations, quiet } from './main-job.ts';
+import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const fieldManager = 'person';

@@ -1,17 +1,8 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type Stage } from './stage.ts';
-
-const flux = (group: string, plural: string, kind: string): Resource => ({
-  group: `${group}.toolkit.fluxcd.io`,
-  version: 'v1',
-  plural,
-  kind,
-  namespaced: true,
-});
-export const gitRepositories = flux('source', 'gitrepositories', 'GitRepository');
-export const kustomizations = flux('kustomize', 'kustomizations', 'Kustomization');
 
 const publicRepository = {
   repositoryUrl: 'https://git.example.com/fleet',
