@@ -1,10 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { filesUnder, namedTests, read, titlesIn } from './named-tests.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const page = 'docs/gardener-contract.md';
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 interface Row {
   number: string;
@@ -28,35 +25,7 @@ const rules = rowsUnder('Rules');
 const traps = rowsUnder('Traps');
 const rows = [...rules, ...traps];
 
-/** The tests that a row names, by file. */
-function named({ heldBy }: Row): [file: string, title: string][] {
-  return heldBy.split('<br>').flatMap((part) => {
-    const [, file = ''] = /^\[[^\]]+\]\(\.\.\/([^)]+)\): /.exec(part) ?? [];
-    return [...part.matchAll(/“([^”]+)”/g)].map(([, title = '']): [string, string] => [file, title]);
-  });
-}
-
-const QUOTED = `('(?:[^'\\\\\\n]|\\\\.)*'|"(?:[^"\\\\\\n]|\\\\.)*")`;
-
-/** Every title of a test in a file, as written there, including tables; skipped tests do not count. */
-function titlesIn(file: string): Set<string> {
-  const source = read(file).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-  const found = (pattern: string) =>
-    [...source.matchAll(new RegExp(pattern, 'g'))].map(([, quoted = '']) => quoted.slice(1, -1).replaceAll('\\', ''));
-  const single = found(`\\b(?:it|test|describeKilled)\\(\\s*${QUOTED},`);
-  const ofTables = found(`\\)\\(\\s*${QUOTED},\\s*(?:\\{[^}]*\\},\\s*)?(?:async )?\\(`);
-  // The first column of a table is the title if the title says nothing else.
-  const cases = ofTables.some((title) => title === '%s' || title === 'but not with %s')
-    ? found(`\\[\\s*${QUOTED},`)
-    : [];
-  return new Set([...single, ...ofTables, ...cases]);
-}
-
-function filesUnder(folder: string): string[] {
-  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name));
-}
-
+const named = ({ heldBy }: Row) => namedTests(heldBy);
 const sources = ['functions', 'shared', 'events', 'infra', 'test'].flatMap(filesUnder);
 
 /** Numbers that comments and titles refer to, in any file. */
