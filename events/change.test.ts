@@ -15,6 +15,8 @@ const cause: fc.Arbitrary<Cause> = fc.oneof(
     resourceVersion: name,
     deleted: fc.boolean(),
     also: name,
+    awaited: fc.boolean(),
+    listed: fc.boolean(),
   }),
   fc.record({
     type: fc.constant('notBefore' as const),
@@ -89,6 +91,12 @@ describe('groupId', () => {
 describe('deduplicationId', () => {
   it('is equal for repetitions of the same change', () => {
     expect(deduplicationId(changeOf())).toBe(deduplicationId(changeOf()));
+  });
+
+  it('is equal for a change that has become awaited: the queue has it already', () => {
+    const id = deduplicationId(changeOf());
+    expect(deduplicationId(changeOf({ cause: causeOf({ awaited: true }) }))).toBe(id);
+    expect(deduplicationId(changeOf({ cause: causeOf({ listed: true }) }))).toBe(id);
   });
 
   it('differs for every other change of the same key', () => {

@@ -21,6 +21,8 @@ const causeSchema = z.discriminatedUnion('type', [
     resourceVersion: name,
     deleted: z.optional(z.boolean()),
     also: z.optional(name),
+    awaited: z.optional(z.boolean()),
+    listed: z.optional(z.boolean()),
   }),
   z.strictObject({ type: z.literal('notBefore'), notBefore: z.iso.datetime(), attempt: z.optional(count) }),
   z.strictObject({ type: z.literal('resync'), epoch: count }),

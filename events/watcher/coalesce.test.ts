@@ -38,3 +38,19 @@ test('sends a single cause unchanged', () => {
     }),
   );
 });
+
+test('is awaited if one of the merged causes is, and listed only if all are', () => {
+  const flags = fc.record({ awaited: fc.boolean(), listed: fc.boolean() });
+  const flagged = fc.tuple(object, flags).map(([cause, { awaited, listed }]) => ({
+    ...cause,
+    ...(awaited && { awaited }),
+    ...(listed && { listed }),
+  }));
+  fc.assert(
+    fc.property(fc.array(flagged, { minLength: 1 }), (causes) => {
+      const merged = coalesced(together(causes)) as Cause & { type: 'object' };
+      expect(merged.awaited === true).toBe(causes.some(({ awaited }) => awaited === true));
+      expect(merged.listed === true).toBe(causes.every(({ listed }) => listed === true));
+    }),
+  );
+});

@@ -4,9 +4,14 @@ import type { Cause } from '../../shared/runtime/change-request.ts';
 /** The causes for which one key waits: the latest of each object, and at most one resync. */
 export type Causes = Map<string, Cause>;
 
-/** Adds a cause; a later version of an object replaces an earlier one. */
+/**
+ * Adds a cause; a later version of an object replaces an earlier one, but stays awaited if that was, and is listed only
+ * if both were.
+ */
 export function addCause(causes: Causes, cause: Cause): void {
-  causes.set(origin(cause), cause);
+  const origin = originOf(cause);
+  const earlier = causes.get(origin);
+  causes.set(origin, cause.type === 'object' && earlier?.type === 'object' ? flagged(cause, [earlier, cause]) : cause);
 }
 
 /**
@@ -21,16 +26,27 @@ export function coalesced(causes: Causes): Cause | undefined {
   const [first, ...others] = sorted;
   if (first === undefined || others.length === 0) return first?.cause;
   const also = hash('sha256', others.map(({ text }) => text).join('\n'), 'base64url').slice(0, 12);
-  return { ...first.cause, also };
+  return flagged({ ...first.cause, also }, objects);
 }
 
-function origin(cause: Cause): string {
+type ObjectCause = Cause & { type: 'object' };
+
+/** Returns the cause as awaited if one of `all` is, and as listed if all are. */
+function flagged({ awaited: _, listed: __, ...cause }: ObjectCause, all: ObjectCause[]): ObjectCause {
+  return {
+    ...cause,
+    ...(all.some(({ awaited }) => awaited === true) && { awaited: true }),
+    ...(all.every(({ listed }) => listed === true) && { listed: true }),
+  };
+}
+
+function originOf(cause: Cause): string {
   return cause.type === 'object'
     ? JSON.stringify([cause.cluster, cause.kind, cause.namespace, cause.name])
     : cause.type;
 }
 
-function identity(cause: Cause & { type: 'object' }): string {
+function identity(cause: ObjectCause): string {
   const { cluster, kind, namespace, name, uid, resourceVersion, deleted } = cause;
   return JSON.stringify([cluster, kind, namespace, name, uid, resourceVersion, deleted]);
 }

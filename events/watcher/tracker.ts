@@ -12,11 +12,11 @@ export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWa
 
 /** Remembers fingerprints of the objects of one selection, never the objects, and emits a change when one differs. */
 export interface Tracker {
-  /** Takes an object as listed, added or modified. */
+  /** Takes an object as added or modified; as listed between the beginning and the completion of a list. */
   observe(object: KubeObject): void;
   /** Takes the last version of a deleted object. */
   remove(object: KubeObject): void;
-  /** Begins a list; `complete` then finds the objects that vanished since the last one. */
+  /** Begins a list, or begins it again; `complete` then finds the objects that vanished since the last one. */
   beginList(): { complete(resourceVersion: string): void };
   /** Returns the number of remembered objects. */
   size(): number;
@@ -41,6 +41,11 @@ interface Mark {
   keys: ReconcileKey[];
 }
 
+interface CauseFlags {
+  deleted?: true;
+  awaited?: true;
+}
+
 const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 
 /** The fingerprint of all versions that are no news; other fingerprints are never negative. */
@@ -57,6 +62,7 @@ export function createTracker(
   const entries = new Map<string, Entry>();
   const share = createSharing(entries);
   let list = 0;
+  let isListing = false;
 
   /** Undefined when the definition fails. */
   const markOf = ({ function: name, subscription }: Subscriber, object: KubeObject): Mark | undefined => {
@@ -71,15 +77,25 @@ export function createTracker(
     }
   };
 
-  const causeFor = (text: string, uid: string, resourceVersion: string, deleted?: true): Cause => {
+  const causeFor = (text: string, uid: string, resourceVersion: string, flags: CauseFlags = {}): Cause => {
     const [namespace = '', name = ''] = text.split('/');
     const cause = { type: 'object', cluster, kind: resource.kind, name, uid, resourceVersion } as const;
-    return { ...cause, ...(namespace !== '' && { namespace }), ...(deleted && { deleted }) };
+    return { ...cause, ...(namespace !== '' && { namespace }), ...flags, ...(isListing && { listed: true }) };
+  };
+
+  /** A definition that fails here delays a change, and loses none. */
+  const isAwaited = ({ function: name, subscription }: Subscriber, object: KubeObject): boolean => {
+    try {
+      return subscription.isAwaited?.(object) === true;
+    } catch (error) {
+      onError(name, object, error);
+      return false;
+    }
   };
 
   const forget = (text: string, entry: Entry, resourceVersion: string) => {
     entries.delete(text);
-    const cause = causeFor(text, entry.uid, resourceVersion, true);
+    const cause = causeFor(text, entry.uid, resourceVersion, { deleted: true });
     subscribers.forEach((subscriber, index) => {
       for (const key of entry.keys[index] ?? []) emit(subscriber.function, key, cause);
     });
@@ -102,7 +118,7 @@ export function createTracker(
         const subscriber = subscribers[index];
         if (subscriber === undefined || mark.fingerprint === NO_NEWS) return;
         if (Object.is(mark.fingerprint, before.fingerprint)) return;
-        const cause = causeFor(text, uid, resourceVersion);
+        const cause = causeFor(text, uid, resourceVersion, isAwaited(subscriber, object) ? { awaited: true } : {});
         for (const key of union(before.keys, mark.keys)) {
           emit(subscriber.function, key, cause, subscriber.subscription.mayWaitMs);
         }
@@ -117,9 +133,11 @@ export function createTracker(
 
     beginList() {
       const current = ++list;
+      isListing = true;
       return {
         complete(resourceVersion) {
           for (const [text, entry] of entries) if (entry.list !== current) forget(text, entry, resourceVersion);
+          isListing = false;
         },
       };
     },

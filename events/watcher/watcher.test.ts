@@ -159,6 +159,38 @@ test('notices the start of a deletion, its end, and a new object of the same nam
   ]);
 });
 
+test('says what a list has found, and what gardenlet waits for', async () => {
+  await using api = await startListWatch();
+  const asked = onExtensions('one', { isAwaited: ({ metadata }) => metadata.annotations?.operation !== undefined });
+  api.put(extensions, extension('listed'));
+  api.put(extensions, extension('requested', {}, { annotations: { operation: 'reconcile' } }));
+  const vanishing = api.put(extensions, extension('vanishing'));
+  await using watcher = watching(api, [asked]);
+  const flags = () =>
+    watcher.sent.map(({ key, cause }) => cause.type === 'object' && [key.namespace, cause.awaited, cause.listed]);
+  await until(() => expect(api.openWatches()).toBe(1));
+  await until(() =>
+    expect(flags().sort()).toEqual([
+      ['listed', undefined, true],
+      ['requested', true, true],
+      ['vanishing', undefined, true],
+    ]),
+  );
+  watcher.sent.length = 0;
+  api.put(extensions, extension('listed', {}, { generation: 2 }));
+  await until(() => expect(flags()).toEqual([['listed', undefined, undefined]]));
+  api.put(extensions, extension('listed', {}, { generation: 3, annotations: { operation: 'reconcile' } }));
+  await until(() => expect(flags().slice(1)).toEqual([['listed', true, undefined]]));
+
+  api.answerWith(refuse(503, 'ServiceUnavailable'));
+  api.reset();
+  await until(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
+  api.remove(extensions, vanishing);
+  api.compact();
+  api.answerWith(undefined);
+  await until(() => expect(flags().slice(2)).toEqual([['vanishing', undefined, true]]));
+});
+
 test('wakes the former key of an object that no longer matches or has another key', async () => {
   await using api = await startListWatch();
   const byLabel = onExtensions('one', {

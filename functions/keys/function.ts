@@ -15,6 +15,7 @@ export const definition: FunctionDefinition = {
     {
       ...fluxConfigSubscription,
       wakes: (object) => [fluxConfigSubscription.wakes(object), object.metadata.annotations?.[OPERATION_ANNOTATION]],
+      isAwaited: ({ metadata }) => metadata.annotations?.[OPERATION_ANNOTATION] !== undefined,
     },
     fluxSourceSubscription,
   ],

@@ -14,7 +14,7 @@ import {
   RESOURCE_MANAGER,
   TIMESTAMP_ANNOTATION,
 } from '../../shared/gardener/types.ts';
-import { resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { rejectedNamespace } from './plan/delivery.ts';
 
@@ -31,6 +31,7 @@ export const definition: FunctionDefinition = {
         const { metadata, status } = object as Extension;
         return [metadata.generation, metadata.deletionTimestamp, status?.state?.bootstrapped];
       },
+      isAwaited,
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },
     {
@@ -39,12 +40,12 @@ export const definition: FunctionDefinition = {
       matches: (object) => isOurs(object as Extension),
       // We remove the annotation ourselves. gardenlet repeats a deletion that did not end in time by its timestamp alone
       // (trap 7).
-      isNews: ({ metadata }) =>
-        metadata.annotations?.[OPERATION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined,
+      isNews: isAwaited,
       wakes: ({ metadata: { annotations } }) => [
         annotations?.[OPERATION_ANNOTATION],
         annotations?.[TIMESTAMP_ANNOTATION],
       ],
+      isAwaited,
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },
     {
@@ -55,6 +56,8 @@ export const definition: FunctionDefinition = {
         const { shoot } = (object as Cluster).spec;
         return [shoot.metadata.deletionTimestamp, shoot.spec?.hibernation?.enabled, shoot.spec?.resources];
       },
+      // What we have installed must be suspended and released before gardenlet empties the shoot.
+      isAwaited: (object) => (object as Cluster).spec.shoot.metadata.deletionTimestamp !== undefined,
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.name, name: EXTENSION_TYPE }],
     },
     {
@@ -107,6 +110,11 @@ export const definition: FunctionDefinition = {
     ],
   },
 };
+
+/** gardenlet waits for its operation on the Extension, and for its deletion. */
+function isAwaited({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[OPERATION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined;
+}
 
 /** Keeps Clusters of Shoots that disable our extension out of the watcher's memory; auto-enabled types are not listed. */
 function hasExtension(cluster: Cluster): boolean {

@@ -4,7 +4,9 @@ import type { ReconcileKey } from './key.ts';
 export type Cause =
   /**
    * A watched object changed; `deleted` distinguishes its deletion from its last version. `also` is a digest of merged
-   * changes of other objects: part of the deduplication id, or the queue could drop them.
+   * changes of other objects: part of the deduplication id, or the queue could drop them. `awaited`: gardenlet or a
+   * user waits for what the object asks for. `listed`: found by a list, which may find thousands at once, not by a
+   * watch. Both only decide what goes first.
    */
   | {
       type: 'object';
@@ -16,6 +18,8 @@ export type Cause =
       resourceVersion: string;
       deleted?: boolean | undefined;
       also?: string | undefined;
+      awaited?: boolean | undefined;
+      listed?: boolean | undefined;
     }
   /** A function asked to run again at this time (RFC 3339, UTC). */
   | { type: 'notBefore'; notBefore: string; attempt?: number | undefined }

@@ -31,6 +31,8 @@ export interface Subscription {
    * version that is news always does: an annotation that asks for work is news, its removal is not.
    */
   isNews?(object: KubeObject): boolean;
+  /** Returns true while gardenlet or a user waits for what the object asks for: its changes go first. Default: no. */
+  isAwaited?(object: KubeObject): boolean;
   /**
    * How long a change may wait for others of its key, so that one run handles all of them. Default: the watcher's
    * debounce time, some milliseconds. A deletion never waits.

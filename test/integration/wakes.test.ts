@@ -191,6 +191,26 @@ describe('a write wakes only the functions that read the written fields', () => 
   ])('%s', (_, before, after, expected) => {
     expect(woken('ConfigMap', before, after)).toEqual(expected);
   });
+
+  it.each<[string, string, KubeObject, string[]]>([
+    ['an Extension', 'Extension', extension({}), []],
+    ['an operation of gardenlet', 'Extension', extension({ metadata: annotated('a') }), ['managed-resources']],
+    ['the deletion of an Extension', 'Extension', extension({ metadata: deleting('a') }), ['managed-resources']],
+    ['a Cluster', 'Cluster', clusterFactory(), []],
+    [
+      'the deletion of a Shoot',
+      'Cluster',
+      clusterFactory({ metadata: { name: 'bar', deletionTimestamp: '2026-01-02T03:04:05Z' } }),
+      ['managed-resources'],
+    ],
+    ['an edit of a configuration', 'ConfigMap', fluxConfig({}), []],
+    ['a key rotation', 'ConfigMap', fluxConfig({}, rotation), ['keys']],
+  ])('%s is awaited as expected', (_, kind, object, expected) => {
+    const awaiting = definitions.filter(({ subscriptions }) =>
+      subscriptions.some(({ resource, isAwaited }) => resource.kind === kind && isAwaited?.(object) === true),
+    );
+    expect(awaiting.map(({ name }) => name)).toEqual(expected);
+  });
 });
 
 it('resyncs every Extension hourly, because not every relevant change is an event', () => {
