@@ -7,8 +7,7 @@ import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
 import { encodeChange, groupId } from './change.ts';
-import type { ProcessDependencies } from './embedded/bridge.ts';
-import type { QueueFunction } from './sqs/runner.ts';
+import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
 
 /** A change of an Extension for `managed-resources`. */
 export function changeOf(overrides: Partial<ChangeRequest> = {}): ChangeRequest {
@@ -132,7 +131,7 @@ export function keptMetrics(): { metrics: Metrics; sums: Map<string, number> } {
   return { metrics: { count: add, gauge: () => {}, observe: (name, _, labels) => add(name, labels) }, sums };
 }
 
-/** A message in the embedded queue. */
+/** A message in the SQS emulator. */
 export interface SeenMessage {
   body: string;
   messageGroupId?: string;
@@ -141,7 +140,7 @@ export interface SeenMessage {
   delayUntil?: number;
 }
 
-/** Returns the messages in a queue of the embedded SQS, without receiving them. */
+/** Returns the messages in a queue of the SQS emulator, without receiving them. */
 export async function lookInto(
   endpoint: string,
   queue: string,

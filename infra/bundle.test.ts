@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Bridge, openBridge } from '../events/embedded/bridge.ts';
-import { lambdaContext } from '../events/embedded/lambda-protocol.ts';
+import { openSqsBridge, type SqsBridge } from '../events/sqs/bridge.ts';
 import type { SqsLambda } from '../events/sqs/lambda.ts';
+import { lambdaContext } from '../events/sqs/lambda-protocol.ts';
 import { changeOf, eventOf, keyOf, lookInto, recordOf } from '../events/testing.ts';
 import { sendJson, startTlsServer, statusBody, type TestServer } from '../shared/kube/testing.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
@@ -20,7 +20,7 @@ let folder: string;
 let bundles: Bundle[];
 let all: AnyDefinition[];
 let definitions: FunctionDefinition[];
-let bridge: Bridge;
+let bridge: SqsBridge;
 let seed: TestServer;
 const secretsManager = createServer((_, response) => {
   const { server, ca, token } = seed.connection;
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 /** Starts SQS, Secrets Manager and a seed, and names them in environment variables before a bundle is imported. */
 async function startBackends(): Promise<void> {
-  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
   // An empty seed.
   seed = await startTlsServer(({ url }, response) =>
     /\/(managedresources|secrets)$/.test(url.pathname)

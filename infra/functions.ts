@@ -1,5 +1,5 @@
 import { access, readdir } from 'node:fs/promises';
-import type { QueueFunction } from '../events/sqs/runner.ts';
+import type { QueueFunction } from '../events/run/runner.ts';
 import { ShootFluxError } from '../shared/errors.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import type { WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';

@@ -14,7 +14,7 @@ export interface CreateQueuesOptions {
 }
 
 /**
- * Creates the queues of functions where no deployment does: in the embedded SQS and in emulators. Leaves existing
+ * Creates the queues of functions where no deployment does: in the SQS emulator and in emulators. Leaves existing
  * queues unchanged.
  */
 export async function createQueues(sqs: Sqs, functions: Queue[], options: CreateQueuesOptions): Promise<QueueUrls> {

@@ -1,12 +1,15 @@
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { Ending } from '../run/report.ts';
+import { decideRetry } from '../run/retry.ts';
 import type { Group, Unreadable } from './groups.ts';
-import type { Ending } from './report.ts';
 import { requeue } from './requeue.ts';
-import { decideRetry } from './retry.ts';
-import type { Runner } from './runner.ts';
+import type { SqsRunner } from './runner.ts';
+
+/** How a run ended. `isRedelivered`: its oldest message stays in the queue. */
+export type SqsEnding = Ending & { isRedelivered?: boolean };
 
 /** Retries a change whose run has failed, or sends it to the dead-letter queue. */
-export async function handleFailure(runner: Runner, group: Group, error: unknown): Promise<Ending> {
+export async function handleFailure(runner: SqsRunner, group: Group, error: unknown): Promise<SqsEnding> {
   const { attempt } = group;
   const retry = decideRetry(error, attempt, Math.random(), runner.lastAttempt);
   const seconds = retry.type === 'deadLetter' ? 60 : retry.seconds;
@@ -15,7 +18,7 @@ export async function handleFailure(runner: Runner, group: Group, error: unknown
       await sendToDeadLetter(runner, group.records[0], `${describeError(error)} (attempt ${attempt})`);
       return { result: 'dead_letter', error };
     }
-    if (retry.type === 'delay' && runner.queue === 'fifo') {
+    if (retry.type === 'long' && runner.queue === 'fifo') {
       await requeue(runner, group.changes[0], seconds, attempt);
       return { result: 'retry', seconds, error };
     }
@@ -28,7 +31,7 @@ export async function handleFailure(runner: Runner, group: Group, error: unknown
 }
 
 /** Sends a message that is no valid change to the dead-letter queue. Returns the ids of messages to redeliver. */
-export async function rejectUnreadable(runner: Runner, { record, reason }: Unreadable): Promise<string[]> {
+export async function rejectUnreadable(runner: SqsRunner, { record, reason }: Unreadable): Promise<string[]> {
   const fields = { function: runner.name, messageId: record.messageId };
   runner.metrics.count('terminal_total', { function: runner.name });
   try {
@@ -41,7 +44,7 @@ export async function rejectUnreadable(runner: Runner, { record, reason }: Unrea
   }
 }
 
-function sendToDeadLetter(runner: Runner, record: Unreadable['record'], reason: string): Promise<void> {
+function sendToDeadLetter(runner: SqsRunner, record: Unreadable['record'], reason: string): Promise<void> {
   return runner.sender.sendToDeadLetter({
     function: runner.name,
     body: record.body,
@@ -52,7 +55,7 @@ function sendToDeadLetter(runner: Runner, record: Unreadable['record'], reason: 
 }
 
 /** Hides the oldest message for the back-off. If that fails, SQS redelivers it when its visibility timeout ends. */
-async function hide(runner: Runner, { records: [record] }: Group, seconds: number): Promise<void> {
+async function hide(runner: SqsRunner, { records: [record] }: Group, seconds: number): Promise<void> {
   try {
     await runner.visibility(record.receiptHandle, seconds);
   } catch (failure) {

@@ -6,8 +6,6 @@ import { keyText } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { type Bridge, openBridge } from '../embedded/bridge.ts';
-import { lambdaContext } from '../embedded/lambda-protocol.ts';
 import {
   causeOf,
   changeOf,
@@ -21,18 +19,20 @@ import {
   processDependencies,
   recordOf,
 } from '../testing.ts';
+import { openSqsBridge, type SqsBridge } from './bridge.ts';
 import { createSqsLambda } from './lambda.ts';
+import { lambdaContext } from './lambda-protocol.ts';
 
-let bridge: Bridge;
+let bridge: SqsBridge;
 beforeAll(async () => {
   const definitions = ['managed-resources', 'terminal', 'unreadable', 'delay'].map((name) =>
     definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}),
   );
-  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
 });
 afterAll(() => bridge.stop());
 
-/** A Lambda that sends to the embedded SQS, with a record of its visibility changes. */
+/** A Lambda that sends to the SQS emulator, with a record of its visibility changes. */
 function setup(handler: Handler, name = 'managed-resources', sender = bridge.sender) {
   const hidden = new Map<string, number>();
   const { log, lines, text } = keptLog();

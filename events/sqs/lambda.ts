@@ -1,23 +1,22 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Context } from '../../shared/runtime/context.ts';
-import { keyText } from '../../shared/runtime/key.ts';
-import { ABORT_EARLY_MS, withinTime } from './deadline.ts';
-import { handleFailure, rejectUnreadable } from './failure.ts';
+import { ABORT_EARLY_MS } from '../run/deadline.ts';
+import { report } from '../run/report.ts';
+import { type QueueFunction, type Run, runOnce } from '../run/runner.ts';
+import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
 import { type Group, groupRecords } from './groups.ts';
-import { type Ending, report } from './report.ts';
 import { requeue } from './requeue.ts';
-import { type QueueFunction, type Runner, type RunnerDependencies, runnerOf } from './runner.ts';
+import { type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
 
-/** What Lambda's event source mapping, or the embedded poller, calls with a batch of messages. */
+/** What Lambda's event source mapping, or the poller, calls with a batch of messages. */
 export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse>;
 
 /**
  * Creates the Lambda of a function. Changes of one key become one run, and runs of different keys are concurrent. The
  * response names the messages that SQS shall redeliver; a failing change or function never makes the Lambda throw.
  */
-export function createSqsLambda(queueFunction: QueueFunction, dependencies: RunnerDependencies): SqsLambda {
-  const runner = runnerOf(queueFunction, dependencies);
+export function createSqsLambda(queueFunction: QueueFunction, dependencies: SqsDependencies): SqsLambda {
+  const runner = sqsRunnerOf(queueFunction, dependencies);
   const batches = new WeakMap<SQSEvent, Promise<SQSBatchResponse>>();
   const lambda = middy<SQSEvent, SQSBatchResponse>(
     (event: SQSEvent, _context: LambdaContext, { signal }: { signal: AbortSignal }) => {
@@ -32,7 +31,7 @@ export function createSqsLambda(queueFunction: QueueFunction, dependencies: Runn
   return (event, context) => lambda(event, context);
 }
 
-async function runBatch(runner: Runner, { Records }: SQSEvent, signal: AbortSignal): Promise<SQSBatchResponse> {
+async function runBatch(runner: SqsRunner, { Records }: SQSEvent, signal: AbortSignal): Promise<SQSBatchResponse> {
   const { groups, unreadable } = groupRecords(Records, runner.queue === 'fifo' ? runner.name : undefined);
   const redelivered = await Promise.all([
     ...groups.map((group) => runGroup(runner, group, signal)),
@@ -45,37 +44,34 @@ async function runBatch(runner: Runner, { Records }: SQSEvent, signal: AbortSign
  * Runs the function once for the changes of one key. Returns the ids of the messages that SQS shall redeliver: none, or
  * the oldest. The others are superseded in either case, because the next run for the oldest reads the same objects.
  */
-async function runGroup(runner: Runner, group: Group, signal: AbortSignal): Promise<string[]> {
+async function runGroup(runner: SqsRunner, group: Group, signal: AbortSignal): Promise<string[]> {
   const started = performance.now();
   const ending = await runHandler(runner, group, signal);
-  report(runner, group, ending, (performance.now() - started) / 1000);
+  report(runner, runOf(group), ending, (performance.now() - started) / 1000);
   return ending.isRedelivered ? [group.records[0].messageId] : [];
 }
 
-/** Calls `handler` of `functions/<name>/handler.ts`, and requeues or retries the change as it asks. */
-async function runHandler(runner: Runner, group: Group, signal: AbortSignal): Promise<Ending> {
-  const [change] = group.changes;
+/** Runs the function, and requeues or retries the change as it asks. */
+async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal): Promise<SqsEnding> {
+  const outcome = await runOnce(runner, runOf(group), signal);
+  if (outcome.type === 'done') return { result: 'done' };
+  if (outcome.type === 'failed') return handleFailure(runner, group, outcome.error);
   try {
-    const outcome = await withinTime(runner.invoke(change, contextOf(runner, group, signal)), signal);
-    if (outcome.type === 'done') return { result: 'done' };
     // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
-    await requeue(runner, change, outcome.afterSeconds);
+    await requeue(runner, group.changes[0], outcome.afterSeconds);
     return { result: 'requeue', seconds: outcome.afterSeconds };
   } catch (error) {
     return handleFailure(runner, group, error);
   }
 }
 
-function contextOf(runner: Runner, { changes }: Group, signal: AbortSignal): Context {
-  const { settings, sender, now, metrics, name } = runner;
-  return {
-    kube: (cluster) => runner.kube(cluster, signal),
-    settings,
-    send: (requests) => sender.send(requests),
-    causes: changes.map(({ cause }) => cause),
-    now,
-    log: runner.log.with({ function: name, key: keyText(changes[0].key) }),
-    metrics,
-    signal,
-  };
+function runOf(group: Group): Run {
+  const { changes, attempt } = group;
+  return { changes, attempt, dueAt: dueAt(group), superseded: changes.length - 1 };
+}
+
+/** Returns when the oldest change became due: time in the delay queue is no delay. */
+function dueAt({ records: [record], changes: [{ cause }] }: Group): number {
+  const sentAt = Number(record.attributes.SentTimestamp);
+  return cause.type === 'notBefore' ? Math.max(sentAt, Date.parse(cause.notBefore)) : sentAt;
 }

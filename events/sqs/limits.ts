@@ -1,6 +1,3 @@
-/** A function's time, in seconds; its signal aborts a little earlier. */
-export const FUNCTION_TIMEOUT_SECONDS = 10;
-
 /** How long a message stays hidden while its function runs: six times the function's time, as Lambda advises. */
 export const VISIBILITY_SECONDS = 60;
 

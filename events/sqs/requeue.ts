@@ -1,12 +1,12 @@
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import type { Runner } from './runner.ts';
+import type { SqsRunner } from './runner.ts';
 
 /**
  * Sends a change through the delay queue, to run again in so many seconds.
  * @param attempt set when the run has failed: SQS counts the receives of the next message from 1 again
  */
 export function requeue(
-  { name, queue, sender, now }: Pick<Runner, 'name' | 'queue' | 'sender' | 'now'>,
+  { name, queue, sender, now }: Pick<SqsRunner, 'name' | 'queue' | 'sender' | 'now'>,
   change: ChangeRequest,
   afterSeconds: number,
   attempt?: number,

@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../shared/runtime/log.ts';
-import { type Bridge, openBridge } from '../embedded/bridge.ts';
 import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
+import { openSqsBridge, type SqsBridge } from './bridge.ts';
 import { lazySqs } from './connect.ts';
 import { prefixedQueueUrls } from './queues.ts';
 import { createSender, UnsentError } from './sender.ts';
 
 const names = ['many', 'flaky', 'refused', 'delay'] as const;
-let bridge: Bridge;
+let bridge: SqsBridge;
 let faulty: FaultyGateway;
 
 beforeAll(async () => {
   const definitions = names.map((name) => definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}));
-  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
   faulty = await startFaultyGateway(bridge.endpoint);
 });
 afterAll(async () => {
@@ -90,7 +90,7 @@ interface FaultyGateway {
   stop(): Promise<void>;
 }
 
-/** A proxy of the embedded SQS that drops entries of batches and reports them as failed. */
+/** A proxy of the SQS emulator that drops entries of batches and reports them as failed. */
 async function startFaultyGateway(upstream: string): Promise<FaultyGateway> {
   const server = createServer(async (incoming, outgoing) => {
     const body = JSON.parse(await text(incoming));

@@ -1,7 +1,7 @@
+import type { QueueFunction } from '../../events/run/runner.ts';
 import { lazySqs, type Sqs } from '../../events/sqs/connect.ts';
 import { createSqsLambda, type SqsLambda } from '../../events/sqs/lambda.ts';
 import { prefixedQueueUrls } from '../../events/sqs/queues.ts';
-import type { QueueFunction } from '../../events/sqs/runner.ts';
 import { createSender } from '../../events/sqs/sender.ts';
 import { createVisibility } from '../../events/sqs/visibility.ts';
 import { createLog } from '../../shared/runtime/log.ts';

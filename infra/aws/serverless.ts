@@ -1,7 +1,7 @@
+import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
 import {
   BATCH_SIZE,
   DEAD_LETTER_RETENTION_SECONDS,
-  FUNCTION_TIMEOUT_SECONDS,
   MAX_RECEIVE_COUNT,
   VISIBILITY_SECONDS,
 } from '../../events/sqs/limits.ts';

@@ -1,4 +1,4 @@
-import { openBridge } from '../../events/embedded/bridge.ts';
+import { openSqsBridge } from '../../events/sqs/bridge.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
@@ -56,7 +56,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const clientsOf = (identity: string) => clients(identity, options, metrics);
 
-  const bridge = await openBridge({ definitions, log, endpoint: options.sqsEndpoint });
+  const bridge = await openSqsBridge({ definitions, log, endpoint: options.sqsEndpoint });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },

@@ -7,9 +7,9 @@ import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { startEmbeddedQueue } from '../../events/embedded/bridge.ts';
-import { report } from '../../events/sqs/report.ts';
-import { changeOf, keyOf, recordOf } from '../../events/testing.ts';
+import { report } from '../../events/run/report.ts';
+import { startEmulator } from '../../events/sqs/emulator.ts';
+import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
 import { TerminalError } from '../../shared/errors.ts';
@@ -25,15 +25,11 @@ describe('the commands of the documents', () => {
   let folder: string;
   let garden: Cluster;
   let seed: Cluster;
-  let queue: Awaited<ReturnType<typeof startEmbeddedQueue>>;
+  let queue: Awaited<ReturnType<typeof startEmulator>>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'docs-'));
-    [garden, seed, queue] = await Promise.all([
-      startCluster(gardenCrds()),
-      startCluster(seedCrds()),
-      startEmbeddedQueue(),
-    ]);
+    [garden, seed, queue] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds()), startEmulator()]);
     await placeFiles();
   });
   afterAll(async () => {
@@ -214,13 +210,8 @@ function givenUp(namespace: string): string {
     metrics: noMetrics,
     now: () => new Date(),
   };
-  const group = { records: [recordOf(change)], changes: [change], attempt: 40 };
+  const run = { changes: [change] as const, attempt: 40, dueAt: Date.now(), superseded: 0 };
   const ending = { result: 'dead_letter', error: new TerminalError('It cannot succeed.') } as const;
-  report(
-    runner as unknown as Parameters<typeof report>[0],
-    group as unknown as Parameters<typeof report>[1],
-    ending,
-    1,
-  );
+  report(runner, run, ending, 1);
   return line;
 }

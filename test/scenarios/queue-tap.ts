@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { startEmbeddedQueue } from '../../events/embedded/bridge.ts';
+import { startEmulator } from '../../events/sqs/emulator.ts';
 
 /** An SQS that records all requests: messages, attributes, names. */
 export interface QueueTap {
@@ -13,7 +13,7 @@ export interface QueueTap {
 
 /** Starts a recording proxy in front of an embedded queue. */
 export async function startQueueTap(): Promise<QueueTap> {
-  const queue = await startEmbeddedQueue();
+  const queue = await startEmulator();
   const said: string[] = [];
   const server = createServer(async (incoming, outgoing) => {
     const body = await text(incoming);

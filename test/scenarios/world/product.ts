@@ -1,8 +1,8 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
+import { decideRetry } from '../../../events/run/retry.ts';
+import type { QueueFunction } from '../../../events/run/runner.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
 import { requeueTime } from '../../../events/sqs/requeue.ts';
-import { decideRetry } from '../../../events/sqs/retry.ts';
-import type { QueueFunction } from '../../../events/sqs/runner.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
 import { createTracker } from '../../../events/watcher/tracker.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -129,7 +129,7 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
       dependencies.logLines.push(`${group.function} ${keyText(group.key)} failed: ${outcome.error}`);
       const retry = decideRetry(outcome.error, group.attempt++, 0.5);
       if (retry.type === 'deadLetter') deadLetters.push(`${group.function} ${keyText(group.key)}: ${outcome.error}`);
-      else if (retry.type === 'delay') again(requeueTime(now(), retry.seconds).getTime());
+      else if (retry.type === 'long') again(requeueTime(now(), retry.seconds).getTime());
       else {
         group.hiddenUntil = now().getTime() + retry.seconds * 1000;
         again(group.hiddenUntil);

@@ -1,14 +1,16 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { lazySqs } from '../sqs/connect.ts';
-import { createQueues } from '../sqs/create-queues.ts';
-import { createSqsLambda } from '../sqs/lambda.ts';
-import type { QueueUrls } from '../sqs/queues.ts';
-import type { QueueFunction, RunnerDependencies } from '../sqs/runner.ts';
-import { createSender, type Sender } from '../sqs/sender.ts';
-import { createVisibility } from '../sqs/visibility.ts';
+import type { Bridge, Running, RunOptions } from '../bridge.ts';
+import type { ProcessDependencies, QueueFunction } from '../run/runner.ts';
+import { lazySqs } from './connect.ts';
+import { createQueues } from './create-queues.ts';
+import { startEmulator } from './emulator.ts';
+import { createSqsLambda } from './lambda.ts';
 import { type PollerOptions, startPoller } from './poller.ts';
+import type { QueueUrls } from './queues.ts';
+import { createSender, type Sender } from './sender.ts';
+import { createVisibility } from './visibility.ts';
 
 /** Whose queues are opened, and where. */
 export interface BridgeOptions {
@@ -22,45 +24,33 @@ export interface BridgeOptions {
   visibilitySeconds?: number;
 }
 
-/** The dependencies of a runner that the process provides; the bridge adds those of the queue. */
-export type ProcessDependencies = Omit<RunnerDependencies, 'sender' | 'visibility'>;
-
-/** Carries changes inside one process: queues, a sender for the watcher, and pollers for the functions. */
-export interface Bridge {
+/** Carries changes through SQS: queues, a sender for the watcher, and pollers that do what Lambda does. */
+export interface SqsBridge extends Bridge {
   endpoint: string;
   queues: QueueUrls;
   sender: Sender;
-  /** Runs functions for their queues: the same code as on Lambda, called by a poller. */
   start(
     functions: QueueFunction[],
     dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
-    options?: RunOptions,
+    options?: SqsRunOptions,
   ): Running;
-  /** Closes the queues; stop the pollers first. */
-  stop(): Promise<void>;
 }
 
 /** How functions are run; see `PollerOptions`. */
-export type RunOptions = Pick<PollerOptions, 'concurrency' | 'timeoutSeconds' | 'waitSeconds'>;
-
-/** The pollers that run functions. */
-export interface Running {
-  /** Drains all pollers, see `Poller.stop`. */
-  stop(deadlineMs?: number): Promise<void>;
-}
+export type SqsRunOptions = RunOptions & Pick<PollerOptions, 'waitSeconds'>;
 
 /** Emulators do not notice a poller that died: its open receive still takes messages. Short receives take few. */
 const WAIT_SECONDS = 1;
 
 /** Opens the queues of functions: embedded in this process, or at another endpoint. */
-export async function openBridge({
+export async function openSqsBridge({
   definitions,
   log,
   endpoint,
   prefix = 'shoot-flux-',
   visibilitySeconds,
-}: BridgeOptions): Promise<Bridge> {
-  const embedded = endpoint === undefined ? await startEmbeddedQueue() : undefined;
+}: BridgeOptions): Promise<SqsBridge> {
+  const embedded = endpoint === undefined ? await startEmulator() : undefined;
   const address = endpoint ?? embedded?.endpoint ?? '';
   const connect = lazySqs({ endpoint: address });
   const sqs = await connect();
@@ -105,20 +95,4 @@ export async function openBridge({
       await embedded?.stop();
     },
   };
-}
-
-/** SQS's wire protocol, served by this process. */
-export interface EmbeddedQueue {
-  /** For example `http://127.0.0.1:40123`. */
-  endpoint: string;
-  stop(): Promise<void>;
-}
-
-/** Starts SQS in memory, reachable from this machine only. */
-export async function startEmbeddedQueue(port = 0): Promise<EmbeddedQueue> {
-  // Loaded on demand; its own start function would listen on all addresses.
-  const { buildApp } = await import('fauxqs');
-  const app = buildApp({ logger: false });
-  const endpoint = await app.listen({ port, host: '127.0.0.1' });
-  return { endpoint, stop: () => app.close() };
 }

@@ -11,32 +11,32 @@ const waitsOf = (error: unknown, attempts: number) =>
 describe('decideRetry', () => {
   it('uses the visibility timeout for short back-offs, and frees the group for long ones', () => {
     expect(waitsOf(failure, 13)).toEqual([
-      ...[1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => ({ type: 'visibility', seconds })),
-      ...[60, 120, 240, 480, 900].map((seconds) => ({ type: 'delay', seconds })),
+      ...[1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => ({ type: 'short', seconds })),
+      ...[60, 120, 240, 480, 900].map((seconds) => ({ type: 'long', seconds })),
     ]);
   });
 
   it('retries within the requested time while gardenlet may wait, then backs off', () => {
     const waits = waitsOf(retryWithin(new RetryableError('gardenlet waits'), 15), 22);
     expect(waits.slice(0, 20).every((wait) => 'seconds' in wait && wait.seconds <= 15)).toBe(true);
-    expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'delay', seconds })));
+    expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'long', seconds })));
   });
 
   it('waits for the Retry-After of the API server', () => {
     const throttled = new KubeError('too many requests', 429, 'TooManyRequests', { retryAfterSeconds: 7 });
-    expect(decideRetry(throttled, 1, 1)).toEqual({ type: 'visibility', seconds: 7 });
+    expect(decideRetry(throttled, 1, 1)).toEqual({ type: 'short', seconds: 7 });
   });
 
   it('retries at once after a conflict, and backs off after repeated conflicts', () => {
     const waits = waitsOf(new ConflictError('changed', 409, 'Conflict'), 9);
-    expect(waits.slice(0, 8)).toEqual([0, 0, 1, 1, 1, 1, 1, 1].map((seconds) => ({ type: 'visibility', seconds })));
-    expect(waits[8]).toEqual({ type: 'delay', seconds: 60 });
+    expect(waits.slice(0, 8)).toEqual([0, 0, 1, 1, 1, 1, 1, 1].map((seconds) => ({ type: 'short', seconds })));
+    expect(waits[8]).toEqual({ type: 'long', seconds: 60 });
   });
 
   it('never retries terminal errors, and limits all other retries', () => {
     expect(decideRetry(new TerminalError('no such thing'), 1, 0)).toEqual({ type: 'deadLetter' });
     expect(decideRetry(failure, LAST_ATTEMPT, 0)).toEqual({ type: 'deadLetter' });
-    expect(decideRetry(failure, LAST_ATTEMPT - 1, 0).type).toBe('delay');
+    expect(decideRetry(failure, LAST_ATTEMPT - 1, 0).type).toBe('long');
     expect(decideRetry(failure, 20, 0, 20)).toEqual({ type: 'deadLetter' });
   });
 
@@ -51,7 +51,7 @@ describe('decideRetry', () => {
           if (wait.type === 'deadLetter') return;
           expect(Number.isInteger(wait.seconds)).toBe(true);
           expect(wait.seconds).toBeGreaterThanOrEqual(1);
-          expect(wait.seconds).toBeLessThanOrEqual(wait.type === 'visibility' ? 60 : 900);
+          expect(wait.seconds).toBeLessThanOrEqual(wait.type === 'short' ? 60 : 900);
         },
       ),
     );

@@ -4,12 +4,13 @@ import { errorMessage } from '../../shared/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { createBatcher } from '../sqs/batcher.ts';
-import type { Sqs } from '../sqs/connect.ts';
-import type { SqsLambda } from '../sqs/lambda.ts';
-import { BATCH_SIZE, FUNCTION_TIMEOUT_SECONDS, VISIBILITY_SECONDS } from '../sqs/limits.ts';
-import { createVisibility } from '../sqs/visibility.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
+import { createBatcher } from './batcher.ts';
+import type { Sqs } from './connect.ts';
+import type { SqsLambda } from './lambda.ts';
 import { failedMessages, lambdaContext, toRecord } from './lambda-protocol.ts';
+import { BATCH_SIZE, VISIBILITY_SECONDS } from './limits.ts';
+import { createVisibility } from './visibility.ts';
 
 /** Which queue is polled for which function, and at what pace. */
 export interface PollerOptions {

@@ -1,5 +1,8 @@
 import { RetryableError } from '../../shared/errors.ts';
 
+/** A function's time, in seconds; its signal aborts a little earlier. */
+export const FUNCTION_TIMEOUT_SECONDS = 10;
+
 /** How long before the end of the function's time its signal aborts: enough to report which messages to redeliver. */
 export const ABORT_EARLY_MS = 1_500;
 

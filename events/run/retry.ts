@@ -3,17 +3,17 @@ import { ConflictError, KubeError } from '../../shared/kube/errors.ts';
 
 /** How a change whose run has failed is retried. */
 export type Retry =
-  /** Stays hidden in its queue. Blocks its group, so only for short waits. */
-  | { type: 'visibility'; seconds: number }
-  /** Waits in the delay queue. Frees its group: a new change runs at once. */
-  | { type: 'delay'; seconds: number }
+  /** A wait in the queue itself. On SQS it blocks the other changes of the key, so only for short waits. */
+  | { type: 'short'; seconds: number }
+  /** A wait that blocks no other change of the key; on SQS in the delay queue. */
+  | { type: 'long'; seconds: number }
   | { type: 'deadLetter' };
 
-/** Up to this attempt retries use the visibility timeout: 1, 2, 4, … 60 s, some two minutes in all. */
-const VISIBILITY_ATTEMPTS = 8;
-const VISIBILITY_CAP_SECONDS = 60;
+/** Up to this attempt waits are short: 1, 2, 4, … 60 s, some two minutes in all. */
+const SHORT_ATTEMPTS = 8;
+const SHORT_CAP_SECONDS = 60;
 /** Later waits grow to this. */
-const DELAY_CAP_SECONDS = 900;
+const LONG_CAP_SECONDS = 900;
 
 /** How long gardenlet may be waiting: 20 attempts, each within 15 s, outlast its three minutes. */
 const AWAITED_ATTEMPTS = 20;
@@ -25,21 +25,21 @@ export const LAST_ATTEMPT = 40;
  * Decides how a failed run is retried. A conflict means that another writer was faster: the run is repeated at once.
  * @param attempt counts from 1
  * @param random between 0 and 1: spreads keys that failed together
- * @param lastAttempt the attempt after which the change goes to the dead-letter queue
+ * @param lastAttempt the attempt after which the change becomes a dead letter
  */
 export function decideRetry(error: unknown, attempt: number, random: number, lastAttempt = LAST_ATTEMPT): Retry {
   if (error instanceof TerminalError || attempt >= lastAttempt) return { type: 'deadLetter' };
-  if (attempt <= VISIBILITY_ATTEMPTS && error instanceof ConflictError) {
-    return { type: 'visibility', seconds: attempt <= 2 ? 0 : 1 };
+  if (attempt <= SHORT_ATTEMPTS && error instanceof ConflictError) {
+    return { type: 'short', seconds: attempt <= 2 ? 0 : 1 };
   }
   const wished = retryWithinSeconds(error);
-  if (attempt <= VISIBILITY_ATTEMPTS) {
-    const cap = Math.min(wished ?? VISIBILITY_CAP_SECONDS, VISIBILITY_CAP_SECONDS);
-    return { type: 'visibility', seconds: jittered(Math.max(2 ** (attempt - 1), retryAfterOf(error)), cap, random) };
+  if (attempt <= SHORT_ATTEMPTS) {
+    const cap = Math.min(wished ?? SHORT_CAP_SECONDS, SHORT_CAP_SECONDS);
+    return { type: 'short', seconds: jittered(Math.max(2 ** (attempt - 1), retryAfterOf(error)), cap, random) };
   }
-  const quick = wished === undefined ? VISIBILITY_ATTEMPTS : AWAITED_ATTEMPTS;
-  if (wished !== undefined && attempt <= quick) return { type: 'delay', seconds: jittered(wished, wished, random) };
-  return { type: 'delay', seconds: jittered(60 * 2 ** (attempt - quick - 1), DELAY_CAP_SECONDS, random) };
+  const quick = wished === undefined ? SHORT_ATTEMPTS : AWAITED_ATTEMPTS;
+  if (wished !== undefined && attempt <= quick) return { type: 'long', seconds: jittered(wished, wished, random) };
+  return { type: 'long', seconds: jittered(60 * 2 ** (attempt - quick - 1), LONG_CAP_SECONDS, random) };
 }
 
 /** Returns between 75 % and 100 % of the wait, in whole seconds as SQS requires, at least one. */

@@ -3,14 +3,14 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import type { Log, LogFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { Group } from './groups.ts';
+import type { Run } from './runner.ts';
 
-/** How a run ended. `isRedelivered`: its oldest message stays in the queue. */
+/** How a run ended. */
 export type Ending =
-  | { result: 'done'; isRedelivered?: false }
-  | { result: 'requeue'; seconds: number; isRedelivered?: false }
-  | { result: 'retry'; seconds: number; error: unknown; isRedelivered?: boolean }
-  | { result: 'dead_letter'; error: unknown; isRedelivered?: false };
+  | { result: 'done' }
+  | { result: 'requeue'; seconds: number }
+  | { result: 'retry'; seconds: number; error: unknown }
+  | { result: 'dead_letter'; error: unknown };
 
 /** Whose run it was, and where the report goes. */
 export interface Reporter {
@@ -25,28 +25,27 @@ export interface Reporter {
 const SHOWN_CAUSES = 10;
 
 /** Writes the log line and the metrics of a run: names and numbers only. */
-export function report({ name, now, log, metrics }: Reporter, group: Group, ending: Ending, seconds: number): void {
+export function report({ name, now, log, metrics }: Reporter, run: Run, ending: Ending, seconds: number): void {
   const { result } = ending;
   const labels = { function: name };
-  const [, ...superseded] = group.records;
-  const age = (now().getTime() - dueAt(group)) / 1000 - seconds;
+  const age = (now().getTime() - run.dueAt) / 1000 - seconds;
   metrics.count('reconcile_total', { ...labels, result });
   metrics.observe('reconcile_seconds', seconds, labels);
   metrics.observe('queue_age_seconds', Math.max(0, age), labels);
   if (result === 'retry') metrics.count('retries_total', labels);
   if (result === 'dead_letter') metrics.count('terminal_total', labels);
-  if (superseded.length > 0) metrics.count('coalesced_total', labels, superseded.length);
+  if (run.superseded > 0) metrics.count('coalesced_total', labels, run.superseded);
 
-  const { function: target, key } = group.changes[0];
+  const { function: target, key } = run.changes[0];
   const fields: LogFields = {
     function: name,
     ...(target === name ? {} : { for: target }),
     key: keyText(key),
-    causes: causesText(group),
+    causes: causesText(run),
     outcome: result,
     ...('seconds' in ending ? { afterSeconds: ending.seconds } : {}),
     durationMs: Math.round(seconds * 1000),
-    attempt: group.attempt,
+    attempt: run.attempt,
     ...('error' in ending ? { error: describeError(ending.error) } : {}),
   };
   if (result === 'dead_letter') log.error('reconcile finished', fields);
@@ -55,15 +54,9 @@ export function report({ name, now, log, metrics }: Reporter, group: Group, endi
   else log.info('reconcile finished', fields);
 }
 
-/** Returns when the oldest change became due: time in the delay queue is no delay. */
-function dueAt({ records: [record], changes: [{ cause }] }: Group): number {
-  const sentAt = Number(record.attributes.SentTimestamp);
-  return cause.type === 'notBefore' ? Math.max(sentAt, Date.parse(cause.notBefore)) : sentAt;
-}
-
-function causesText({ changes }: Group): string {
+function causesText({ changes, superseded }: Run): string {
   const texts = changes.slice(0, SHOWN_CAUSES).map(({ cause }) => causeText(cause));
-  const more = changes.length - texts.length;
+  const more = superseded + 1 - texts.length;
   return more > 0 ? `${texts.join(', ')} and ${more} more` : texts.join(', ');
 }
 

@@ -4,18 +4,22 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { lazySqs, type Sqs } from '../sqs/connect.ts';
 import type { SqsLambda } from '../sqs/lambda.ts';
 import { changeOf, definitionOf, keptLog, keyOf, lookInto } from '../testing.ts';
-import { type Bridge, openBridge } from './bridge.ts';
+import { openSqsBridge, type SqsBridge } from './bridge.ts';
 import { type Poller, type PollerOptions, startPoller } from './poller.ts';
 
 const names = ['exclusive', 'partial', 'thrown', 'long', 'drained', 'late', 'standard', 'away'] as const;
 type Name = (typeof names)[number];
 const VISIBILITY_SECONDS = 2;
 
-let bridge: Bridge;
+let bridge: SqsBridge;
 let sqs: Sqs;
 beforeAll(async () => {
   const definitions = names.map((name) => definitionOf(name, name === 'standard' ? { queue: 'standard' } : {}));
-  bridge = await openBridge({ definitions, log: createLog('error', () => {}), visibilitySeconds: VISIBILITY_SECONDS });
+  bridge = await openSqsBridge({
+    definitions,
+    log: createLog('error', () => {}),
+    visibilitySeconds: VISIBILITY_SECONDS,
+  });
   sqs = await lazySqs({ endpoint: bridge.endpoint })();
 });
 afterAll(() => bridge.stop());

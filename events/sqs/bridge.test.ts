@@ -16,13 +16,13 @@ import {
   lookInto,
   processDependencies,
 } from '../testing.ts';
-import { type Bridge, openBridge } from './bridge.ts';
+import { openSqsBridge, type SqsBridge } from './bridge.ts';
 
 const names = ['keys', 'managed-resources', 'sender', 'receiver'];
-let bridge: Bridge;
+let bridge: SqsBridge;
 beforeAll(async () => {
   const definitions = [...names.map((name) => definitionOf(name)), delay];
-  bridge = await openBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
 });
 afterAll(() => bridge.stop());
 
@@ -119,7 +119,7 @@ describe('bridge', () => {
   });
 
   it('uses another SQS and its existing queues', async () => {
-    const other = await openBridge({
+    const other = await openSqsBridge({
       definitions: [definitionOf('receiver'), delay],
       log: createLog('error', () => {}),
       endpoint: bridge.endpoint,

@@ -1,0 +1,36 @@
+import type { ChangeRequest } from '../shared/runtime/change-request.ts';
+import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
+
+/** Carries changes from the watcher to the functions in one process. */
+export interface Bridge {
+  sender: {
+    /** Resolves when the queue has accepted all changes. */
+    send(changes: ChangeRequest[]): Promise<void>;
+  };
+  /** Runs functions for the changes in their queues. */
+  start(
+    functions: QueueFunction[],
+    dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
+    options?: RunOptions,
+  ): Running;
+  /** Closes the queues; stop the functions first. */
+  stop(): Promise<void>;
+}
+
+/** How functions are run. */
+export interface RunOptions {
+  /** Runs of one function at a time. */
+  concurrency?: number;
+  /** A function's time. Default 10. */
+  timeoutSeconds?: number;
+}
+
+/** Functions that run. */
+export interface Running {
+  /**
+   * Starts no more runs, and waits for those under way until the deadline.
+   * @param deadlineMs default: a second more than the function's time
+   */
+  stop(deadlineMs?: number): Promise<void>;
+}

@@ -1,0 +1,87 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { ChangeHandler, Context, Handler, Settings } from '../../shared/runtime/context.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { keyText } from '../../shared/runtime/key.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Outcome } from '../../shared/runtime/outcome.ts';
+import { withinTime } from './deadline.ts';
+
+/** A function folder: `definition` of its function.ts, `handler` of its handler.ts. */
+export type QueueFunction =
+  | { definition: FunctionDefinition & { queue?: 'fifo' }; handler: Handler }
+  | { definition: FunctionDefinition & { queue: 'standard' }; handler: ChangeHandler };
+
+/** What a function needs from the process that runs it; the queue adds `send`. */
+export interface ProcessDependencies {
+  /** Returns clients for `garden` and seeds; their calls end with the signal. */
+  kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
+  settings: Settings;
+  now(): Date;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** A function with its dependencies. */
+export interface Runner extends ProcessDependencies {
+  name: string;
+  /** Sends changes to the queues of functions. */
+  send(changes: ChangeRequest[]): Promise<void>;
+  invoke(change: ChangeRequest, context: Context): Promise<Outcome>;
+}
+
+/** One run of a function, for all changes of one key that are due. */
+export interface Run {
+  changes: readonly [ChangeRequest, ...ChangeRequest[]];
+  /** How often these changes have been tried, including this run. */
+  attempt: number;
+  /** When the oldest change became due, in epoch milliseconds. */
+  dueAt: number;
+  /** How many changes this run handles besides the first. */
+  superseded: number;
+}
+
+/** The result of a run: what the function returned or threw. */
+export type RunResult = Outcome | { type: 'failed'; error: unknown };
+
+/** Returns the runner of a function. */
+export function runnerOf(
+  queueFunction: QueueFunction,
+  dependencies: ProcessDependencies & Pick<Runner, 'send'>,
+): Runner {
+  const { name } = queueFunction.definition;
+  if (takesChanges(queueFunction)) return { ...dependencies, name, invoke: queueFunction.handler };
+  const { handler } = queueFunction;
+  return { ...dependencies, name, invoke: ({ key }, context) => handler(key, context) };
+}
+
+/** Returns whether a function gets changes of any function rather than keys of its own. */
+export function takesChanges(
+  candidate: QueueFunction,
+): candidate is Extract<QueueFunction, { handler: ChangeHandler }> {
+  return candidate.definition.queue === 'standard';
+}
+
+/** Calls `handler` of `functions/<name>/handler.ts` once. Never throws; the caller requeues or retries. */
+export async function runOnce(runner: Runner, run: Run, signal: AbortSignal): Promise<RunResult> {
+  try {
+    return await withinTime(runner.invoke(run.changes[0], contextOf(runner, run, signal)), signal);
+  } catch (error) {
+    return { type: 'failed', error };
+  }
+}
+
+function contextOf(runner: Runner, { changes }: Run, signal: AbortSignal): Context {
+  const { settings, now, metrics, name } = runner;
+  return {
+    kube: (cluster) => runner.kube(cluster, signal),
+    settings,
+    send: (requests) => runner.send(requests),
+    causes: changes.map(({ cause }) => cause),
+    now,
+    log: runner.log.with({ function: name, key: keyText(changes[0].key) }),
+    metrics,
+    signal,
+  };
+}
