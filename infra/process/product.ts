@@ -10,6 +10,7 @@ import { findFunctions } from '../functions.ts';
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
+import { startWatchdog } from './watchdog.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 export interface ProductOptions {
@@ -87,6 +88,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     options.concurrency === undefined ? {} : { concurrency: options.concurrency },
   );
   watcher.start();
+  const watchdog = startWatchdog({ log, metrics });
   const heartbeat = startHeartbeat({
     ...{ namespaces: options.heartbeat ?? {}, kube: clientsOf('heartbeat'), alive: watcher.alive },
     ...{ now: () => new Date(), log, metrics },
@@ -97,6 +99,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     webhookPort: webhooks?.port,
     watcher,
     async stop() {
+      watchdog.stop();
       await heartbeat.stop();
       await watcher.stop();
       await running.stop();

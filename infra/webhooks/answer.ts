@@ -1,5 +1,6 @@
 import { type AdmissionAnswer, readReview, reviewOf } from '../../shared/kube/admission.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { type Activity, enter, leave } from '../../shared/runtime/activity.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
@@ -33,20 +34,24 @@ export async function answer(
   body: string,
   dependencies: AnswerDependencies,
 ): Promise<HttpAnswer> {
+  enter({ function: definition.name, key: '' });
   const read = readReview(body);
   if ('problem' in read) return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${read.problem}\n` };
   const { request } = read;
-  const log = dependencies.log.with({
-    function: definition.name,
-    operation: request.operation,
-    key: `${request.namespace ?? ''}/${request.name ?? ''}`,
-  });
+  const activity: Activity = { function: definition.name, key: `${request.namespace ?? ''}/${request.name ?? ''}` };
+  const log = dependencies.log.with({ ...activity, operation: request.operation });
+  enter(activity);
   const startedAt = performance.now();
   const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000 - EARLY_MS);
-  const kube = (cluster: string) => dependencies.kube(cluster, signal);
+  const kube = async (cluster: string) => {
+    const client = await dependencies.kube(cluster, signal);
+    enter(activity);
+    return client;
+  };
   const { decision, hasFailed } = await run(definition.webhook.failurePolicy, log, () =>
     handler(request, { ...dependencies, kube, log, signal }),
   );
+  leave(activity);
   logAnswer(log, decision);
   const labels = { function: definition.name };
   dependencies.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(decision) });
