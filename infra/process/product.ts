@@ -2,6 +2,7 @@ import { openSqsBridge } from '../../events/sqs/bridge.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
+import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { type ClusterCredentials, createClusters } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -55,7 +56,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const definitions = functions.map(({ definition }) => definition);
   // A counter that appears with its first failure shows no increase, so an alert would miss it.
   for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
-  const clientsOf = (identity: string) => clients(identity, options, metrics);
+  const health = createClusterHealth();
+  const clientsOf = (identity: string) => clients(identity, options, metrics, health);
 
   const bridge = await openSqsBridge({ definitions, log, endpoint: options.sqsEndpoint });
   const watcher = createWatcher({
@@ -115,8 +117,13 @@ async function endpointsOn(port: number | undefined, probes: Probes): Promise<En
 }
 
 /** Returns the clients of one identity, bound to one run when a signal is passed. Counts requests by cluster. */
-function clients(identity: string, { credentials, onRequest }: ProductOptions, metrics: Metrics) {
-  const clusters = createClusters(credentials(identity), { userAgent: `shoot-flux/${identity}` });
+function clients(
+  identity: string,
+  { credentials, onRequest }: ProductOptions,
+  metrics: Metrics,
+  health: ClusterHealth,
+) {
+  const clusters = createClusters(credentials(identity), { userAgent: `shoot-flux/${identity}` }, health);
   return async (cluster: string, signal?: AbortSignal): Promise<KubeClient> => {
     const client = await clusters(cluster);
     return client.with({

@@ -71,3 +71,15 @@ export function isRefused(error: KubeError): boolean {
 export class UnreachableError extends KubeError {
   override name = 'UnreachableError';
 }
+
+/** The cluster does not answer, so the call was not sent: the circuit breaker is open. */
+export class ClusterDownError extends UnreachableError {
+  override name = 'ClusterDownError';
+  /** `garden` or the seed's name, as in reconcile keys. */
+  readonly cluster: string;
+
+  constructor(cluster: string, message: string) {
+    super(message, 0, 'ClusterDown');
+    this.cluster = cluster;
+  }
+}

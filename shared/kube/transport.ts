@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { ShootFluxError } from '../errors.ts';
+import type { CallGuard } from './call-guard.ts';
 import type { Connection } from './connection.ts';
 import { UnreachableError } from './errors.ts';
 import { type Call, callText, resourceText, statusError } from './status-error.ts';
@@ -28,6 +29,8 @@ export interface KubeClientOptions {
   /** Aborts every call, for example shortly before the function's time limit. */
   signal?: AbortSignal;
   onRequest?: (info: RequestInfo) => void;
+  /** Refuses calls while the cluster does not answer. */
+  guard?: CallGuard;
 }
 
 /** An API server with its pool of connections, and the options of this client. */
@@ -82,8 +85,28 @@ export async function withTimeLimit<T>(
   }
 }
 
-/** Sends the request; again with a fresh token after a 401, and again over a new connection if a pooled one is dead. */
+/**
+ * Sends the request; again with a fresh token after a 401, and again over a new connection if a pooled one is dead.
+ * @throws ClusterDownError at once while the cluster is down
+ */
 export async function exchange(transport: Transport, request: Request, signal: AbortSignal): Promise<IncomingMessage> {
+  const guarded = transport.options.guard?.begin(callText(request));
+  try {
+    const response = await exchangeUnguarded(transport, request, signal);
+    guarded?.answered();
+    return response;
+  } catch (error) {
+    if (error instanceof UnreachableError) guarded?.failed(error);
+    else guarded?.dropped();
+    throw error;
+  }
+}
+
+async function exchangeUnguarded(
+  transport: Transport,
+  request: Request,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { token } = transport.connection;
   const current = typeof token === 'function' ? await token(false) : token;
   const response = await sendAgain(transport, request, current, signal);

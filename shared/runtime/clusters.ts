@@ -3,7 +3,8 @@ import type { Connection } from '../kube/connection.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { inCluster } from '../kube/in-cluster.ts';
 import { kubeconfigFile } from '../kube/kubeconfig.ts';
-import { GARDEN } from './key.ts';
+import { type ClusterHealth, createClusterHealth } from './cluster-health.ts';
+import { clusterName } from './cluster-name.ts';
 
 /** Returns the connection to a cluster that this deployment serves: `garden` or a seed's name. */
 export type ClusterCredentials = (cluster: string) => Promise<Connection>;
@@ -29,10 +30,12 @@ export function kubeconfigFiles(files: Readonly<Record<string, string>>): Cluste
 /**
  * Returns clients by cluster name, one per cluster, created on first use. After a 401 the next call reads the
  * credentials again, so that a replaced kubeconfig needs no restart.
+ * @param health shared by the clients of all identities of a process, so that they fail at once while a cluster is down
  */
 export function createClusters(
   credentials: ClusterCredentials,
   options: KubeClientOptions = {},
+  health: ClusterHealth = createClusterHealth(),
 ): (cluster: string) => Promise<HttpKubeClient> {
   const clients = new Map<string, Promise<HttpKubeClient>>();
   return (cluster) => {
@@ -43,7 +46,8 @@ export function createClusters(
     };
     const client = credentials(cluster).then((connection) =>
       createKubeClient(connection, {
-        name: cluster === GARDEN ? 'the garden' : `seed ${cluster}`,
+        name: clusterName(cluster),
+        guard: health.guard(cluster),
         ...options,
         onRequest(info) {
           if (info.status === 401) forget();

@@ -1,0 +1,209 @@
+import type { CallGuard, GuardedCall } from '../kube/call-guard.ts';
+import { ClusterDownError, type UnreachableError } from '../kube/errors.ts';
+import { clusterName } from './cluster-name.ts';
+
+/** Whether a cluster answers. */
+export interface ClusterStatus {
+  cluster: string;
+  isUp: boolean;
+  /** Since when; for a cluster that has never been down, since its first call. */
+  since: Date;
+  /** Why it is down: the last failure. */
+  problem?: string;
+}
+
+/**
+ * Knows which clusters answer: the circuit breaker that the clients of all identities in a process share. A cluster
+ * whose calls fail one after the other without any answer is down. Calls to it then fail at once, so that it holds no
+ * slot, and one probe at a time asks whether it is back.
+ */
+export interface ClusterHealth {
+  isUp(cluster: string): boolean;
+  /** Calls the listener when a cluster goes down or comes back. Returns a function that removes the listener. */
+  onChange(listener: (cluster: string, isUp: boolean) => void): () => void;
+  /**
+   * Resolves when calls to the cluster make sense: when it is up or, in a process without a prober, when a call may be
+   * the probe. Also resolves when the signal aborts; never rejects.
+   */
+  untilUp(cluster: string, signal: AbortSignal): Promise<void>;
+  /** All clusters that were called. */
+  status(): ClusterStatus[];
+  /** Returns what stands before the calls of a client to this cluster. */
+  guard(cluster: string): CallGuard;
+  /**
+   * From now on `suspect` is called when a cluster may be down, at once and again until it answers or `declare` was
+   * called; calls are no longer probes, and only `declare` marks a cluster as down. Returns a function that ends this.
+   */
+  attachProber(suspect: (cluster: string) => void): () => void;
+  /** The verdict of the prober: undefined when the cluster answered, else why it counts as down. */
+  declare(cluster: string, problem: string | undefined): void;
+}
+
+/** Times in ms, and limits; tests use others. */
+export interface HealthOptions {
+  /** So many calls in a row without any answer mean that the cluster is down. Default 3. */
+  failures?: number;
+  /** A call that has waited for so long, while nothing else was answered either, is suspicious. Default 2 s. */
+  suspiciousMs?: number;
+  /** The first and the longest interval between two probes. Default 1 s and 5 s. */
+  probeMs?: [number, number];
+  /** A monotonic clock. */
+  now?: () => number;
+}
+
+interface State {
+  cluster: string;
+  isUp: boolean;
+  since: Date;
+  problem?: string;
+  /** Calls without an answer since the last answer. */
+  failures: number;
+  answeredAt: number;
+  /** When a call may be the next probe. */
+  probeAt: number;
+  probes: number;
+  isProbing: boolean;
+  /** Called when the cluster goes down or comes back. */
+  listeners: Set<() => void>;
+}
+
+/** Creates the health of all clusters of a process; all are up until their calls fail. */
+export function createClusterHealth(options: HealthOptions = {}): ClusterHealth {
+  const { failures: most = 3, suspiciousMs = 2000, probeMs = [1000, 5000], now = () => performance.now() } = options;
+  const states = new Map<string, State>();
+  const listeners = new Set<(cluster: string, isUp: boolean) => void>();
+  let suspect: ((cluster: string) => void) | undefined;
+
+  const stateOf = (cluster: string): State => {
+    const known = states.get(cluster);
+    if (known !== undefined) return known;
+    const fresh = { failures: 0, answeredAt: Number.NEGATIVE_INFINITY, probeAt: 0, probes: 0, isProbing: false };
+    const state: State = { cluster, isUp: true, since: new Date(), ...fresh, listeners: new Set() };
+    states.set(cluster, state);
+    return state;
+  };
+
+  const change = (state: State, problem: string | undefined) => {
+    state.isUp = problem === undefined;
+    state.since = new Date();
+    if (problem === undefined) delete state.problem;
+    else state.problem = problem;
+    for (const listener of [...state.listeners]) listener();
+    for (const listener of [...listeners]) listener(state.cluster, state.isUp);
+  };
+
+  const answered = (state: State) => {
+    state.answeredAt = now();
+    state.failures = 0;
+    state.probes = 0;
+    if (!state.isUp) change(state, undefined);
+  };
+
+  const down = (state: State, problem: string) => {
+    // Twice as long before each probe: 1, 2, 4, 5, 5 s.
+    state.probeAt = now() + Math.min(probeMs[1], probeMs[0] * 2 ** Math.min(state.probes, 10));
+    state.probes++;
+    if (state.isUp) change(state, problem);
+    else state.problem = problem;
+  };
+
+  const failed = (state: State, begun: number, isProbe: boolean, error: UnreachableError) => {
+    // Other calls were answered meanwhile: one API, or one webhook of the cluster hangs.
+    if (state.answeredAt > begun) return;
+    // The run ended, not the patience with the cluster.
+    if (error.reason === 'Aborted' && now() - begun < suspiciousMs) return;
+    state.failures++;
+    if (suspect !== undefined) {
+      if (state.isUp) suspect(state.cluster);
+      else state.problem = error.reason;
+    } else if (isProbe || (state.isUp && state.failures >= most)) down(state, error.reason);
+  };
+
+  const mayProbe = (state: State) => suspect === undefined && !state.isProbing && now() >= state.probeAt;
+
+  const begin = (state: State, call: string): GuardedCall => {
+    const isProbe = !state.isUp;
+    if (isProbe) {
+      if (!mayProbe(state)) throw new ClusterDownError(state.cluster, downSentence(state, call));
+      state.isProbing = true;
+    }
+    const begun = now();
+    const timer = setTimeout(() => {
+      if (state.isUp && state.answeredAt <= begun) suspect?.(state.cluster);
+    }, suspiciousMs);
+    timer.unref();
+    const end = (verdict: () => void) => {
+      clearTimeout(timer);
+      if (isProbe) state.isProbing = false;
+      verdict();
+    };
+    return {
+      answered: () => end(() => answered(state)),
+      failed: (error) => end(() => failed(state, begun, isProbe, error)),
+      dropped: () => end(() => {}),
+    };
+  };
+
+  return {
+    isUp: (cluster) => states.get(cluster)?.isUp !== false,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async untilUp(cluster, signal) {
+      const state = stateOf(cluster);
+      while (!state.isUp && !signal.aborted && !mayProbe(state)) await untilChange(state, signal, probeMs[0]);
+    },
+    status: () =>
+      [...states.values()].map(({ cluster, isUp, since, problem }) => ({
+        ...{ cluster, isUp, since },
+        ...(problem !== undefined && { problem }),
+      })),
+    guard(cluster) {
+      const state = stateOf(cluster);
+      return {
+        begin: (call) => begin(state, call),
+        onDown(listener) {
+          const ifDown = () => {
+            if (!state.isUp) listener();
+          };
+          state.listeners.add(ifDown);
+          return () => void state.listeners.delete(ifDown);
+        },
+      };
+    },
+    attachProber(prober) {
+      suspect = prober;
+      for (const { cluster, isUp } of states.values()) if (!isUp) prober(cluster);
+      return () => {
+        suspect = undefined;
+      };
+    },
+    declare(cluster, problem) {
+      const state = stateOf(cluster);
+      if (problem === undefined) answered(state);
+      else down(state, problem);
+    },
+  };
+}
+
+/** Resolves when the cluster goes down or comes back, when the signal aborts, or after the time. */
+function untilChange(state: State, signal: AbortSignal, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = () => {
+    clearTimeout(timer);
+    state.listeners.delete(done);
+    signal.removeEventListener('abort', done);
+    resolve();
+  };
+  const timer = setTimeout(done, ms);
+  state.listeners.add(done);
+  signal.addEventListener('abort', done);
+  return promise;
+}
+
+function downSentence({ cluster, since, problem }: State, call: string): string {
+  const name = clusterName(cluster);
+  const begun = since.toISOString().replace(/\.\d+/, '');
+  return `${call}: ${name} has not answered since ${begun} (${problem}); this continues as soon as it answers`;
+}
