@@ -1,0 +1,14 @@
+import type { Cause } from '../shared/runtime/change-request.ts';
+
+/** How urgent changes can be, from the most to the least urgent. */
+export const priorities = ['awaited', 'live', 'background'] as const;
+
+export type Priority = (typeof priorities)[number];
+
+/** Resyncs and what a list has found come by the thousands, and gardenlet and users wait for none of them. */
+export function priorityOf(cause: Cause): Priority {
+  if (cause.type === 'resync') return 'background';
+  if (cause.type !== 'object') return 'live';
+  if (cause.awaited === true) return 'awaited';
+  return cause.listed === true ? 'background' : 'live';
+}
