@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
 
-/** A change on the wire: a request with a version. A kilobyte at most, and never an object. */
+/** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
 
 // Kubernetes names have no `/`; the text of a key relies on that.
@@ -25,6 +25,18 @@ const causeSchema = z.discriminatedUnion('type', [
     listed: z.optional(z.boolean()),
   }),
   z.strictObject({ type: z.literal('notBefore'), notBefore: z.iso.datetime(), attempt: z.optional(count) }),
+  z.strictObject({
+    type: z.literal('continue'),
+    after: z.string().check(z.regex(/^[^/\s]{0,253}$/)),
+    // A page token of an API server holds the key of an object, some hundred characters.
+    token: z.optional(z.string().check(z.regex(/^\S{1,4096}$/))),
+    hop: count,
+    state: name,
+    again: z.optional(z.boolean()),
+    listed: z.optional(z.boolean()),
+    notBefore: z.optional(z.iso.datetime()),
+    attempt: z.optional(count),
+  }),
   z.strictObject({ type: z.literal('resync'), epoch: count }),
   z.strictObject({ type: z.literal('redrive'), nonce: name }),
 ]);
@@ -75,6 +87,8 @@ function identity(cause: Cause): unknown[] {
       return [cause.type, cause.kind, cause.uid, cause.resourceVersion, cause.deleted === true, cause.also];
     case 'notBefore':
       return [cause.type, cause.notBefore];
+    case 'continue':
+      return [cause.type, cause.state, cause.after, cause.token, cause.hop, cause.again === true, cause.notBefore];
     case 'resync':
       return [cause.type, cause.epoch];
     case 'redrive':

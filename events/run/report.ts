@@ -68,6 +68,8 @@ function causeText(cause: Cause): string {
     }
     case 'notBefore':
       return `notBefore ${cause.notBefore}`;
+    case 'continue':
+      return `continue after ${cause.after} (run ${cause.hop + 1})`;
     case 'resync':
       return `resync ${cause.epoch}`;
     case 'redrive':

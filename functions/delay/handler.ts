@@ -10,7 +10,8 @@ export const handler: ChangeHandler = async (change, context) => {
   return done;
 };
 
-/** Returns the seconds until a change is due, 0 or less when it is due now. Only `notBefore` causes wait. */
+/** Returns the seconds until a change is due, 0 or less when it is due now. */
 export function secondsUntilDue(cause: Cause, now: Date): number {
-  return cause.type === 'notBefore' ? (Date.parse(cause.notBefore) - now.getTime()) / 1000 : 0;
+  if (!('notBefore' in cause) || cause.notBefore === undefined) return 0;
+  return (Date.parse(cause.notBefore) - now.getTime()) / 1000;
 }

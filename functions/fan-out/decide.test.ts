@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import { causeToForward, changesFor } from './decide.ts';
+import { changesFor } from './decide.ts';
 
 const cause: Cause = {
   type: 'object',
@@ -44,6 +44,10 @@ test('returns nothing for a Shoot without a seed or a control plane', () => {
   expect(clusters(fresh)).toEqual([]);
 });
 
+test('returns nothing for a Shoot that is scheduled and not begun: its technical ID is empty', () => {
+  expect(clusters(shoot({ status: { technicalID: '' } }))).toEqual([]);
+});
+
 test.each([
   [[{ type: 'shoot-flux' }], 1],
   [[{ type: 'shoot-flux', disabled: false }], 1],
@@ -52,20 +56,4 @@ test.each([
   [[{ type: 'shoot-flux', disabled: true }], 0],
 ])('for a Shoot with extensions %j, returns %i changes', (extensions, count) => {
   expect(clusters(shoot({ spec: { extensions } }))).toHaveLength(count);
-});
-
-const older: Cause = { ...cause, resourceVersion: '6' };
-const resync: Cause = { type: 'resync', epoch: 3 };
-const redrive: Cause = { type: 'redrive', nonce: 'n' };
-const now = new Date('2026-01-02T03:04:05.678Z');
-
-test.each<[string, Cause[], Cause]>([
-  ['the newest change', [older, cause], cause],
-  ['a change before a later resync', [cause, resync], cause],
-  ['a change before an earlier redrive', [redrive, cause], cause],
-  ['a redrive before a resync', [redrive, resync], redrive],
-  ['a resync alone', [resync], resync],
-  ['the current time when there is no cause', [], { type: 'notBefore', notBefore: '2026-01-02T03:04:05.678Z' }],
-])('forwards %s', (_, causes, expected) => {
-  expect(causeToForward(causes, now)).toEqual(expected);
 });

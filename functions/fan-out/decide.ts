@@ -8,8 +8,9 @@ import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.t
  */
 export function changesFor(shoot: Shoot, servedSeeds: string[], cause: Cause): ChangeRequest[] {
   const namespace = shoot.status?.technicalID;
-  // Without it there is no control plane yet, and the first run for its Extension reads the current configuration.
-  if (namespace === undefined || isDisabled(shoot)) return [];
+  // Absent, or empty as the Gardener API server stores it: there is no control plane yet, and the first run for its
+  // Extension reads the current configuration.
+  if (namespace === undefined || namespace === '' || isDisabled(shoot)) return [];
   return servedSeeds
     .filter((seed) => seed === shoot.status?.seedName || seed === shoot.spec?.seedName)
     .map((cluster) => ({
@@ -21,16 +22,4 @@ export function changesFor(shoot: Shoot, servedSeeds: string[], cause: Cause): C
 
 function isDisabled({ spec }: Shoot): boolean {
   return spec?.extensions?.some(({ type, disabled }) => type === EXTENSION_TYPE && disabled === true) === true;
-}
-
-/** Most important first: an Extension may have had this resync already, and the queue would drop it as a duplicate. */
-const order: Cause['type'][] = ['object', 'redrive', 'notBefore', 'resync'];
-
-/** Returns the newest cause of the most important type, so that every real change reaches every Extension. */
-export function causeToForward(causes: Cause[], now: Date): Cause {
-  for (const type of order) {
-    const newest = causes.findLast((cause) => cause.type === type);
-    if (newest !== undefined) return newest;
-  }
-  return { type: 'notBefore', notBefore: now.toISOString() };
 }

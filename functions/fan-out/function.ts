@@ -1,4 +1,9 @@
-import { fluxConfigSubscription, fluxSourceSubscription } from '../../shared/gardener/project-config.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_SOURCE,
+  fluxConfigSubscription,
+  fluxSourceSubscription,
+} from '../../shared/gardener/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
 /** Forwards a change of a project's configuration to the Extensions of its Shoots. */
@@ -6,10 +11,16 @@ export const definition: FunctionDefinition = {
   name: 'fan-out',
   description: 'Sends one change for every Shoot of a project whose configuration or credentials changed.',
   subscriptions: [fluxConfigSubscription, fluxSourceSubscription],
-  resync: true,
+  // The resync of managed-resources reaches every Shoot; one of a project would reach all of its Shoots at once.
+  resync: false,
   sends: true,
   rights: {
-    garden: [{ apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['list'] }],
+    garden: [
+      { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['list'] },
+      // Only metadata is requested; RBAC cannot restrict a right to it.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [FLUX_SOURCE] },
+    ],
     seed: [],
   },
 };

@@ -1,34 +1,76 @@
 import type { Shoot } from '../../shared/gardener/types.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
+import type { KubeClient, ObjectList } from '../../shared/kube/client.ts';
+import { GoneError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { Handler } from '../../shared/runtime/context.ts';
-import { done } from '../../shared/runtime/outcome.ts';
-import { causeToForward, changesFor } from './decide.ts';
+import type { Context, Handler } from '../../shared/runtime/context.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { changesFor } from './decide.ts';
+import { type ForwardedCause, forwardedCause, readVersions } from './forwarded.ts';
+import { definition } from './function.ts';
+import { beginning, continuation, FIRST_PAGE, next, type Position, pageSize } from './pass.ts';
+
+/** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
+const PAGES_MS = 4_000;
 
 /** Sends `managed-resources` one change for each Shoot of the project, with the key of its Extension in the seed. */
-export const handler: Handler = async ({ cluster, namespace }, context) => {
-  const garden = await context.kube(cluster);
-  const cause = causeToForward(context.causes, context.now());
+export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS);
+
+/** As `handler`. @param pagesMs when the time is up, a follow-up change carries the rest */
+export async function fanOut(key: ReconcileKey, context: Context, pagesMs: number): Promise<Outcome> {
+  const started = performance.now();
+  const garden = await context.kube(key.cluster);
+  const cause = forwardedCause(key, await readVersions(garden, key), context.causes);
+  const pages = pagesOf(garden, key.namespace);
+  let position: Position | undefined = beginning(context.causes);
   let sent = 0;
-  for await (const shoots of shootsOf(garden, namespace)) {
-    const changes = shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause));
+  do {
+    const page = await pages(position);
+    const changes = page.shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause));
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
-  }
-  context.log.info('changes forwarded', { changes: sent });
+    position = next(position, page.names, page.token);
+  } while (position !== undefined && performance.now() - started < pagesMs);
+  if (position !== undefined) await sendRest(key, context, position, cause);
+  context.log.info('changes forwarded', { changes: sent, ...(position !== undefined && { after: position.after }) });
   return done;
-};
+}
 
-/** Shoots are large (tens of kilobytes each); a page of this size fits into a function's memory and time. */
-const PAGE_SIZE = 250;
+async function sendRest(key: ReconcileKey, context: Context, position: Position, forwarded: ForwardedCause) {
+  const rest = continuation(position, forwarded);
+  // Too many Shoots, or an API server that takes seconds for each: their resync reaches the others.
+  if (rest === undefined) context.log.warn('changes not forwarded', { after: position.after });
+  else await context.send([{ function: definition.name, key, cause: rest }]);
+}
 
-/** Lists the Shoots of a project in pages. The changes of one page are sent before the next page is read. */
-async function* shootsOf(garden: KubeClient, namespace: string): AsyncGenerator<Shoot[]> {
-  let next: string | undefined;
-  do {
-    const options = { namespace, limit: PAGE_SIZE, continue: next };
-    const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
-    yield page.items;
-    next = page.continue;
-  } while (next !== undefined);
+/** The Shoots of one page that have not heard yet. */
+interface Page {
+  shoots: Shoot[];
+  names: string[];
+  token?: string | undefined;
+}
+
+/** Lists the Shoots of a project in pages that fit into memory and time. */
+function pagesOf(garden: KubeClient, namespace: string): (position: Position) => Promise<Page> {
+  let limit = FIRST_PAGE;
+  let hasExpired = false;
+
+  const list = async (token: string | undefined): Promise<ObjectList<KubeObject & Shoot>> => {
+    const started = performance.now();
+    const page = await garden.list<KubeObject & Shoot>(resources.shoots, { namespace, limit, continue: token });
+    limit = pageSize(limit, performance.now() - started);
+    return page;
+  };
+
+  return async ({ after, token }) => {
+    const { items, continue: rest } = await list(token).catch((error: unknown) => {
+      // An API server keeps the state of a list for some minutes. Once: a list that expires at once never ends.
+      if (!(error instanceof GoneError) || token === undefined || hasExpired) throw error;
+      hasExpired = true;
+      return list(undefined);
+    });
+    // A list is sorted by name.
+    const shoots = items.filter(({ metadata }) => metadata.name > after);
+    return { shoots, names: items.map(({ metadata }) => metadata.name), token: rest };
+  };
 }

@@ -54,6 +54,12 @@ test('uses only names that Flux can substitute', () => {
   for (const name of [...Object.keys(info), ...Object.keys(facts)]) expect(name).toMatch(/^[_A-Za-z][_A-Za-z0-9]*$/);
 });
 
+test('names the control plane when the technical ID is still empty', () => {
+  const { info, facts } = shootFacts(clusterOf({ ...shoot, status: { technicalID: '' } }), {});
+  expect(info.SHOOT_INFO_TECHNICAL_ID).toBe('shoot--foo--bar');
+  expect(facts.SHOOT_PROJECT).toBe('foo');
+});
+
 test('trap 33: omits absent facts, and keeps all keys of shoot-info', () => {
   const { info, facts } = shootFacts(clusterOf({ metadata: { name: 'bar' } }), {});
   expect(info).toEqual({

@@ -9,18 +9,20 @@ import type { Cluster, Shoot } from './types.ts';
  */
 export function shootFacts(cluster: Cluster, settings: Pick<Settings, 'gardenIdentity'>): ShootFacts {
   const { shoot } = cluster.spec;
-  const { technicalID, clusterIdentity } = shoot.status ?? {};
+  const { clusterIdentity } = shoot.status ?? {};
+  // Empty as long as a Shoot is scheduled and not begun.
+  const technicalID = shoot.status?.technicalID || cluster.metadata.name;
   return {
     info: {
       SHOOT_INFO_NAME: shoot.metadata.name,
-      SHOOT_INFO_TECHNICAL_ID: technicalID ?? cluster.metadata.name,
+      SHOOT_INFO_TECHNICAL_ID: technicalID,
       SHOOT_INFO_CLUSTER_IDENTITY: clusterIdentity ?? '',
       SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: settings.gardenIdentity ?? gardenIdentity(shoot) ?? '',
     },
     facts: known({
       SHOOT_NAME: shoot.metadata.name,
       SHOOT_NAMESPACE: shoot.metadata.namespace,
-      SHOOT_PROJECT: project(shoot, technicalID ?? cluster.metadata.name),
+      SHOOT_PROJECT: project(shoot, technicalID),
       SHOOT_UID: shoot.status?.uid ?? shoot.metadata.uid,
       SHOOT_PROVIDER: shoot.spec?.provider?.type,
       SHOOT_REGION: shoot.spec?.region,
@@ -39,8 +41,9 @@ export function shootFacts(cluster: Cluster, settings: Pick<Settings, 'gardenIde
 
 /** A cluster identity is `<technicalID>-<uid>-<garden's identity>`. */
 function gardenIdentity({ status }: Shoot): string | undefined {
-  const prefix = `${status?.technicalID}-${status?.uid}-`;
-  const identity = status?.clusterIdentity;
+  if (!status?.technicalID || !status.uid) return undefined;
+  const prefix = `${status.technicalID}-${status.uid}-`;
+  const identity = status.clusterIdentity;
   return identity?.startsWith(prefix) ? identity.slice(prefix.length) : undefined;
 }
 

@@ -23,6 +23,22 @@ export type Cause =
     }
   /** A function asked to run again at this time (RFC 3339, UTC). */
   | { type: 'notBefore'; notBefore: string; attempt?: number | undefined }
+  /**
+   * A function that works through a long list sent itself the rest of it: everything after the name `after`, from the
+   * API server's `token`, or from the start when that has expired. `hop` counts the runs of one pass, `state` is a
+   * digest of what the pass reports, and `again` asks for another pass: something changed meanwhile.
+   */
+  | {
+      type: 'continue';
+      after: string;
+      token?: string | undefined;
+      hop: number;
+      state: string;
+      again?: boolean | undefined;
+      listed?: boolean | undefined;
+      notBefore?: string | undefined;
+      attempt?: number | undefined;
+    }
   /** The hourly trickle of all keys; `epoch` counts resync periods. */
   | { type: 'resync'; epoch: number }
   /** An operator moved the change back from a dead-letter queue. */

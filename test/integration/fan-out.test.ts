@@ -1,20 +1,23 @@
 import { expect, test } from 'vitest';
+import { deduplicationId } from '../../events/change.ts';
 import { definition } from '../../functions/fan-out/function.ts';
-import { handler } from '../../functions/fan-out/handler.ts';
+import { fanOut, handler } from '../../functions/fan-out/handler.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
+import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { startGarden } from './garden.ts';
+import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
 
-const cause: Cause = {
+const edit = (resourceVersion: string): Cause => ({
   type: 'object',
   cluster: 'garden',
   kind: 'ConfigMap',
   namespace: 'garden-foo',
   name: 'flux-config',
   uid: 'u',
-  resourceVersion: '7',
-};
+  resourceVersion,
+});
+const cause = edit('7');
 
 function shoot(name: string, fields: { namespace?: string; spec?: object; status?: object } = {}): KubeObject {
   return {
@@ -26,6 +29,43 @@ function shoot(name: string, fields: { namespace?: string; spec?: object; status
   };
 }
 
+/** Creates a project with so many Shoots. */
+function createShoots(garden: Garden, count: number): string[] {
+  const names = Array.from({ length: count }, (_, number) => `s${String(number).padStart(4, '0')}`);
+  for (const name of names) garden.api.objects.create(shoot(name));
+  return names.map((name) => `shoot--foo--${name}`);
+}
+
+const heard = (changes: ChangeRequest[]) =>
+  changes.filter((change) => change.function === 'managed-resources').map(({ key }) => key.namespace);
+const restIn = (changes: ChangeRequest[]) => changes.find((change) => change.function === 'fan-out');
+
+/** Runs the function and then its follow-up changes, as its queue does. Returns the number of runs. */
+async function runAll(garden: Garden, first: Cause[], between: (run: number) => void = () => {}): Promise<number> {
+  let causes = first;
+  for (let run = 1; ; run++) {
+    const before = garden.sent.length;
+    await garden.run({ causes });
+    const rest = restIn(garden.sent.slice(before));
+    if (rest === undefined) return run;
+    causes = [rest.cause];
+    between(run);
+  }
+}
+
+/** Makes all continue tokens too old. */
+function expireLists({ api }: Garden): void {
+  api.objects.create({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'garden-foo', name: `c${api.revision()}` },
+  });
+  api.compact();
+}
+
+/** The function with a time limit that ends each run after its first page. */
+const short: Handler = (key, context) => fanOut(key, context, 0);
+
 test("sends a change to every Extension of the project's Shoots on served seeds, and to no other", async () => {
   await using garden = await startGarden(definition, handler);
   garden.api.objects.ensureNamespace('garden-other');
@@ -34,22 +74,75 @@ test("sends a change to every Extension of the project's Shoots on served seeds,
     shoot('moving', { spec: { seedName: 'other' } }),
     shoot('far', { spec: { seedName: 'other' }, status: { seedName: 'other' } }),
     shoot('without', { spec: { extensions: [{ type: 'shoot-flux', disabled: true }] } }),
+    shoot('waiting', { status: { technicalID: '' } }),
     shoot('stranger', { namespace: 'garden-other' }),
   ];
   for (const object of shoots) garden.api.objects.create(object);
   expect(await garden.run({ causes: [cause] })).toEqual(done);
-  expect(garden.sent.map(({ key }) => key.namespace).sort()).toEqual(['shoot--foo--moving', 'shoot--foo--one']);
-  expect(garden.sent.every((change) => change.function === 'managed-resources' && change.cause === cause)).toBe(true);
+  expect(heard(garden.sent).sort()).toEqual(['shoot--foo--moving', 'shoot--foo--one']);
   expect(garden.writes()).toEqual([]);
 });
 
-test('reads a project with many Shoots page by page', async () => {
+test('forwards the version that it has read, so that repetitions are duplicates and newer edits are not', async () => {
   await using garden = await startGarden(definition, handler);
-  const names = Array.from({ length: 600 }, (_, number) => `s${number}`);
-  for (const name of names) garden.api.objects.create(shoot(name));
-  const sizes: number[] = [];
-  await garden.run({ causes: [cause], send: async (changes) => void sizes.push(changes.length) });
-  expect(sizes).toEqual([250, 250, 100]);
+  garden.api.objects.create(shoot('one'));
+  garden.api.objects.create(fluxConfig({ repositoryType: 'private' }));
+  garden.api.objects.create(fluxSource());
+  const idAfter = async (causes: Cause[]) => {
+    await garden.run({ causes });
+    return deduplicationId(garden.sent.at(-1) as ChangeRequest);
+  };
+  const first = await idAfter([edit('6')]);
+  expect(await idAfter([{ type: 'notBefore', notBefore: '2026-01-02T03:04:05.000Z', attempt: 9 }])).toBe(first);
+  garden.api.objects.replace(fluxSource({ identity: 'new' }));
+  const second = await idAfter([edit('6')]);
+  garden.api.objects.replace(fluxConfig({ repositoryType: 'public' }));
+  // Woken by an edit that has been heard already, while a newer one is stored.
+  const third = await idAfter([edit('6')]);
+  expect(new Set([first, second, third])).toHaveLength(3);
+});
+
+test('reaches every Shoot of a project with 5,000, however little time each run has', async () => {
+  await using garden = await startGarden(definition, short);
+  const names = createShoots(garden, 5_000);
+  const runs = await runAll(garden, [cause]);
+  expect(runs).toBeGreaterThan(10);
+  expect(heard(garden.sent)).toEqual(names);
+});
+
+test('needs one run for a project with 1,000 Shoots', async () => {
+  await using garden = await startGarden(definition, handler);
+  const names = createShoots(garden, 1_000);
+  expect(await runAll(garden, [cause])).toBe(1);
+  expect(heard(garden.sent)).toEqual(names);
+});
+
+test('continues with the Shoots that have not heard when the list has expired', async () => {
+  await using garden = await startGarden(definition, short);
+  const names = createShoots(garden, 300);
+  await runAll(garden, [cause], (run) => {
+    if (run === 2) expireLists(garden);
+  });
+  expect(heard(garden.sent)).toEqual(names);
+  const lists = garden.api.requestsLike({ verb: 'list' }).filter(({ query }) => !query.has('continue'));
+  expect(lists).toHaveLength(2);
+});
+
+test('fails rather than listing without an end when every list expires at once', async () => {
+  await using garden = await startGarden(definition, handler);
+  createShoots(garden, 300);
+  await expect(garden.run({ causes: [cause], send: async () => expireLists(garden) })).rejects.toThrow('410');
+});
+
+test('reports a later edit to the Shoots that a pass has passed already', async () => {
+  await using garden = await startGarden(definition, short);
+  const names = createShoots(garden, 60);
+  await garden.run({ causes: [cause] });
+  const rest = restIn(garden.sent) as ChangeRequest;
+  garden.api.objects.create(fluxConfig({ repositoryType: 'public' }));
+  garden.sent.length = 0;
+  await runAll(garden, [rest.cause, edit('9')]);
+  expect(new Set(heard(garden.sent))).toEqual(new Set(names));
 });
 
 test('fails when the garden does not answer or the queue refuses a change', async () => {

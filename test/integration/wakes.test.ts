@@ -213,7 +213,8 @@ describe('a write wakes only the functions that read the written fields', () => 
   });
 });
 
-it('resyncs every Extension hourly, because not every relevant change is an event', () => {
+it('resyncs every Extension hourly, and no project', () => {
   const resynced = definitions.filter(({ resync }) => resync).map(({ name }) => name);
   expect(resynced).toEqual(expect.arrayContaining(['managed-resources', 'readiness', 'sync-mode']));
+  expect(resynced).not.toContain('fan-out');
 });

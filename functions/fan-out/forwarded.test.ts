@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { forwardedCause, type Versions } from './forwarded.ts';
+
+const key = { cluster: 'garden', namespace: 'garden-foo', name: 'flux-config' };
+const versions: Versions = {
+  config: { uid: 'c', resourceVersion: '7' },
+  source: { uid: 's', resourceVersion: '5' },
+};
+const edit = (resourceVersion: string, flags: object = {}): Cause => ({
+  ...{ type: 'object', cluster: 'garden', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config' },
+  ...{ uid: 'c', resourceVersion },
+  ...flags,
+});
+const textOf = (found: Versions, causes: Cause[]) => JSON.stringify(forwardedCause(key, found, causes));
+
+describe('the forwarded cause', () => {
+  it('is equal for the same state, whatever woke the run', () => {
+    const retried: Cause = { type: 'notBefore', notBefore: '2026-01-02T03:04:05.000Z', attempt: 9 };
+    expect(textOf(versions, [edit('6')])).toBe(textOf(versions, [retried]));
+    expect(textOf(versions, [edit('6'), edit('7')])).toBe(textOf(versions, [edit('6')]));
+  });
+
+  it('differs for another version of the ConfigMap, of the Secret, and for recreated ones', () => {
+    const others: Versions[] = [
+      versions,
+      { ...versions, config: { uid: 'c', resourceVersion: '8' } },
+      { ...versions, config: { uid: 'd', resourceVersion: '7' } },
+      { ...versions, source: { uid: 's', resourceVersion: '6' } },
+      { ...versions, source: { uid: 't', resourceVersion: '5' } },
+      { ...versions, config: undefined },
+      { ...versions, source: undefined },
+    ];
+    expect(new Set(others.map((found) => textOf(found, [edit('6')])))).toHaveLength(others.length);
+  });
+
+  it('differs for a second deletion of the same object', () => {
+    const gone: Versions = { ...versions, config: undefined };
+    const deletion = (version: string) => edit(version, { deleted: true });
+    expect(textOf(gone, [deletion('7')])).not.toBe(textOf(gone, [deletion('9')]));
+    expect(textOf(gone, [deletion('7')])).toBe(textOf(gone, [deletion('7')]));
+  });
+
+  it('carries no attempts of this function to others', () => {
+    const retried: Cause = { type: 'notBefore', notBefore: '2026-01-02T03:04:05.000Z', attempt: 9 };
+    expect(forwardedCause(key, versions, [retried])).not.toHaveProperty('attempt');
+    expect(forwardedCause(key, versions, [retried]).type).toBe('object');
+  });
+
+  it('is found by a list when all of its causes are', () => {
+    expect(forwardedCause(key, versions, [edit('7', { listed: true })])).toMatchObject({ listed: true });
+    expect(forwardedCause(key, versions, [edit('7', { listed: true }), edit('8')])).not.toHaveProperty('listed');
+  });
+});

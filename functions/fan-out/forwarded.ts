@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { GARDEN, type ReconcileKey } from '../../shared/runtime/key.ts';
+
+/** The cause that is forwarded: an object's, so that it carries no attempts of this function to others. */
+export type ForwardedCause = Cause & { type: 'object' };
+
+/** Identities of a project's configuration and credentials, as they are in the garden. */
+export interface Versions {
+  config: Pick<ObjectMeta, 'uid' | 'resourceVersion'> | undefined;
+  source: Pick<ObjectMeta, 'uid' | 'resourceVersion'> | undefined;
+}
+
+/** Reads the versions of ConfigMap and Secret, and nothing of their content. */
+export async function readVersions(garden: KubeClient, { namespace }: ReconcileKey): Promise<Versions> {
+  const versionOf = async (resource: Resource, name: string) =>
+    (await garden.find(resource, { namespace, name }, { metadataOnly: true }))?.metadata;
+  const [config, source] = await Promise.all([
+    versionOf(resources.configMaps, FLUX_CONFIG),
+    versionOf(resources.secrets, FLUX_SOURCE),
+  ]);
+  return { config, source };
+}
+
+/**
+ * Returns the cause to forward. It follows from what was read and not from what woke this run: causes of several edits
+ * collapse into one run, and the queue would drop the newest edit as a duplicate of an older one. A repeated run forwards
+ * the same cause again, which the queue drops. What is absent has no version, so its causes take the place of one.
+ */
+export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, causes: Cause[]): ForwardedCause {
+  const { config, source } = versions;
+  const absent = `absent-${digest(causes.map(identity).sort())}`;
+  return {
+    type: 'object',
+    cluster: GARDEN,
+    kind: 'ConfigMap',
+    namespace,
+    name: FLUX_CONFIG,
+    uid: config?.uid ?? 'absent',
+    resourceVersion: config?.resourceVersion ?? absent,
+    ...(config === undefined && { deleted: true }),
+    also: digest([source?.uid ?? 'absent', source?.resourceVersion ?? absent]),
+    // As ever when many changes of one project follow: found by a list, they go last.
+    ...(causes.length > 0 && causes.every((cause) => 'listed' in cause && cause.listed === true) && { listed: true }),
+  };
+}
+
+/** Without the flags, which a repetition of the same change may lack. */
+function identity(cause: Cause): string {
+  const { awaited: _, listed: __, attempt: ___, ...rest } = { awaited: 0, listed: 0, attempt: 0, ...cause };
+  return JSON.stringify(Object.entries(rest).sort());
+}
+
+function digest(texts: string[]): string {
+  return hash('sha256', texts.join('\n'), 'base64url').slice(0, 12);
+}

@@ -1,0 +1,65 @@
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import type { ForwardedCause } from './forwarded.ts';
+
+/** How far a pass over the Shoots of a project has come. */
+export interface Position {
+  /** Name of the last Shoot that has heard; empty at the start. */
+  after: string;
+  /** The API server's token for the rest; absent at the start, and after the token has expired. */
+  token?: string | undefined;
+  /** Runs of this pass before this one. */
+  hop: number;
+  /** True: when this pass ends another one follows, because something changed meanwhile. */
+  again: boolean;
+}
+
+/**
+ * The most runs of a pass, which suffice for tens of thousands of Shoots. A pass that takes longer is ended: each Shoot
+ * hears at its next resync.
+ */
+export const MOST_HOPS = 200;
+
+export const START: Position = { after: '', hop: 0, again: false };
+
+/**
+ * Returns where a run begins. A pass under way is continued from its earliest position, and what changed meanwhile gets
+ * a pass after it: if every change began at the start, a project that is edited all the time would never reach its last
+ * Shoots.
+ */
+export function beginning(causes: Cause[]): Position {
+  const rests = causes.filter((cause) => cause.type === 'continue');
+  const [first] = rests.toSorted((a, b) => (a.after < b.after ? -1 : 1));
+  if (first === undefined) return START;
+  const { after, token, hop } = first;
+  const again = rests.length < causes.length || rests.some((rest) => rest.again === true);
+  return { after, token, hop, again };
+}
+
+/** Returns where the pass continues after a page; undefined when it has ended. */
+export function next(position: Position, names: string[], token: string | undefined): Position | undefined {
+  const last = names.at(-1) ?? '';
+  if (token !== undefined) return { ...position, after: last > position.after ? last : position.after, token };
+  return position.again ? { ...START } : undefined;
+}
+
+/** Returns the cause with which a pass continues in the next run; undefined when the pass has taken too many. */
+export function continuation(
+  { after, token, hop, again }: Position,
+  { uid, resourceVersion, also, listed }: ForwardedCause,
+): (Cause & { type: 'continue' }) | undefined {
+  if (hop + 1 >= MOST_HOPS) return undefined;
+  // Two passes over the same list have equal tokens, also when they report different edits.
+  const state = `${uid}.${resourceVersion}.${also}`;
+  return { type: 'continue', after, token, hop: hop + 1, state, ...(again && { again }), ...(listed && { listed }) };
+}
+
+/** The size of the first page; Shoots may have some hundred kilobytes. */
+export const FIRST_PAGE = 50;
+const SMALLEST_PAGE = 5;
+const LARGEST_PAGE = 500;
+
+/** Returns the size of the next page: one that the API server and this process master in less than a second. */
+export function pageSize(last: number, tookMs: number): number {
+  if (tookMs < 250) return Math.min(LARGEST_PAGE, last * 2);
+  return tookMs > 1000 ? Math.max(SMALLEST_PAGE, Math.floor(last / 2)) : last;
+}
