@@ -8,7 +8,6 @@ export type Priority = (typeof priorities)[number];
 /** Resyncs and what a list has found come by the thousands, and gardenlet and users wait for none of them. */
 export function priorityOf(cause: Cause): Priority {
   if (cause.type === 'resync') return 'background';
-  if (cause.type !== 'object') return 'live';
-  if (cause.awaited === true) return 'awaited';
-  return cause.listed === true ? 'background' : 'live';
+  if (cause.type === 'object' && cause.awaited === true) return 'awaited';
+  return 'listed' in cause && cause.listed === true ? 'background' : 'live';
 }

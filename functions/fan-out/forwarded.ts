@@ -28,7 +28,7 @@ export async function readVersions(garden: KubeClient, { namespace }: ReconcileK
 /**
  * Returns the cause to forward. It follows from what was read and not from what woke this run: causes of several edits
  * collapse into one run, and the queue would drop the newest edit as a duplicate of an older one. A repeated run forwards
- * the same cause again, which the queue drops. What is absent has no version, so its causes take the place of one.
+ * the same cause again, which the queue drops. An absent object has no version, so the causes take its place.
  */
 export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, causes: Cause[]): ForwardedCause {
   const { config, source } = versions;
@@ -43,7 +43,7 @@ export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, 
     resourceVersion: config?.resourceVersion ?? absent,
     ...(config === undefined && { deleted: true }),
     also: digest([source?.uid ?? 'absent', source?.resourceVersion ?? absent]),
-    // As ever when many changes of one project follow: found by a list, they go last.
+    // After a start there may be thousands; they go last.
     ...(causes.length > 0 && causes.every((cause) => 'listed' in cause && cause.listed === true) && { listed: true }),
   };
 }

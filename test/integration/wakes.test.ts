@@ -213,7 +213,7 @@ describe('a write wakes only the functions that read the written fields', () => 
   });
 });
 
-it('resyncs every Extension hourly, and no project', () => {
+it('resyncs every Extension hourly, and not all Extensions of a project at once', () => {
   const resynced = definitions.filter(({ resync }) => resync).map(({ name }) => name);
   expect(resynced).toEqual(expect.arrayContaining(['managed-resources', 'readiness', 'sync-mode']));
   expect(resynced).not.toContain('fan-out');
