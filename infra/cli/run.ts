@@ -79,7 +79,7 @@ export default command({
       settings,
       log,
       port: portOf('--port', values.port),
-      webhooks,
+      webhooks: webhooks && { ...webhooks, kubeconfigs: files },
       heartbeat,
       sqsEndpoint: url(values['sqs-endpoint']),
     });

@@ -1,22 +1,22 @@
 import { openSqsBridge } from '../../events/sqs/bridge.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
-import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import { type ClusterCredentials, createClusters } from '../../shared/runtime/clusters.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findFunctions } from '../functions.ts';
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
+import { clientsOf } from './clients.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
+import { startThreadedWebhooks } from './threaded-webhooks.ts';
 import { startWatchdog } from './watchdog.ts';
-import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
+import type { ThreadedOptions } from './webhooks-messages.ts';
 
 export interface ProductOptions {
   /**
-   * Returns the credentials for an identity: `watcher`, `webhooks`, `heartbeat`, or a function by its name. All may
+   * Returns the credentials for an identity: `watcher`, `heartbeat`, or a function by its name. All may
    * share one identity, or each may have only its own rights.
    */
   credentials(identity: string): ClusterCredentials;
@@ -24,8 +24,8 @@ export interface ProductOptions {
   log: Log;
   /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
-  /** Absent: no webhooks are served. */
-  webhooks?: WebhookOptions | undefined;
+  /** Absent: no webhooks are served. They run in a thread of their own, with their own clients. */
+  webhooks?: ThreadedOptions | undefined;
   /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
   /** Use this SQS endpoint instead of the embedded queue. */
@@ -57,20 +57,20 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   // A counter that appears with its first failure shows no increase, so an alert would miss it.
   for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const health = createClusterHealth();
-  const clientsOf = (identity: string) => clients(identity, options, metrics, health);
+  const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
 
   const bridge = await openSqsBridge({ definitions, log, endpoint: options.sqsEndpoint });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
-    kube: clientsOf('watcher'),
+    kube: kubeOf('watcher'),
     send: (changes) => bridge.sender.send(changes),
     log,
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
   const serve = async () => {
-    const webhooks = options.webhooks && (await serveWebhooks(options.webhooks, { clientsOf, settings, log, metrics }));
+    const webhooks = options.webhooks && (await startThreadedWebhooks(options.webhooks, { settings, log, metrics }));
     const ready = () => watcher.ready() && webhooks?.status().ready !== false;
     const probes = { alive: watcher.alive, ready, status: watcher.status, webhooks: webhooks?.status, metrics };
     const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
@@ -86,13 +86,13 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   });
   const running = bridge.start(
     functions,
-    ({ name }) => ({ kube: clientsOf(name), settings, now: () => new Date(), log, metrics }),
+    ({ name }) => ({ kube: kubeOf(name), settings, now: () => new Date(), log, metrics }),
     options.concurrency === undefined ? {} : { concurrency: options.concurrency },
   );
   watcher.start();
   const watchdog = startWatchdog({ log, metrics });
   const heartbeat = startHeartbeat({
-    ...{ namespaces: options.heartbeat ?? {}, kube: clientsOf('heartbeat'), alive: watcher.alive },
+    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: watcher.alive },
     ...{ now: () => new Date(), log, metrics },
   });
 
@@ -114,25 +114,4 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
 
 async function endpointsOn(port: number | undefined, probes: Probes): Promise<Endpoints | undefined> {
   return port === undefined ? undefined : startEndpoints(port, probes);
-}
-
-/** Returns the clients of one identity, bound to one run when a signal is passed. Counts requests by cluster. */
-function clients(
-  identity: string,
-  { credentials, onRequest }: ProductOptions,
-  metrics: Metrics,
-  health: ClusterHealth,
-) {
-  const clusters = createClusters(credentials(identity), { userAgent: `shoot-flux/${identity}` }, health);
-  return async (cluster: string, signal?: AbortSignal): Promise<KubeClient> => {
-    const client = await clusters(cluster);
-    return client.with({
-      ...(signal === undefined ? {} : { signal }),
-      onRequest(info) {
-        const labels = { function: identity, cluster, method: info.method, status: String(info.status) };
-        metrics.count('requests_total', labels);
-        onRequest?.(identity, cluster, info);
-      },
-    });
-  };
 }

@@ -7,7 +7,7 @@ import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
-/** The address and certificate of the webhooks. */
+/** The address and certificate of the webhooks; plain data, because a thread may serve them. */
 export interface WebhookOptions {
   /** 0 chooses a free port. */
   port: number;
@@ -17,11 +17,14 @@ export interface WebhookOptions {
   certificate?: { certFile: string; keyFile: string } | undefined;
 }
 
-/** Parts of the process that the webhooks share. */
+/** The settings that the webhooks use. */
+export type WebhookSettings = Pick<Settings, 'seeds' | 'delivery'>;
+
+/** Parts of the process or thread that the webhooks share. */
 export interface WebhookDependencies {
   /** Returns the clients of one identity. */
   clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
-  settings: Settings;
+  settings: WebhookSettings;
   log: Log;
   metrics: Metrics;
 }

@@ -10,6 +10,7 @@ import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { eventually } from '@shoot-flux/landscape/eventually';
 import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { files } from '../../infra/cli/testing.ts';
 import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
@@ -270,12 +271,13 @@ describe('the webhooks of a process', () => {
   });
 
   it('are part of shoot-flux run, with its probes and metrics', async () => {
+    await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
     const product = await startProduct({
       credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
       settings,
       log: createLog('error', () => {}),
       port: 0,
-      webhooks: { port: 0, hosts },
+      webhooks: { port: 0, hosts, kubeconfigs: input.paths },
     });
     const probe = async (path: string) => fetch(`http://127.0.0.1:${product.port}${path}`);
     await eventually('readiness', async () => (await probe('/readyz')).ok);
@@ -300,12 +302,13 @@ describe('the webhooks of a process', () => {
       status: 503,
       times: 1000,
     });
+    await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
     const product = await startProduct({
       credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
       settings,
       log: createLog('error', () => {}),
       port: 0,
-      webhooks: { port: 0, hosts },
+      webhooks: { port: 0, hosts, kubeconfigs: input.paths },
     });
     await eventually('the first lists', async () => product.watcher.ready());
     const answer = await fetch(`http://127.0.0.1:${product.port}/readyz`);

@@ -1,0 +1,50 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { ShootFluxError } from '../../shared/errors.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
+import { useCompileCache } from '../compile-cache.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { clientsOf } from './clients.ts';
+import { startWatchdog } from './watchdog.ts';
+import { serveWebhooks } from './webhooks.ts';
+import {
+  boundedPost,
+  forwardedLog,
+  forwardedMetrics,
+  type ThreadData,
+  type ThreadMessage,
+} from './webhooks-messages.ts';
+
+const STATUS_MS = 1000;
+
+/** Serves the webhooks in this thread until its process sends any message. */
+async function serve(port: MessagePort, { options, settings, waiting }: ThreadData): Promise<void> {
+  const post = (message: ThreadMessage) => port.postMessage(message);
+  const bounded = boundedPost(post, waiting);
+  const log = forwardedLog(bounded);
+  const metrics = forwardedMetrics(bounded);
+  const clients = { credentials: () => kubeconfigFiles(options.kubeconfigs), metrics, health: createClusterHealth() };
+  const dependencies = { clientsOf: (identity: string) => clientsOf(identity, clients), settings, log, metrics };
+  let webhooks: Webhooks;
+  try {
+    webhooks = await serveWebhooks(options, dependencies);
+  } catch (error) {
+    if (!(error instanceof ShootFluxError)) throw error;
+    return post({ type: 'refused', sentence: error.message });
+  }
+  const watchdog = startWatchdog({ log, metrics });
+  const report = () => post({ type: 'status', status: webhooks.status() });
+  const reporting = setInterval(report, STATUS_MS);
+  report();
+  post({ type: 'listening', port: webhooks.port });
+  port.once('message', async () => {
+    clearInterval(reporting);
+    watchdog.stop();
+    await webhooks.stop();
+    // Connections to API servers would keep the thread open.
+    process.exit();
+  });
+}
+
+useCompileCache();
+if (parentPort !== null) await serve(parentPort, workerData);
