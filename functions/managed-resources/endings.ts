@@ -29,8 +29,9 @@ export async function takeOver({ reporter, seed }: Run, legacy: KubeObject[]): P
   return requeueAfter(2);
 }
 
-/** Ends a run that cannot deliver, and reports why. */
-export function reportObstacle(run: Run, controlPlane: ControlPlane, obstacle: Obstacle): Promise<Outcome> {
+/** Ends a run that cannot deliver, and reports why. The record first: its deletion policy may be a new one. */
+export async function reportObstacle(run: Run, controlPlane: ControlPlane, obstacle: Obstacle): Promise<Outcome> {
+  if (controlPlane.previous !== undefined) await run.reporter.record(controlPlane.previous);
   switch (obstacle.type) {
     case 'reject':
       return reportConfigError(run, obstacle.error);

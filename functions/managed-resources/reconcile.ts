@@ -5,7 +5,7 @@ import { withNextCheck } from './deliver/next-check.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { planDelivery } from './plan/direct.ts';
 import { makePlan } from './plan/plan.ts';
-import { readConfiguration } from './read/configuration.ts';
+import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { readControlPlane } from './read/control-plane.ts';
 import { readPlanParts } from './read/plan-parts.ts';
 import type { Run } from './run.ts';
@@ -17,15 +17,17 @@ import type { Run } from './run.ts';
 export async function reconcile(run: Run): Promise<Outcome> {
   if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return reportHibernated(run);
 
-  const controlPlane = await readControlPlane(run);
-  if (controlPlane.legacy.length > 0) return takeOver(run, controlPlane.legacy);
+  const found = await readControlPlane(run);
+  if (found.legacy.length > 0) return takeOver(run, found.legacy);
 
-  const configuration = await readConfiguration(run, controlPlane);
+  const layers = await readLayers(run);
+  const controlPlane = withWrittenPolicy(found, layers);
+  const configuration = await readConfiguration(run, controlPlane, layers);
   if (configuration.type !== 'configuration') return reportObstacle(run, controlPlane, configuration);
   const parts = await readPlanParts(run, controlPlane, configuration);
   if (parts.type !== 'plan parts') return reportObstacle(run, controlPlane, parts);
 
-  const plan = makePlan(parts.inputs, parts.rendered, parts.former);
+  const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
   const delivery = planDelivery(run.context.settings.delivery, plan, controlPlane);
   const outcome =
     delivery.by === 'ManagedResource'

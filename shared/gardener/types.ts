@@ -36,6 +36,8 @@ export interface Applied {
   configHash: string;
   /** Pinned release, for example `v2.9.4`. */
   fluxVersion: string;
+  /** The newest release whose CRDs the shoot has accepted completely: never installed below it (decision 12). */
+  installed?: string | undefined;
   namespace: string;
   /** True when the flux namespace is ours to remove. */
   ownsNamespace: boolean;

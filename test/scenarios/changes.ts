@@ -1,5 +1,8 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
+import { applyState, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
+import { contentSecret, unpackContent } from '../../shared/gardener/managed-resource-content.ts';
+import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
@@ -16,6 +19,12 @@ const fieldManager = 'person';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const core = ['source-controller', 'kustomize-controller'];
+
+const ignored = (object: KubeObject): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { 'resources.gardener.cloud/ignore': 'true' } },
+  spec: { ...(object.spec as object), suspend: true },
+});
 
 /** Changes by users and Gardener during the life of a Shoot, on embedded or real API servers. */
 export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -106,6 +115,47 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(leaving?.spec).toMatchObject({ suspend: true });
       const gone = { metadata: { finalizers: null } };
       await stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), gone, { fieldManager });
+      await stage.untilReady();
+    });
+
+    it('suspends a removed Kustomization in the shoot itself where the resource-manager has skipped it', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await stage.stopProduct();
+      const root = inFlux('flux-system');
+      await stage.shoot.mergePatch(
+        kustomizations,
+        root,
+        { metadata: { finalizers: ['finalizers.fluxcd.io'] } },
+        { fieldManager },
+      );
+      // What an earlier version of the product wrote for a template with the annotation: suspended, and never applied.
+      const sync = (await stage.managedResources())['shoot-flux-sync'] as ManagedResource;
+      const name = { namespace: CONTROL_PLANE, name: sync.spec.secretRefs[0]?.name ?? '' };
+      const secret = await stage.seed.find(resources.secrets, name);
+      const content = (unpackContent(secret?.data as Record<string, string>) ?? []).map((object) =>
+        object.kind === 'Kustomization' ? ignored(object) : object,
+      );
+      const ignoring = contentSecret(CONTROL_PLANE, 'shoot-flux-sync', content);
+      await stage.seed.create(resources.secrets, ignoring, { fieldManager });
+      const patch = managedResourcePatch(sync, ignoring.metadata.name);
+      await stage.seed.mergePatch(resources.managedResources, sync.metadata, patch, { fieldManager });
+      await eventually(
+        'the resource-manager has skipped the Kustomization',
+        async () => (await stage.managedResources())['shoot-flux-sync'],
+        (live) => live !== undefined && applyState(live).state === 'applied',
+      );
+      expect((await stage.shoot.find(kustomizations, root))?.spec).not.toHaveProperty('suspend');
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      await stage.startProduct();
+      const leaving = await eventually(
+        'the former Kustomization is deleted',
+        () => stage.shoot.find(kustomizations, root),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      expect(leaving?.spec).toMatchObject({ suspend: true });
+      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers: null } }, { fieldManager });
       await stage.untilReady();
     });
 

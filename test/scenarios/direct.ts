@@ -124,6 +124,32 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(root?.spec).not.toHaveProperty('suspend');
     });
 
+    it('Direct: deletes only objects that carry our mark', async () => {
+      await start({ delivery: 'Direct' });
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const name = inFlux('notification-controller');
+      const ours = await stage.shoot.find(resources.deployments, name);
+      await stage.shoot.delete(resources.deployments, name);
+      await stage.shoot
+        .mergePatch(resources.deployments, name, { metadata: { finalizers: null } }, { fieldManager })
+        .catch(() => {});
+      const theirs = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: name, spec: ours?.spec };
+      await stage.shoot.create(resources.deployments, theirs, { fieldManager });
+      const flux = { components: ['source-controller', 'kustomize-controller', 'helm-controller'] };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', flux }) });
+      await stage.untilReady();
+      const accounts = {
+        group: '',
+        version: 'v1',
+        plural: 'serviceaccounts',
+        kind: 'ServiceAccount',
+        namespaced: true,
+      };
+      expect(await stage.shoot.find(accounts, name)).toBeUndefined();
+      expect((await stage.shoot.find(resources.deployments, name))?.metadata).not.toHaveProperty('deletionTimestamp');
+    });
+
     it('Direct: suspends removed objects before it deletes them', async () => {
       await start({ delivery: 'Direct' });
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });

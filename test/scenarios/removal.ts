@@ -218,6 +218,22 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxStays();
     });
 
+    it('Orphan in a ConfigMap with an unknown key beside it: keeps Flux running', async () => {
+      await stage.setFluxConfig({ syncMode: 'Reconcile', deletionPolicy: 'Uninstall' });
+      await live({ syncMode: 'Reconcile' });
+      await stage.setFluxConfig({ syncMode: 'Reconcile', deletionPolicy: 'Orphan', deletionPolice: 'Orphan' });
+      await eventually(
+        'the policy is recorded, and the rest of the configuration is rejected',
+        stage.extension,
+        ({ status }) =>
+          status?.state?.applied?.deletionPolicy === 'Orphan' &&
+          status.lastError?.description.includes('deletionPolice') === true,
+        ({ status }) => status,
+      );
+      await leave();
+      await expectFluxStays();
+    });
+
     it('keeps Flux in a hibernated Shoot, where no resource-manager runs', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.stopResourceManager();

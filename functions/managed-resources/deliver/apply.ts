@@ -7,6 +7,7 @@ import type { Plan } from '../plan/plan.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { resourceOf } from '../shoot/kinds.ts';
+import { carriesOurMark } from '../shoot/mark.ts';
 import { surplusFields } from './surplus-fields.ts';
 
 /** How far a delivery has come. */
@@ -74,9 +75,19 @@ async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<
     if (!(error instanceof InvalidError) || object.metadata.annotations?.[DELETE_ON_INVALID_UPDATE] !== 'true') {
       throw error;
     }
-    await shoot.delete(resource, object.metadata);
+    // Another object under the same name is a user's: the error names it.
+    if (!(await deleteOurs(shoot, resource, object.metadata))) throw error;
     await applyExactly(shoot, resource, object);
   }
+}
+
+async function deleteOurs(shoot: KubeClient, resource: Resource, name: ObjectMeta): Promise<boolean> {
+  const live = await shoot.find(resource, name, { metadataOnly: true });
+  if (live === undefined) return true;
+  if (!carriesOurMark(live)) return false;
+  const { uid } = live.metadata;
+  await shoot.delete(resource, name, { preconditions: { ...(uid && { uid }) } });
+  return true;
 }
 
 /** Applies an object; from Flux's own objects and from copies it also removes the fields that were not asked for. */

@@ -13,6 +13,7 @@ import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { type Changes, changesOf, leftoverSecrets } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
+import { withInstalled } from '../plan/version.ts';
 import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
 import { deleteManagedResource, fieldManager, release } from '../release.ts';
 import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
@@ -107,28 +108,33 @@ async function writeManagedResource(
   secretName: string,
   live: ManagedResource | undefined,
 ): Promise<void> {
-  const known = live ?? (await createManagedResource(seed, managedResourceManifest(namespace, name, secretName)));
-  if (known === undefined) return;
-  const patch = managedResourcePatch(known, secretName);
+  if (live === undefined) return createManagedResource(seed, managedResourceManifest(namespace, name, secretName));
+  const patch = managedResourcePatch(live, secretName);
   await seed.mergePatch(resources.managedResources, { namespace, name }, patch, { fieldManager });
 }
 
-/** @returns ours that exists although the list did not have it, because a user removed its label */
-async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<ManagedResource | undefined> {
+/**
+ * @throws ConflictError when ours exists although it was not found, because a user removed its label: it gets the label
+ * back, and the next run plans with its content
+ */
+async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<void> {
   try {
     await seed.create(resources.managedResources, manifest, { fieldManager });
-    return undefined;
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
     const live = await seed.find<ManagedResource>(resources.managedResources, manifest.metadata);
-    if (live === undefined || live.metadata.labels?.[ORIGIN_LABEL] === ORIGIN) {
-      throw new ConflictError(error.message, error.status, error.reason, { cause: error });
+    if (live !== undefined && !isOurManagedResource(live)) {
+      const { namespace, name } = live.metadata;
+      throw new RetryableError(
+        `ManagedResource ${namespace}/${name} belongs to another owner, and its objects must not be replaced; delete it, or recreate it under another name.`,
+      );
     }
-    if (isOurManagedResource(live)) return live;
-    const { namespace, name } = live.metadata;
-    throw new RetryableError(
-      `ManagedResource ${namespace}/${name} belongs to another owner, and its objects must not be replaced; delete it, or recreate it under another name.`,
-    );
+    if (live !== undefined && live.metadata.labels?.[ORIGIN_LABEL] !== ORIGIN) {
+      const { resourceVersion } = live.metadata;
+      const patch = { metadata: { resourceVersion, labels: { [ORIGIN_LABEL]: ORIGIN } } };
+      await seed.mergePatch(resources.managedResources, live.metadata, patch, { fieldManager });
+    }
+    throw new ConflictError(error.message, error.status, error.reason, { cause: error });
   }
 }
 
@@ -164,7 +170,7 @@ async function reportProgress(
     await seed.delete(resources.secrets, { namespace, name });
   }
   await reporter.succeeded(`Flux ${record.fluxVersion} and its configuration are applied.`, {
-    applied: record,
+    applied: withInstalled(record),
     references,
   });
   await reporter.finish();

@@ -9,6 +9,7 @@ import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { type DirectChanges, type DirectDelivery, recordAfter } from '../plan/direct.ts';
 import type { Plan } from '../plan/plan.ts';
+import { withInstalled } from '../plan/version.ts';
 import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
 import { release } from '../release.ts';
 import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
@@ -86,12 +87,16 @@ async function deliverTo(
 
     // Only now the shoot serves all kinds of this release; before, a kind that is not served would look like "gone".
     await suspendSurplus(shoot, surplus, kinds);
-    const remaining = await deleteSurplus(shoot, surplus, kinds);
+    const { remaining, foreign } = await deleteSurplus(shoot, surplus, kinds);
+    for (const object of foreign) run.context.log.warn('object left in the shoot', { object, error: NOT_OURS });
     return await reportApplied(run, plan, previous, remaining);
   } catch (error) {
     return reportRejection(run, error, { ...recordBefore, delivered: progress.delivered, arrived: undefined });
   }
 }
+
+const NOT_OURS =
+  'it carries no mark of ours any more, so a user has replaced it; delete it in the shoot if nothing needs it.';
 
 function withoutSync(plan: Plan): Plan {
   const others = [...plan.contents].filter(([name]) => name !== names.sync);
@@ -114,7 +119,7 @@ async function reportApplied(
   remaining: string[],
 ): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
-  const applied = recordAfter(plan, previous, remaining);
+  const applied = withInstalled(recordAfter(plan, previous, remaining));
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
   const { references } = plan;
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });

@@ -1,11 +1,13 @@
 import { isTrue } from '../../../shared/gardener/is-true.ts';
 import { KEEP_OBJECT } from '../../../shared/gardener/managed-resource.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
 import { isFluxRef, isPruningRef, isSuspended, objectRef, parseRef } from '../objects.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { resourceOf } from '../shoot/kinds.ts';
+import { carriesOurMark } from '../shoot/mark.ts';
 
 type Kinds = Record<string, Resource>;
 
@@ -30,34 +32,56 @@ export async function suspendSurplus(shoot: KubeClient, refs: string[], kinds: K
   for (const ref of refs.filter(isPruningRef)) {
     const [resource, name] = locate(ref, kinds);
     const live = resource && (await shoot.find(resource, name));
-    if (!resource || live === undefined || isSuspended(live)) continue;
+    if (!resource || live === undefined || isSuspended(live) || !carriesOurMark(live)) continue;
     await shoot.mergePatch(resource, name, { spec: { suspend: true } }, { fieldManager });
   }
 }
 
-/**
- * Deletes the surplus objects. While one of Flux's own kinds is left, the controllers and all other objects stay.
- * @returns the refs of the objects that are still there
- */
-export async function deleteSurplus(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<string[]> {
-  const ofFlux = await deleteAll(shoot, refs.filter(isFluxRef), kinds);
-  const others = refs.filter((ref) => !isFluxRef(ref));
-  if (ofFlux.length > 0) return [...ofFlux, ...others];
-  return deleteAll(shoot, others, kinds);
+/** What a pruning has left in the shoot, by refs. */
+export interface Pruned {
+  /** These are deleted later: they wait for a finalizer, or are not suspended yet. */
+  remaining: string[];
+  /** These are not ours any more, and stay. */
+  foreign: string[];
 }
 
-async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<string[]> {
-  const remaining = await inParallel(refs, async (ref) => {
-    const [resource, name] = locate(ref, kinds);
-    const live = resource && (await shoot.find(resource, name, { metadataOnly: true }));
-    if (!resource || live === undefined || isTrue(live.metadata.annotations?.[KEEP_OBJECT])) return [];
-    if (live.metadata.deletionTimestamp === undefined) {
-      await shoot.delete(resource, name, { propagationPolicy: 'Background' });
-      if ((await shoot.find(resource, name, { metadataOnly: true })) === undefined) return [];
-    }
-    return [ref];
-  });
-  return remaining.flat();
+/** Deletes the surplus objects. While one of Flux's own kinds is left, the controllers and all other objects stay. */
+export async function deleteSurplus(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<Pruned> {
+  const ofFlux = await deleteAll(shoot, refs.filter(isFluxRef), kinds);
+  const others = refs.filter((ref) => !isFluxRef(ref));
+  if (ofFlux.remaining.length > 0) return { ...ofFlux, remaining: [...ofFlux.remaining, ...others] };
+  const rest = await deleteAll(shoot, others, kinds);
+  return { remaining: rest.remaining, foreign: [...ofFlux.foreign, ...rest.foreign] };
+}
+
+async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<Pruned> {
+  const fates = await inParallel(refs, (ref) => deleteOne(shoot, ref, kinds));
+  const withFate = (fate: Fate) => refs.filter((_, index) => fates[index] === fate);
+  return { remaining: withFate('remains'), foreign: withFate('foreign') };
+}
+
+type Fate = 'gone' | 'stays' | 'remains' | 'foreign';
+
+/** Deletes the object that was read, and no other one that has taken its name since. */
+async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds): Promise<Fate> {
+  const [resource, name] = locate(ref, kinds);
+  const live = resource && (await shoot.find(resource, name, { metadataOnly: !isPruningRef(ref) }));
+  if (!resource || live === undefined) return 'gone';
+  const { annotations, deletionTimestamp, uid, resourceVersion } = live.metadata;
+  if (isTrue(annotations?.[KEEP_OBJECT])) return 'stays';
+  if (deletionTimestamp !== undefined) return 'remains';
+  if (!carriesOurMark(live)) return 'foreign';
+  // A webhook of the shoot may have reverted the suspension.
+  if (isPruningRef(ref) && !isSuspended(live)) return 'remains';
+  // As it was read: suspended. The state of other objects changes all the time.
+  const preconditions = { ...(uid && { uid }), ...(isPruningRef(ref) && resourceVersion && { resourceVersion }) };
+  try {
+    await shoot.delete(resource, name, { propagationPolicy: 'Background', preconditions });
+  } catch (error) {
+    if (error instanceof ConflictError) return 'remains';
+    throw error;
+  }
+  return (await shoot.find(resource, name, { metadataOnly: true })) === undefined ? 'gone' : 'remains';
 }
 
 /** A kind that this release does not have cannot be located: its CRD is not among the release's objects. */

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { renderHash } from './config-hash.ts';
 import type { Scope } from './scope.ts';
-import { planSyncObjects, type SyncInputs } from './sync-objects.ts';
+import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
 
 /** What a Shoot should get, and what is recorded about it. */
 export interface Plan {
@@ -26,6 +26,8 @@ export interface Plan {
   references: ResourceReference[];
   /** When Gardener renews each token among the copies, in epoch ms. */
   renewals: number[];
+  /** True: an object that leaves is not suspended in the shoot, or the shoot did not answer; no event says when it is. */
+  awaitsSuspension: boolean;
 }
 
 export interface PlanInputs {
@@ -45,7 +47,7 @@ export interface PlanInputs {
 export interface RenderedObjects {
   components: string[];
   groups: ObjectGroups;
-  sync: Omit<SyncInputs, 'former'>;
+  sync: Omit<SyncInputs, 'former' | 'confirmed'>;
 }
 
 /**
@@ -64,12 +66,16 @@ export function renderObjects({ scope, previous, live, render }: PlanInputs): Re
 
 /**
  * Plans the ManagedResources and the record.
- * @param former the content that the ManagedResource for sync objects holds now; undefined: it is the rendered one
+ * @param synced what the ManagedResource for sync objects holds now, and what of it was seen in the shoot
  */
-export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: KubeObject[] | undefined): Plan {
+export function makePlan(
+  inputs: PlanInputs,
+  rendered: RenderedObjects,
+  synced: Pick<SyncInputs, 'former' | 'confirmed'>,
+): Plan {
   const { scope, previous, live, render, renewals } = inputs;
   const { config, release, ownsNamespace } = render;
-  const sync = planSyncObjects({ ...rendered.sync, former });
+  const sync = planSyncObjects({ ...rendered.sync, ...synced });
   const isRemoving = sync.pendingRemoval.length > 0 || (sync.objects.length === 0 && live.has(names.sync));
   const components = isRemoving ? withFormer(rendered.components, previous, release) : rendered.components;
   const groups = components === rendered.components ? rendered.groups : objectsWith(components, render);
@@ -87,6 +93,7 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: 
   const record: Applied = {
     configHash: last?.configHash ?? hash,
     fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
+    ...optional('installed', previous?.installed),
     namespace: config.flux.namespace,
     ownsNamespace,
     components,
@@ -104,7 +111,8 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, former: 
     ...(sync.pendingRemoval.length > 0 && scope.sync ? { leaving: sync.pendingRemoval } : {}),
   };
   const references = referencesOf(config, inputs.shootResources);
-  return { record, contents, released, removed, fluxRelease: release, references, renewals };
+  const awaitsSuspension = leavingObjects({ ...rendered.sync, ...synced }).length > synced.confirmed.size;
+  return { record, contents, released, removed, fluxRelease: release, references, renewals, awaitsSuspension };
 }
 
 /** Shown, because in this mode a user may edit the configuration and wait in vain. */

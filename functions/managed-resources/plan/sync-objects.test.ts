@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import {
   isComingBack,
+  leavingObjects,
   planSyncObjects,
   resourceWithFormerContent,
   type SyncInputs,
@@ -113,6 +114,7 @@ describe('planSyncObjects', () => {
     former: undefined,
     isInScope: true,
     recorded: [],
+    confirmed: none,
     ...parts,
   });
 
@@ -132,6 +134,37 @@ describe('planSyncObjects', () => {
       objects: [...next, suspend(kustomization('old'))],
       pendingRemoval: [objectRef(kustomization('old'))],
     });
+  });
+
+  it('drops a suspended object only when it was seen suspended in the shoot itself', () => {
+    const old = suspend(kustomization('old'));
+    const former = [...next, old];
+    const synced = { live: liveWith(former), former };
+    expect(leavingObjects(inputs(synced))).toEqual([old]);
+    expect(planSyncObjects(inputs(synced))).toEqual({ objects: former, pendingRemoval: [objectRef(old)] });
+    const confirmed = new Set([objectRef(old)]);
+    // Dropped, and pending until the content without it is applied.
+    expect(planSyncObjects(inputs({ ...synced, confirmed, recorded: [objectRef(old)] }))).toEqual({
+      objects: next,
+      pendingRemoval: [objectRef(old)],
+    });
+  });
+
+  it('asks the shoot about nothing before the suspension is applied', () => {
+    const former = [...next, suspend(kustomization('old'))];
+    expect(leavingObjects(inputs({ live: liveWith(former, false), former }))).toEqual([]);
+    expect(leavingObjects(inputs({ live: liveWith([kustomization('old')]), former: [kustomization('old')] }))).toEqual(
+      [],
+    );
+  });
+
+  it('takes the keys that steer the resource-manager from an object that leaves', () => {
+    const keys = { 'resources.gardener.cloud/ignore': 'true', 'gardener.cloud/x': '1', mine: 'stays' };
+    const old = kustomization('old');
+    const steered = { ...old, metadata: { ...old.metadata, annotations: keys, labels: keys } };
+    const { objects } = planSyncObjects(inputs({ live: liveWith([steered]), former: [steered] }));
+    expect(objects.at(-1)?.metadata).toMatchObject({ annotations: { mine: 'stays' }, labels: { mine: 'stays' } });
+    expect(JSON.stringify(objects)).not.toContain('gardener.cloud/');
   });
 
   it('keeps the former objects while an object of the next ones is still being removed', () => {

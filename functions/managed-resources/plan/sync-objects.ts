@@ -3,6 +3,7 @@ import { contentSecretName } from '../../../shared/gardener/managed-resource-con
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { isSuspended, objectRef, pruningKinds } from '../objects.ts';
+import { withoutSteeringKeys } from './steering-keys.ts';
 
 /** The objects of the ManagedResource for sources and Kustomizations. */
 export interface SyncObjects {
@@ -21,6 +22,8 @@ export interface SyncInputs {
   isInScope: boolean;
   /** Refs that are pending removal by the record. */
   recorded: string[];
+  /** Refs of objects that were seen suspended in the shoot itself. */
+  confirmed: ReadonlySet<string>;
 }
 
 /**
@@ -31,18 +34,40 @@ export function resourceWithFormerContent({
   next,
   live,
   isInScope,
-}: Omit<SyncInputs, 'former'>): ManagedResource | undefined {
+}: Pick<SyncInputs, 'next' | 'live' | 'isInScope'>): ManagedResource | undefined {
   if (!isManaged(live, isInScope)) return undefined;
   return live.spec.secretRefs[0]?.name === contentSecretName(names.sync, next) ? undefined : live;
 }
 
+/**
+ * Returns the suspended objects that may leave the content now, once they are seen suspended in the shoot itself: that
+ * the ManagedResource is applied does not say that each of its objects was written.
+ */
+export function leavingObjects({
+  next,
+  live,
+  former,
+  isInScope,
+}: Omit<SyncInputs, 'recorded' | 'confirmed'>): KubeObject[] {
+  if (!isManaged(live, isInScope) || former === undefined || !isApplied(live)) return [];
+  const wanted = new Set(next.map(objectRef));
+  return former.filter(
+    (object) => pruningKinds.has(object.kind) && isSuspended(object) && !wanted.has(objectRef(object)),
+  );
+}
+
 /** Adds the objects that are pending removal to those that the configuration asks for. */
-export function planSyncObjects({ next, live, former, isInScope, recorded }: SyncInputs): SyncObjects {
+export function planSyncObjects(inputs: SyncInputs): SyncObjects {
+  const { next, live, former, isInScope, recorded } = inputs;
   const unchanged = { objects: next, pendingRemoval: [] };
   if (!isManaged(live, isInScope)) return unchanged;
   if (former === undefined) return untilRemoved(unchanged, recorded, isApplied(live));
   if (!isApplied(live) && isComingBack(next, former, recorded)) return { objects: former, pendingRemoval: recorded };
-  const confirmed = new Set(isApplied(live) ? former.filter(isSuspended).map(objectRef) : []);
+  const confirmed = new Set(
+    leavingObjects(inputs)
+      .map(objectRef)
+      .filter((ref) => inputs.confirmed.has(ref)),
+  );
   return untilRemoved(withPendingRemoval(next, former, confirmed), recorded, false);
 }
 
@@ -72,7 +97,7 @@ export function withPendingRemoval(
   const left = former.filter((object) => !wanted.has(objectRef(object)));
   const isUnconfirmed = left.some((object) => pruningKinds.has(object.kind) && !confirmed.has(objectRef(object)));
   if (!isUnconfirmed) return { objects: next, pendingRemoval: [] };
-  return { objects: [...next, ...left.map(suspended)], pendingRemoval: left.map(objectRef) };
+  return { objects: [...next, ...left.map(leaving)], pendingRemoval: left.map(objectRef) };
 }
 
 /**
@@ -98,7 +123,9 @@ export function isComingBack(next: KubeObject[], former: KubeObject[], recorded:
   return next.map(objectRef).some((ref) => recorded.includes(ref) && !there.has(ref));
 }
 
-function suspended(object: KubeObject): KubeObject {
-  if (!pruningKinds.has(object.kind)) return object;
-  return { ...object, spec: { ...(object.spec as object), suspend: true } };
+/** An object as it leaves: suspended, and without keys that would keep the resource-manager from writing that. */
+function leaving(object: KubeObject): KubeObject {
+  const plain = withoutSteeringKeys(object);
+  if (!pruningKinds.has(object.kind)) return plain;
+  return { ...plain, spec: { ...(object.spec as object), suspend: true } };
 }

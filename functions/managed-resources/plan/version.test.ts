@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
-import { chooseVersion, type VersionInputs } from './version.ts';
+import { chooseVersion, everInstalled, type VersionInputs, withInstalled } from './version.ts';
 
 const all = { install: true, sync: true };
 const sources = { install: false, sync: true };
@@ -13,7 +14,6 @@ function chosen(version: string | undefined, parts: Partial<VersionInputs> = {})
     scope: all,
     previous: previous('v2.9.4'),
     liveVersion: undefined,
-    areCrdsRejected: false,
     available: ['v2.7.5', 'v2.9.2', 'v2.9.4'],
     kubernetesVersion: '1.36.0',
     isAsked: false,
@@ -27,12 +27,6 @@ describe('the release to render', () => {
     expect(() => chosen('2.7.5')).toThrow('never downgraded');
   });
 
-  it('may be an older one when the configuration asks for it and the shoot rejects the recorded one', () => {
-    expect(chosen('2.7.5', { areCrdsRejected: true })).toBe('v2.7.5');
-    expect(chosen('2.7.x', { areCrdsRejected: true })).toBe('v2.7.5');
-    expect(chosen(undefined, { areCrdsRejected: true, previous: previous('v2.9.2') })).toBe('v2.9.2');
-  });
-
   it('is the recorded one when Flux is out of scope, as long as it is in the distribution', () => {
     expect(chosen('2.7.5', { scope: sources })).toBe('v2.9.4');
     expect(chosen('2.7.5', { scope: sources, previous: previous('v2.8.0') })).toBe('v2.9.4');
@@ -43,5 +37,37 @@ describe('the release to render', () => {
       'the installed Flux v2.9.2, which is never downgraded',
     );
     expect(chosen(undefined, { previous: previous('v2.7.5'), liveVersion: 'v2.9.2' })).toBe('v2.9.2');
+  });
+});
+
+describe('the newest release that was ever installed', () => {
+  const bootstrapped = { fluxVersion: 'v2.7.5' };
+
+  it('is the one whose CRDs the shoot has accepted, also while it rejects them for a while', () => {
+    expect(everInstalled({ installed: 'v2.9.4' }, bootstrapped, [])).toBe('v2.9.4');
+  });
+
+  it('is read from the CRDs in the shoot, of which it may have accepted some', () => {
+    expect(everInstalled(undefined, undefined, ['v2.8.8', 'v2.9.4', 'v2.8.8'])).toBe('v2.9.4');
+  });
+
+  it('is at least that of the first success in a record that does not name it', () => {
+    expect(everInstalled({}, bootstrapped, [])).toBe('v2.7.5');
+  });
+
+  it('is none when the shoot has rejected every CRD of the only release', () => {
+    expect(everInstalled({}, undefined, [])).toBeUndefined();
+    expect(chosen('2.7.5', { previous: undefined, liveVersion: undefined })).toBe('v2.7.5');
+  });
+
+  it('survives whatever the labels of the CRDs in the shoot say', () => {
+    expect(everInstalled({ installed: 'v2.9.4' }, undefined, ['', 'latest', 'v2', '-1'])).toBe('v2.9.4');
+  });
+
+  it('is recorded once the CRDs are applied, and never becomes older', () => {
+    const applied = appliedFactory({ fluxVersion: 'v2.8.8', managedResources: { 'shoot-flux-crds': 'a' } });
+    expect(withInstalled(applied).installed).toBe('v2.8.8');
+    expect(withInstalled({ ...applied, installed: 'v2.9.4' }).installed).toBe('v2.9.4');
+    expect(withInstalled({ ...applied, managedResources: {} })).not.toHaveProperty('installed');
   });
 });

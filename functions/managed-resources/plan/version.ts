@@ -2,17 +2,15 @@ import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { compareVersions, resolveVersion } from '../../../shared/flux/versions.ts';
 import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { Applied, Bootstrapped, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { Scope } from './scope.ts';
 
 export interface VersionInputs {
   config: EffectiveConfig;
   scope: Scope;
-  previous: Applied | undefined;
+  previous: Pick<Applied, 'fluxVersion'> | undefined;
   /** Version of the CRDs in the shoot, where it was read. */
   liveVersion: string | undefined;
-  /** True: the shoot rejects the CRDs of the recorded Flux release. */
-  areCrdsRejected: boolean;
   available: string[];
   kubernetesVersion: string | undefined;
   /** True in an operation that gardenlet or a user asked for: only then a newer Flux release is installed. */
@@ -21,7 +19,7 @@ export interface VersionInputs {
 
 /** Returns the Flux release to render; when Flux itself is out of scope, the recorded one, for its CRDs alone. */
 export function chooseVersion(inputs: VersionInputs): string {
-  const { config, scope, previous, liveVersion, areCrdsRejected, available, kubernetesVersion, isAsked } = inputs;
+  const { config, scope, previous, liveVersion, available, kubernetesVersion, isAsked } = inputs;
   const pinned = newest(previous?.fluxVersion, liveVersion);
   if (!scope.install && pinned !== undefined && available.includes(pinned)) return pinned;
   const requested = scope.install ? config.flux.version : undefined;
@@ -30,22 +28,46 @@ export function chooseVersion(inputs: VersionInputs): string {
     origin: originOf(config.origins, 'flux.version'),
     available,
     kubernetesVersion,
-    // Out of scope, a recorded release that left the distribution must not stop the user's sources. And a release that
-    // the shoot rejected was never installed, so an older one is no downgrade.
-    pinned: scope.install && !(areCrdsRejected && requested !== undefined) ? pinned : undefined,
+    // Out of scope, a recorded release that left the distribution must not stop the user's sources.
+    pinned: scope.install ? pinned : undefined,
     mayUpgrade: isAsked,
   });
 }
 
-function newest(one: string | undefined, other: string | undefined): string | undefined {
+/** Returns the newer of two releases. */
+export function newest(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return compareVersions(one, other) >= 0 ? one : other;
 }
 
-/** True when the recorded CRDs are not in the shoot, because it rejects them. */
+/**
+ * True when the recorded CRDs have not arrived in the shoot, or it rejects them now. A webhook of the shoot may do so for
+ * a while, so it does not say that the release was never installed: `everInstalled` does.
+ */
 export function areCrdsRejected(previous: Applied | undefined, crds: ManagedResource | undefined): boolean {
   if (previous?.delivery === 'Direct') {
     return previous.delivered?.[names.crds] !== previous.managedResources[names.crds];
   }
   return crds !== undefined && applyState(crds).state === 'failing';
+}
+
+/**
+ * Returns the newest release that has ever been installed: instead of a recorded one that never was, an older one is no
+ * downgrade.
+ * @param bootstrapped the first success: records of earlier versions of this product have nothing else
+ * @param live the release of each CRD of Flux in the shoot; it may have accepted some and rejected others
+ */
+export function everInstalled(
+  previous: Pick<Applied, 'installed'> | undefined,
+  bootstrapped: Pick<Bootstrapped, 'fluxVersion'> | undefined,
+  live: string[],
+): string | undefined {
+  return live.reduce(newest, newest(previous?.installed, bootstrapped?.fluxVersion));
+}
+
+/** The record once the shoot has everything: its CRDs count as installed from then on. */
+export function withInstalled(record: Applied): Applied {
+  if (record.managedResources[names.crds] === undefined) return record;
+  const installed = newest(record.installed, record.fluxVersion);
+  return installed === record.installed ? record : { ...record, installed };
 }

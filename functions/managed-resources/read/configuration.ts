@@ -10,6 +10,7 @@ import type { Applied } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { renderHash } from '../plan/config-hash.ts';
+import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type Scope, updateScope } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
@@ -25,10 +26,13 @@ export interface Configuration {
   scope: Scope;
 }
 
-/** Reads the layers of the configuration, merges them, and decides the scope. */
-export async function readConfiguration(run: Run, controlPlane: ControlPlane): Promise<Configuration | Obstacle> {
+/** Merges the layers of the configuration, and decides the scope. */
+export async function readConfiguration(
+  run: Run,
+  controlPlane: ControlPlane,
+  layers: ConfigInputs,
+): Promise<Configuration | Obstacle> {
   const { previous, isBootstrapped } = controlPlane;
-  const layers = await readLayers(run);
   const config = merge(layers);
   // The sync mode of an invalid or deleted configuration is unknown; the recorded one counts then.
   const recordedScope = updateScope(previous?.syncMode ?? 'Reconcile', isBootstrapped, previous);
@@ -45,7 +49,7 @@ export async function readConfiguration(run: Run, controlPlane: ControlPlane): P
 }
 
 /** Reads the layers. Only a 404 means that a layer is absent: every other failure throws. */
-async function readLayers({ context, cluster, reporter }: Run): Promise<ConfigInputs> {
+export async function readLayers({ context, cluster, reporter }: Run): Promise<ConfigInputs> {
   const { shoot } = cluster.spec;
   const namespace = shoot.metadata.namespace;
   const garden = await context.kube(GARDEN);
@@ -58,6 +62,14 @@ async function readLayers({ context, cluster, reporter }: Run): Promise<ConfigIn
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
+}
+
+/** Adds the written deletion policy to the record: it counts also where the rest of the configuration is rejected. */
+export function withWrittenPolicy(controlPlane: ControlPlane, layers: ConfigInputs): ControlPlane {
+  const { previous } = controlPlane;
+  const deletionPolicy = writtenDeletionPolicy(layers);
+  if (previous === undefined || deletionPolicy === undefined) return controlPlane;
+  return { ...controlPlane, previous: { ...previous, deletionPolicy } };
 }
 
 function merge(layers: ConfigInputs): EffectiveConfig | ConfigError {

@@ -6,11 +6,13 @@ import {
   ourLabelSelector,
 } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
-import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { isBootstrapped } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
+
+const ourNames: string[] = Object.values(managedResourceNames);
 
 /** What a reconciliation begins with. */
 export interface ControlPlane {
@@ -28,21 +30,37 @@ export async function readControlPlane({ reporter, seed, namespace }: Run): Prom
   const extension = reporter.current();
   const previous = extension.status?.state?.applied;
   const known = { previous, isBootstrapped: isBootstrapped(extension) };
-  if (previous !== undefined) return { ...known, live: await readManagedResources(seed, namespace), legacy: [] };
+  if (previous !== undefined) {
+    const recorded = previous.delivery === 'Direct' ? [] : Object.keys(previous.managedResources);
+    return { ...known, live: await readManagedResources(seed, namespace, recorded), legacy: [] };
+  }
   // On a first run one request lists ours and those of the Go extension.
   const { items } = await seed.list(resources.managedResources, { namespace, metadataOnly: true });
-  const hasOurs = items.some((item) => item.metadata.labels?.[ORIGIN_LABEL] === ORIGIN);
+  const there = items.map(({ metadata }) => metadata.name).filter((name) => ourNames.includes(name));
   return {
     ...known,
-    live: hasOurs ? await readManagedResources(seed, namespace) : new Map(),
+    live: there.length > 0 ? await readManagedResources(seed, namespace, there) : new Map(),
     legacy: items.filter((item) => legacyNames.includes(item.metadata.name)),
   };
 }
 
-/** Reads our ManagedResources of a control plane, by name. */
-export async function readManagedResources(seed: KubeClient, namespace: string): Promise<Map<string, ManagedResource>> {
+/**
+ * Reads our ManagedResources of a control plane, by name.
+ * @param expected names of those that should be there: a user may have removed the label of one, and without it its
+ * content would be replaced unseen
+ */
+export async function readManagedResources(
+  seed: KubeClient,
+  namespace: string,
+  expected: string[],
+): Promise<Map<string, ManagedResource>> {
   const items = await listManagedResources(seed, namespace);
-  return new Map(items.map((item) => [item.metadata.name, item]));
+  const found = new Map(items.map((item) => [item.metadata.name, item]));
+  for (const name of expected.filter((one) => !found.has(one))) {
+    const live = await seed.find<ManagedResource>(resources.managedResources, { namespace, name });
+    if (live !== undefined && isOurManagedResource(live)) found.set(name, live);
+  }
+  return found;
 }
 
 /** Reads the objects that a ManagedResource holds; undefined: its Secret is gone, or holds something else. */
@@ -63,8 +81,6 @@ export async function readSecretNames(seed: KubeClient, namespace: string): Prom
   return new Set(list.items.map((item) => item.metadata.name));
 }
 
-const names: string[] = [...Object.values(managedResourceNames), ...legacyNames];
-
 /**
  * Reads every ManagedResource that would block the deletion of the Shoot once the extension has left (rule 8): also
  * ours without the label, and the Go extension's where none of our reconciliations ran in between.
@@ -72,6 +88,7 @@ const names: string[] = [...Object.values(managedResourceNames), ...legacyNames]
 export async function readRemainingManagedResources(seed: KubeClient, namespace: string): Promise<ManagedResource[]> {
   const { items } = await seed.list(resources.managedResources, { namespace, metadataOnly: true });
   const found: ManagedResource[] = [];
+  const names = [...ourNames, ...legacyNames];
   for (const { metadata } of items.filter((item) => names.includes(item.metadata.name))) {
     const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
     if (live !== undefined && (legacyNames.includes(metadata.name) || isOurManagedResource(live))) found.push(live);

@@ -47,8 +47,22 @@ function isAdopting({ previous, isBootstrapped, live }: ControlPlane, scope: Sco
 async function installedVersion(shoot: KubeClient): Promise<string | undefined> {
   const name = 'gitrepositories.source.toolkit.fluxcd.io';
   const crd = await shoot.find(resources.customResourceDefinitions, { name }, { metadataOnly: true });
-  return crd?.metadata.labels?.['app.kubernetes.io/version'];
+  return crd?.metadata.labels?.[VERSION_LABEL];
 }
+
+/**
+ * Reads the release of each CRD of Flux that is in the shoot.
+ * @returns undefined while the control plane holds no kubeconfig
+ */
+export function readCrdVersions(run: Run): Promise<string[] | undefined> {
+  return withShoot(run, async (shoot) => {
+    const options = { labelSelector: 'app.kubernetes.io/part-of=flux', metadataOnly: true };
+    const { items } = await shoot.list(resources.customResourceDefinitions, options);
+    return items.flatMap(({ metadata }) => metadata.labels?.[VERSION_LABEL] ?? []);
+  });
+}
+
+const VERSION_LABEL = 'app.kubernetes.io/version';
 
 /** A namespace that is being deleted does not count: its successor is ours, as after a removal of the extension. */
 async function hasNamespace(shoot: KubeClient, name: string): Promise<boolean> {

@@ -1,26 +1,28 @@
-import { ConfigError } from '../../../shared/errors.ts';
+import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
-import { resourceWithFormerContent } from '../plan/sync-objects.ts';
-import { areCrdsRejected, chooseVersion } from '../plan/version.ts';
+import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
+import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
+import { confirmSuspended } from '../shoot/confirm-suspended.ts';
 import type { Configuration } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
-import { detectExistingFlux, type ExistingFlux } from './existing-flux.ts';
+import { detectExistingFlux, type ExistingFlux, readCrdVersions } from './existing-flux.ts';
 
 /** Everything that a plan is made of. */
 export interface PlanParts {
   type: 'plan parts';
   inputs: PlanInputs;
   rendered: RenderedObjects;
-  /** The content that the ManagedResource for sync objects holds now; undefined: it is the rendered one. */
-  former: KubeObject[] | undefined;
+  synced: Pick<SyncInputs, 'former' | 'confirmed'>;
 }
 
 /**
@@ -41,10 +43,11 @@ export async function readPlanParts(
     const inputs = planInputs(run, controlPlane, configuration, copies, existing, release);
     const rendered = renderObjects(inputs);
     const changing = resourceWithFormerContent(rendered.sync);
-    if (changing === undefined) return { type: 'plan parts', inputs, rendered, former: undefined };
-    const former = await readContent(run, changing);
-    if (former === undefined) return { type: 'recreate', resource: changing };
-    return { type: 'plan parts', inputs, rendered, former };
+    // Undefined: the ManagedResource holds the rendered content.
+    const former = changing && (await readContent(run, changing));
+    if (changing !== undefined && former === undefined) return { type: 'recreate', resource: changing };
+    const confirmed = await confirmInShoot(run, leavingObjects({ ...rendered.sync, former }));
+    return { type: 'plan parts', inputs, rendered, synced: { former, confirmed } };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;
@@ -52,25 +55,41 @@ export async function readPlanParts(
   }
 }
 
+/** A shoot that does not answer confirms nothing: the objects stay in the content, suspended. */
+async function confirmInShoot(run: Run, leaving: KubeObject[]): Promise<ReadonlySet<string>> {
+  if (leaving.length === 0) return new Set();
+  try {
+    return (await withShoot(run, (shoot) => confirmSuspended(shoot, leaving))) ?? new Set();
+  } catch (error) {
+    if (!(error instanceof ShootFluxError)) throw error;
+    run.context.log.warn('suspension not confirmed', { error: describeError(error) });
+    return new Set();
+  }
+}
+
 /** Reads the Flux release to install, or, out of scope, the installed one for its CRDs. */
 async function readRelease(
-  { context, cluster, isAsked }: Run,
+  run: Run,
   { previous, live }: ControlPlane,
   { config, scope }: Configuration,
   { liveVersion }: ExistingFlux,
 ): Promise<Release> {
+  const { context, cluster, isAsked, reporter } = run;
   const distribution = distributionAt(context.settings.fluxDistribution);
-  const version = chooseVersion({
-    config,
-    scope,
-    previous,
-    liveVersion,
-    areCrdsRejected: areCrdsRejected(previous, live.get(names.crds)),
-    available: await distribution.versions(),
-    kubernetesVersion: cluster.spec.shoot.spec?.kubernetes?.version,
-    isAsked,
-  });
-  return distribution.release(version);
+  const available = await distribution.versions();
+  const kubernetesVersion = cluster.spec.shoot.spec?.kubernetes?.version;
+  const facts = { config, scope, available, kubernetesVersion, isAsked };
+  try {
+    return await distribution.release(chooseVersion({ ...facts, previous, liveVersion }));
+  } catch (error) {
+    // Only a release that was never installed may be replaced by an older one.
+    if (!(error instanceof ConfigError) || !areCrdsRejected(previous, live.get(names.crds))) throw error;
+    const crds = await readCrdVersions(run);
+    if (crds === undefined) throw error;
+    const bootstrapped = reporter.current().status?.state?.bootstrapped;
+    const installed = newest(liveVersion, everInstalled(previous, bootstrapped, crds));
+    return distribution.release(chooseVersion({ ...facts, previous: undefined, liveVersion: installed }));
+  }
 }
 
 function planInputs(

@@ -28,6 +28,19 @@ describe('decideRemoval', () => {
     expect(uninstall === undefined ? 'stays' : 'is removed').toBe(expected);
   });
 
+  it.each([
+    ['Orphan in a broken providerConfig', 'Uninstall', { deletionPolicy: 'Orphan', typo: 1 }, 'stays'],
+    ['Uninstall in a broken providerConfig', 'Orphan', { deletionPolicy: 'Uninstall', typo: 1 }, 'is removed'],
+    ['a misspelt policy', 'Uninstall', { deletionPolicy: 'orphan' }, 'stays'],
+    ['a providerConfig that is no object', 'Orphan', 'deletionPolicy: Uninstall', 'stays'],
+    ['a providerConfig without a policy', 'Uninstall', { typo: 1 }, 'is removed'],
+  ] as const)('%s, recorded %s: Flux %4$s', (_, recorded, providerConfig, expected) => {
+    const extension = leaving({ deletionPolicy: recorded });
+    const written = { ...extension, spec: { ...extension.spec, providerConfig } };
+    const { uninstall } = decideRemoval(written, clusterFactory(), later(1));
+    expect(uninstall === undefined ? 'stays' : 'is removed').toBe(expected);
+  });
+
   it('removes nothing without a record', () => {
     expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
       isOverdue: false,

@@ -1,6 +1,7 @@
 import type { DeletionPolicy } from '../../../shared/config/types.ts';
 import { isTrue } from '../../../shared/gardener/is-true.ts';
 import { type Applied, type Cluster, type Extension, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
+import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { isBootstrapped, updateScope } from '../plan/scope.ts';
 
 /** gardenlet waits three minutes for a deletion or a migration, which nothing configures (rule 1.5). */
@@ -51,9 +52,13 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   return { ...releasing, uninstall: applied };
 }
 
-/** Without a policy, a Flux that the sync mode has released is the user's. */
+/**
+ * The policy in the Extension itself counts first: no run may have seen it yet. The ConfigMap is never read for a
+ * removal; the record has its policy. Without a policy, a Flux that the sync mode has released is the user's.
+ */
 function deletionPolicy(extension: Extension, applied: Applied): DeletionPolicy {
-  if (applied.deletionPolicy !== undefined) return applied.deletionPolicy;
+  const written = writtenDeletionPolicy({ providerConfig: extension.spec.providerConfig }) ?? applied.deletionPolicy;
+  if (written !== undefined) return written;
   return updateScope(applied.syncMode, isBootstrapped(extension), applied).install ? 'Uninstall' : 'Orphan';
 }
 

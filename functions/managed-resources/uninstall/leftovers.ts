@@ -1,4 +1,5 @@
 import { isOurs } from '../../../shared/gardener/gate.ts';
+import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { Extension } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
@@ -13,14 +14,16 @@ const RECHECK_SECONDS = 30;
  * its lease, or a user who removes our finalizer, leaves them behind, and they would block the Shoot for ever (rule 8).
  */
 export async function releaseLeftovers(seed: KubeClient, namespace: string): Promise<Outcome> {
-  const leftovers = await readManagedResources(seed, namespace);
+  const leftovers = await readManagedResources(seed, namespace, []);
   const secretNames = await readSecretNames(seed, namespace);
   if (leftovers.size + secretNames.size === 0) return done;
   // They may belong to an Extension with another name (decision 3). If listing fails, none is known to be gone.
   const { items } = await seed.list<Extension>(resources.extensions, { namespace });
   if (items.some(isOurs)) return done;
-  for (const leftover of leftovers.values()) await release(seed, leftover);
-  if (leftovers.size > 0) return requeueAfter(RECHECK_SECONDS);
+  // Also those that have lost their label; they are only looked for where something else of ours is left.
+  const all = await readManagedResources(seed, namespace, Object.values(managedResourceNames));
+  for (const leftover of all.values()) await release(seed, leftover);
+  if (all.size > 0) return requeueAfter(RECHECK_SECONDS);
   for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name });
   return done;
 }

@@ -33,7 +33,10 @@ export async function reconciledShoots(): Promise<Reconciled> {
     shootResources: [],
     renewals: [],
   };
-  const { record: applied, contents } = makePlan(inputs, renderObjects(inputs), undefined);
+  const { record: applied, contents } = makePlan(inputs, renderObjects(inputs), {
+    former: undefined,
+    confirmed: new Set(),
+  });
   return {
     extension: (namespace) => reconciledExtension(namespace, applied),
     managedResources: (namespace) =>

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writtenDeletionPolicy } from './deletion-policy.ts';
+
+const fluxConfig = (data: Record<string, string>) => ({ namespace: 'garden-foo', data });
+
+describe('the written deletion policy', () => {
+  it('counts beside keys that are not valid', () => {
+    expect(writtenDeletionPolicy({ providerConfig: { deletionPolicy: 'Orphan', unknown: 1, flux: [] } })).toBe(
+      'Orphan',
+    );
+    const broken = { deletionPolicy: ' Orphan\n', repositoryUrl: 'ftp://x', typo: 'x' };
+    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig(broken) })).toBe('Orphan');
+    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig({ ...broken, deletionPolicy: 'Uninstall' }) })).toBe(
+      'Uninstall',
+    );
+  });
+
+  it('is that of the providerConfig where both set one', () => {
+    const both = { fluxConfig: fluxConfig({ deletionPolicy: 'Orphan' }) };
+    expect(writtenDeletionPolicy({ ...both, providerConfig: { deletionPolicy: 'Uninstall' } })).toBe('Uninstall');
+    expect(writtenDeletionPolicy({ ...both, providerConfig: { deletionPolicy: '' } })).toBe('Orphan');
+    expect(writtenDeletionPolicy({ ...both, providerConfig: null })).toBe('Orphan');
+  });
+
+  it('keeps Flux when it is neither of the two values', () => {
+    const written = ['orphan', 'Keep', 'uninstall', 'Uninstall ', 1, true, ['Uninstall'], { policy: 'Uninstall' }];
+    for (const deletionPolicy of written)
+      expect(writtenDeletionPolicy({ providerConfig: { deletionPolicy } })).toBe('Orphan');
+  });
+
+  it('is unknown where a layer cannot be read or sets none, so that the record counts', () => {
+    const other = { fluxConfig: fluxConfig({ deletionPolicy: 'Uninstall' }) };
+    for (const providerConfig of ['{', 7, true, ['deletionPolicy'], [{ deletionPolicy: 'Orphan' }]]) {
+      expect(writtenDeletionPolicy({ ...other, providerConfig })).toBeUndefined();
+    }
+    expect(writtenDeletionPolicy({})).toBeUndefined();
+    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig({ typo: 'x' }), providerConfig: {} })).toBeUndefined();
+  });
+
+  it('never throws, and never removes Flux unless Uninstall is written', () => {
+    const value = fc.anything();
+    fc.assert(
+      fc.property(value, value, (data, providerConfig) => {
+        const layers = {
+          fluxConfig: { namespace: 'garden-foo', data: data as Record<string, string> },
+          providerConfig,
+        };
+        const policy = writtenDeletionPolicy(layers);
+        if (policy === 'Uninstall') expect(JSON.stringify(layers)).toContain('Uninstall');
+        expect([undefined, 'Orphan', 'Uninstall']).toContain(policy);
+      }),
+      { seed: 9, numRuns: 500 },
+    );
+  });
+});
