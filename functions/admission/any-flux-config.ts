@@ -1,19 +1,31 @@
-import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { mergeLayers } from '../../shared/config/effective-config.ts';
+import type { Layer } from '../../shared/config/layer.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { asObject } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, issueText } from '../../shared/errors.ts';
 
 const REPOSITORY = 'https://example.com/fleet';
 
+/** A providerConfig, read once: a request may need it for several lists of resources. */
+export interface ReadProviderConfig {
+  value: unknown;
+  layer: Layer;
+}
+
 /**
  * Returns the issues of a providerConfig that no ConfigMap `flux-config` could resolve. The real ConfigMap is not read:
  * it may add the source for a Kustomization, or set another namespace for Flux. So an issue counts only when it exists
  * together with each of several representative ConfigMaps; the Extension reports the others.
  */
-export function issuesWithAnyFluxConfig(inputs: Omit<ConfigInputs, 'fluxConfig'>): ConfigIssue[] {
+export function issuesWithAnyFluxConfig(
+  { value, layer }: ReadProviderConfig,
+  shootResources: ConfigInputs['shootResources'],
+): ConfigIssue[] {
+  // Its content is unknown then, so nothing can be added to it.
+  if (!layer.isRead) return layer.issues;
   const found: ConfigIssue[][] = [];
-  for (const fluxConfig of representativeFluxConfigs(inputs.providerConfig)) {
-    const issues = issuesOf({ ...inputs, fluxConfig });
+  for (const fluxConfig of representativeFluxConfigs(value)) {
+    const issues = issuesOf({ fluxConfig, shootResources }, layer);
     if (issues.length === 0) return [];
     found.push(issues);
   }
@@ -52,9 +64,9 @@ function namespacesIn(providerConfig: unknown): string[] {
 
 const fieldsOf = (value: unknown) => asObject(value) ?? {};
 
-function issuesOf(inputs: ConfigInputs): ConfigIssue[] {
+function issuesOf(inputs: Omit<ConfigInputs, 'providerConfig'>, layer: Layer): ConfigIssue[] {
   try {
-    effectiveConfig(inputs);
+    mergeLayers(inputs, layer);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.issues;

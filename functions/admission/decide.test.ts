@@ -225,7 +225,17 @@ describe('admission of very large requests', () => {
     [
       'many keys',
       { providerConfig: Object.fromEntries(times(60_000, (i) => [`key-${i}`, 1])) },
-      'is longer than 128 KiB; move long content to the repository',
+      'providerConfig has more than 10,000 values in all its objects and lists; move long content to the repository',
+    ],
+    [
+      'half a million empty lists',
+      { providerConfig: { source: { template: { spec: { ignore: times(500_000, () => []) } } } } },
+      'providerConfig has more than 10,000 values in all its objects and lists; move long content to the repository',
+    ],
+    [
+      'a key of a megabyte',
+      { providerConfig: { ['k'.repeat(1_000_000)]: 1 } },
+      `providerConfig has the key "${'k'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,
     ],
     [
       'a long text',
@@ -240,15 +250,25 @@ describe('admission of very large requests', () => {
     [
       'many references without entries',
       {
-        providerConfig: { additionalSecretResources: times(6000, (i) => ({ name: `n${i}` })) },
+        providerConfig: { additionalSecretResources: times(100, (i) => ({ name: `n${i}` })) },
         resources: times(15_000, (i) => secret(`other-${i}`)),
       },
       '(it has other-0, other-1, other-2, other-3, other-4, other-5, other-6, other-7, other-8, other-9 and 14990 more)',
     ],
     [
       'many misspelled components',
-      { providerConfig: { flux: { components: times(5000, (i) => `source-controlle${i}`) } } },
+      { providerConfig: { flux: { components: times(100, (i) => `source-controlle${i}`) } } },
       'is not a component of Flux; did you mean source-controller?',
+    ],
+    [
+      'more references than can be copied',
+      { providerConfig: { additionalSecretResources: times(3000, (i) => ({ name: `n${i}` })) } },
+      'providerConfig: additionalSecretResources has 3,000 entries; use at most 100',
+    ],
+    [
+      'resources without names',
+      { providerConfig: naming, resources: times(300_000, () => ({})) },
+      `"x" is not an entry of the Shoot's spec.resources (which is empty)`,
     ],
   ];
 

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { providerConfigLayer } from '../../shared/config/effective-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { sizeProblem } from '../../shared/config/size-limit.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { issuesWithAnyFluxConfig } from './any-flux-config.ts';
+import { issuesWithAnyFluxConfig, type ReadProviderConfig } from './any-flux-config.ts';
 
 const allowed: AdmissionAnswer = { allowed: true };
 
@@ -58,15 +59,16 @@ function entryOf(shoot: unknown): Entry | undefined {
  * a user who replaces a Secret need not fix the rest.
  */
 function newIssues(now: Entry, before: Entry | undefined): ConfigIssue[] {
-  const issues = issuesOf(now);
+  const read = { value: now.providerConfig, layer: providerConfigLayer(now.providerConfig) };
+  const issues = issuesOf(read, now);
   if (before === undefined || !isDeepStrictEqual(now.providerConfig, before.providerConfig)) return issues;
   // Compared by path, because the sentences also list the other resources.
-  const known = new Set(issuesOf(before).map(({ path }) => path));
+  const known = new Set(issuesOf(read, before).map(({ path }) => path));
   return issues.filter(({ path }) => !known.has(path));
 }
 
-function issuesOf({ providerConfig, resources }: Entry): ConfigIssue[] {
-  return issuesWithAnyFluxConfig({ providerConfig, shootResources: shootResourcesOf(resources) });
+function issuesOf(providerConfig: ReadProviderConfig, { resources }: Entry): ConfigIssue[] {
+  return issuesWithAnyFluxConfig(providerConfig, shootResourcesOf(resources));
 }
 
 /** Compares the providerConfig and the resources that it names. */

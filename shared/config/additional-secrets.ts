@@ -2,7 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { quote } from './quote.ts';
-import { type CopyKind, referencedNames } from './references.ts';
+import { type CopyKind, type ReferencedNames, referencedNames } from './references.ts';
 import { entryProblem, type ShootResource } from './shoot-resources.ts';
 import type { ConfigInputs, CopiedSecret } from './types.ts';
 
@@ -29,6 +29,11 @@ export function additionalSecrets(
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
   const { sourceSecret, shootResources, fluxNamespace } = context;
+  // Collected once, because a template may have thousands of fields.
+  const users = context.users.map((user) => ({
+    namespace: user.metadata.namespace ?? fluxNamespace,
+    names: referencedNames(user),
+  }));
   // The first entry of a name counts. A map, because both lists may have thousands of entries.
   const byName = new Map(shootResources?.toReversed().map((resource) => [resource.name, resource]));
   const taken = new Map<string, string>(
@@ -50,7 +55,7 @@ export function additionalSecrets(
     const target = targetName ?? ownName(entry);
     // Without the Shoot the object's own name is unknown, but two references to one entry still collide.
     const placeName = target ?? `entry ${name}`;
-    for (const namespace of namespacesOf(kind, target, context)) {
+    for (const namespace of namespacesOf(kind, target, fluxNamespace, users)) {
       const place = `${kind} ${namespace}/${placeName}`;
       const owner = name === '' && target === undefined ? undefined : taken.get(place);
       if (owner !== undefined) {
@@ -77,7 +82,18 @@ function ownName(entry: ShootResource | undefined): string | undefined {
   return entry?.resourceName === '' ? undefined : entry?.resourceName;
 }
 
-function namespacesOf(kind: CopyKind, target: string | undefined, { fluxNamespace, users }: CopyContext): Set<string> {
-  const using = users.filter((user) => target !== undefined && referencedNames(user, kind).has(target));
-  return new Set([fluxNamespace, ...using.map((user) => user.metadata.namespace ?? fluxNamespace)]);
+/** A source or Kustomization, and what it refers to. */
+interface User {
+  namespace: string;
+  names: ReferencedNames;
+}
+
+function namespacesOf(
+  kind: CopyKind,
+  target: string | undefined,
+  fluxNamespace: string,
+  users: readonly User[],
+): Set<string> {
+  const using = users.filter(({ names }) => target !== undefined && names[kind].has(target));
+  return new Set([fluxNamespace, ...using.map(({ namespace }) => namespace)]);
 }

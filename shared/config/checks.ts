@@ -216,6 +216,9 @@ export function fromScpForm(text: string): string | undefined {
   return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
 }
 
+/** Of a name in DNS. Lines of known_hosts are compared with the host letter by letter. */
+const LONGEST_HOST = 253;
+
 /** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
@@ -225,7 +228,7 @@ export const gitUrl: Check = (text) => {
   }
   if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.hostname === '') {
+  if (url === undefined || url.hostname === '' || url.hostname.length > LONGEST_HOST) {
     return `${quote(text)} is not a valid URL; use a form like ssh://git@github.com/org/repository`;
   }
   return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;

@@ -3,7 +3,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
-import { type FluxOptions, type Layer, noContent } from './layer.ts';
+import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
@@ -16,9 +16,20 @@ import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from '.
  * @throws ConfigError with everything that is wrong in either of them
  */
 export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
-  const hasProviderConfig = inputs.providerConfig !== undefined && inputs.providerConfig !== null;
+  return mergeLayers(inputs, providerConfigLayer(inputs.providerConfig));
+}
+
+/** Returns the layer of a providerConfig, which may be absent. */
+export function providerConfigLayer(value: unknown): Layer {
+  return value === undefined || value === null ? absentLayer(PROVIDER_CONFIG) : readProviderConfig(value);
+}
+
+/** The same with a providerConfig that has been read already. */
+export function mergeLayers(
+  inputs: Pick<ConfigInputs, 'fluxConfig' | 'shootResources'>,
+  providerConfig: Layer,
+): EffectiveConfig {
   const fluxConfig = inputs.fluxConfig === undefined ? absentLayer('flux-config') : readFluxConfig(inputs.fluxConfig);
-  const providerConfig = hasProviderConfig ? readProviderConfig(inputs.providerConfig) : absentLayer(PROVIDER_CONFIG);
   const flux = mergeOptions(fluxConfig.content.flux, providerConfig.content.flux);
   const sourceFrom = providerConfig.sets.source ? providerConfig : fluxConfig;
   const kustomizationFrom = providerConfig.sets.kustomization ? providerConfig : fluxConfig;
@@ -61,11 +72,6 @@ export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
     hasFluxConfig: inputs.fluxConfig !== undefined,
     origins: mergeOrigins([fluxConfig.origins, providerConfig.origins]),
   };
-}
-
-/** Returns the layer of an object that does not exist. */
-function absentLayer(object: string): Layer {
-  return { object, content: noContent, sets: { source: false, kustomization: false }, origins: {}, issues: [] };
 }
 
 /** Merges option by option: defaults < ConfigMap < providerConfig. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
 import { normalVersion } from './checks.ts';
 import { fluxConfigFields } from './flux-config-fields.ts';
-import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
+import { binaryIssues, type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
 import {
   deletionPolicies,
   flagText,
@@ -14,7 +14,7 @@ import {
 } from './flux-options.ts';
 import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
-import { type Layer, type LayerContent, noContent } from './layer.ts';
+import { type Layer, type LayerContent, noContent, unreadLayer } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
@@ -43,10 +43,13 @@ type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
 /** Reads the ConfigMap `flux-config`. */
 export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   const object = fluxConfigObject(fluxConfig.namespace);
+  const size = sizeIssue(fluxConfig);
+  if (size !== undefined) return unreadLayer(object, [size]);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
   return {
     object,
+    isRead: true,
     content: parsed.success ? toContent(parsed.data) : noContent,
     sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
     origins: parsed.success ? originsOf(object, parsed.data) : {},

@@ -9,7 +9,9 @@ import {
   registry,
   tolerationKey,
 } from './checks.ts';
-import { type KeyDoc, text } from './schema.ts';
+import { limits } from './limits.ts';
+import { type KeyDoc, lengthProblem, text } from './schema.ts';
+import { entriesProblem } from './size-limit.ts';
 import type { DeletionPolicy, FluxInstall, SyncMode } from './types.ts';
 
 /** The defaults of the installation, which are those of `flux install`. */
@@ -113,11 +115,7 @@ export const optionChecks = {
 /** Returns the schema of a list in a ConfigMap: one string, separated by commas, blanks or newlines. */
 export function listText(check: Check) {
   return z.pipe(
-    text((value) =>
-      items(value)
-        .map(check)
-        .find((problem) => problem !== undefined),
-    ),
+    text((value) => listProblem(items(value), check), limits.configuration),
     z.transform(items),
   );
 }
@@ -128,6 +126,15 @@ export function flagText() {
     z.enum(['true', 'false']),
     z.transform((value) => value === 'true'),
   );
+}
+
+function listProblem(entries: string[], check: Check): string | undefined {
+  if (entries.length > limits.list.most) return entriesProblem(entries.length);
+  for (const entry of entries) {
+    const problem = lengthProblem(entry) ?? check(entry);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function items(value: string): string[] {

@@ -1,23 +1,34 @@
 import type * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
+import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { quote, typeName } from './quote.ts';
 import { keyDocs, shapeOf } from './schema.ts';
 
 type Path = readonly PropertyKey[];
 
-/** Formats a path: `additionalSecretResources[0].name`. Keys with white space or of great length are quoted. */
+/** Sixty levels with keys of 80 characters each would fill a status. */
+const LONGEST_PATH = 300;
+
+/**
+ * Formats a path: `additionalSecretResources[0].name`. Keys with white space or of great length are quoted, and the end
+ * of a very long path is left out.
+ */
 export function pathText(path: Path): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`;
-    const key = String(part);
-    const shown = /^[^\s\p{C}]{1,80}$/u.test(key) ? key : quote(key);
-    return text === '' ? shown : `${text}.${shown}`;
-  }, '');
+  let text = '';
+  for (const part of path) {
+    if (text.length > LONGEST_PATH) return `${text}...`;
+    text += partText(part, text === '');
+  }
+  return text;
 }
 
-/** More issues of one schema are not reported; they appear once the first ones are fixed. */
-const MAX_ISSUES = 20;
+function partText(part: PropertyKey, isFirst: boolean): string {
+  if (typeof part === 'number') return `[${part}]`;
+  const key = String(part);
+  const shown = /^[^\s\p{C}]{1,80}$/u.test(key) ? key : quote(key);
+  return isFirst ? shown : `.${shown}`;
+}
 
 /**
  * Returns the issues that a schema finds in a value, each with its own sentence.
@@ -27,7 +38,7 @@ const MAX_ISSUES = 20;
 export function schemaIssues(object: string, schema: z.ZodMiniType, value: unknown, prefix: Path = []): ConfigIssue[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues.slice(0, MAX_ISSUES).flatMap((issue) =>
+  return result.error.issues.slice(0, MOST_ISSUES_OF_A_PART).flatMap((issue) =>
     sentences(issue, schema, value).map(({ path, message }) => ({
       object,
       path: pathText([...prefix, ...issue.path, ...path]),
@@ -47,7 +58,7 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
     case 'unrecognized_keys': {
       const known = knownKeys(schema, issue.path);
       return issue.keys
-        .slice(0, MAX_ISSUES)
+        .slice(0, MOST_ISSUES_OF_A_PART)
         .map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
     }
     case 'invalid_type':

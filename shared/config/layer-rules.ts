@@ -18,6 +18,7 @@ export interface MergedLayers {
 
 /** Returns the issues that concern several layers, or several parts of one. */
 export function layerIssues(merged: MergedLayers): ConfigIssue[] {
+  if (!merged.fluxConfig.isRead || !merged.providerConfig.isRead) return [];
   return [
     ...pairIssues(merged),
     ...componentIssues(merged),

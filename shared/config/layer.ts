@@ -49,6 +49,8 @@ export interface LayerContent {
 export interface Layer {
   /** The name of the object in errors, for example `providerConfig`. */
   object: string;
+  /** False: it exceeds a limit, so its content is unknown, and no rule for several layers applies. */
+  isRead: boolean;
   content: LayerContent;
   /** Which parts the layer sets, valid or not. */
   sets: { source: boolean; kustomization: boolean };
@@ -61,3 +63,14 @@ export interface Layer {
 
 /** The content of a layer that does not exist. */
 export const noContent: LayerContent = { flux: {}, additionalSecrets: [] };
+
+/** Returns the layer of an object that does not exist. */
+export function absentLayer(object: string): Layer {
+  const sets = { source: false, kustomization: false };
+  return { object, isRead: true, content: noContent, sets, origins: {}, issues: [] };
+}
+
+/** Returns the layer of an object that exceeds limits. */
+export function unreadLayer(object: string, issues: ConfigIssue[]): Layer {
+  return { ...absentLayer(object), isRead: false, issues };
+}

@@ -9,6 +9,7 @@ import {
   noContent,
   type SourceLayer,
   type Template,
+  unreadLayer,
 } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import {
@@ -18,7 +19,7 @@ import {
   providerConfigSchema,
   sourceSchema,
 } from './provider-config-schema.ts';
-import { sizeProblem } from './size-limit.ts';
+import { listProblems, sizeProblem } from './size-limit.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
@@ -36,17 +37,12 @@ export const PROVIDER_CONFIG = 'providerConfig';
 /** Reads the providerConfig of an Extension. */
 export function readProviderConfig(value: unknown): Layer {
   const problem = sizeProblem(value);
-  return problem === undefined ? readParts(value) : tooLarge(problem);
-}
-
-function tooLarge(message: string): Layer {
-  return {
-    object: PROVIDER_CONFIG,
-    content: noContent,
-    sets: { source: false, kustomization: false },
-    origins: {},
-    issues: [{ object: PROVIDER_CONFIG, path: '', message }],
-  };
+  const problems = problem === undefined ? listProblems(value) : [{ path: '', message: problem }];
+  if (problems.length === 0) return readParts(value);
+  return unreadLayer(
+    PROVIDER_CONFIG,
+    problems.map((found) => ({ object: PROVIDER_CONFIG, ...found })),
+  );
 }
 
 function readParts(value: unknown): Layer {
@@ -59,6 +55,7 @@ function readParts(value: unknown): Layer {
   const additional = readAdditionalSecrets(object.additionalSecretResources);
   return {
     object: PROVIDER_CONFIG,
+    isRead: true,
     content: {
       ...noContent,
       ...(top.success && {

@@ -12,11 +12,12 @@ import {
   positiveDuration,
   semverRange,
 } from './checks.ts';
-import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
+import { type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
 import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
 import { knownHostsProblem } from './known-hosts.ts';
-import { key, text } from './schema.ts';
+import { limits } from './limits.ts';
+import { key, lengthProblem, text } from './schema.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 
 /** The project's repository as the ConfigMap `flux-config` describes it. */
@@ -47,7 +48,7 @@ export const repositoryKeys = {
     default: '`public`',
     example: 'private',
   }),
-  knownHosts: key(text(knownHosts), {
+  knownHosts: key(text(knownHosts, limits.knownHosts), {
     description:
       "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first. Not needed for well-known hosts.",
     example: 'scan',
@@ -98,6 +99,8 @@ const schema = z.object(repositoryKeys);
  */
 export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
   const object = fluxConfigObject(fluxConfig.namespace);
+  const size = sizeIssue(fluxConfig);
+  if (size !== undefined) throw new ConfigError([size]);
   const data = trimmed(fluxConfig.data);
   const issues = [...schemaIssues(object, schema, data), ...repositoryIssues(object, data)];
   if (issues.length > 0) throw new ConfigError(issues);
@@ -165,6 +168,9 @@ function sshUrlOf(url: string): URL | undefined {
 
 /** Returns true also for invalid lines, which the schema reports. */
 function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
-  const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
+  const unclear =
+    knownHosts === 'scan' ||
+    lengthProblem(knownHosts, limits.knownHosts) !== undefined ||
+    knownHostsProblem(knownHosts) !== undefined;
   return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
 }

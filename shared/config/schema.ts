@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Check } from './checks.ts';
+import { type Limit, limits, limitText } from './limits.ts';
 
 /** The documentation of a key in docs/configuration.md. */
 export interface KeyDoc {
@@ -27,14 +28,21 @@ export function requiredKey<T extends z.ZodMiniType>(schema: T, doc: KeyDoc): T 
   return schema;
 }
 
-/** Returns the schema of a string that passes the check. */
-export function text(check?: Check) {
+/** Returns the schema of a string that passes the check; a string that is longer than the limit is not checked. */
+export function text(check?: Check, limit: Limit = limits.text) {
   return z.string().check(
     z.check<string>((payload) => {
-      const problem = check?.(payload.value);
+      const problem = lengthProblem(payload.value, limit) ?? check?.(payload.value);
       if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
     }),
   );
+}
+
+/** Returns what is wrong with a string that is longer than a limit; the string itself is too long to quote. */
+export function lengthProblem({ length }: string, limit: Limit = limits.text): string | undefined {
+  return length > limit.most * (limit.unit === 'KiB' ? 1024 : 1)
+    ? `is longer than ${limitText(limit)}; use a shorter one`
+    : undefined;
 }
 
 /** Returns the fields of an object schema, also of an optional one, or of the entries of a list. */

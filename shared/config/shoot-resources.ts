@@ -12,15 +12,20 @@ export interface ShootResource {
 
 /** Reads the Shoot's `spec.resources` without trusting its form: files and requests may contain anything. */
 export function shootResourcesOf(resources: unknown): ShootResource[] {
-  return (Array.isArray(resources) ? resources : []).map((entry) => {
+  const found: ShootResource[] = [];
+  for (const entry of Array.isArray(resources) ? resources : []) {
+    const name = asString(asObject(entry)?.name) ?? '';
+    // Nothing can refer to an entry without a name, and a request has room for half a million of them.
+    if (name === '') continue;
     const resourceRef = asObject(asObject(entry)?.resourceRef);
-    return {
-      name: asString(asObject(entry)?.name) ?? '',
+    found.push({
+      name,
       apiVersion: asString(resourceRef?.apiVersion) ?? '',
       kind: asString(resourceRef?.kind) ?? '',
       resourceName: asString(resourceRef?.name) ?? '',
-    };
-  });
+    });
+  }
+  return found;
 }
 
 /** Gardener copies these kinds to the control plane, and only in these API versions (rule 2.2). */

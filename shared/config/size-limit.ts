@@ -1,26 +1,95 @@
-/** More than any configuration needs, and small enough to validate while an API server waits for the answer. */
-const MAX_KIB = 128;
-const MAX_DEPTH = 64;
+import { limits, limitText, withCommas } from './limits.ts';
+import { quote } from './quote.ts';
+import { asObject } from './values.ts';
 
-/** Returns why a value is too large to validate; undefined when it is not. Users can put a megabyte into a Shoot. */
+/** What has been counted of a value so far. */
+interface Count {
+  characters: number;
+  nodes: number;
+}
+
+/**
+ * Returns why a value is too large to validate; undefined when it is not. Users can put a megabyte into a Shoot, so the
+ * count ends at the first limit that is exceeded.
+ */
 export function sizeProblem(value: unknown): string | undefined {
-  let characters = 0;
+  const count: Count = { characters: 0, nodes: 1 };
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return `is nested more than ${MAX_DEPTH} levels deep; flatten it`;
+    if (depth > limits.depth.most) return `is nested more than ${limits.depth.most} levels deep; flatten it`;
     const below: unknown[] = [];
     for (const item of level) {
-      if (typeof item === 'string') characters += item.length;
-      const fields = typeof item === 'object' && item !== null ? Object.entries(item) : [];
-      for (const [key, field] of fields) {
-        characters += key.length;
-        below.push(field);
-      }
-      if (characters > MAX_KIB * 1024) {
-        return `is longer than ${MAX_KIB} KiB; move long content to the repository`;
-      }
+      const problem = countItem(item, count, below);
+      if (problem !== undefined) return problem;
     }
     level = below;
   }
   return undefined;
+}
+
+function countItem(item: unknown, count: Count, below: unknown[]): string | undefined {
+  if (typeof item === 'string') count.characters += item.length;
+  if (Array.isArray(item)) {
+    count.nodes += item.length;
+    // The limit is checked first: a list may have half a million entries.
+    if (count.nodes <= limits.nodes.most) below.push(...item);
+    return countProblem(count);
+  }
+  const object = asObject(item) ?? {};
+  for (const key in object) {
+    if (escapedLength(key) > limits.key.most) return keyProblem(key);
+    count.nodes++;
+    count.characters += key.length;
+    const problem = countProblem(count);
+    if (problem !== undefined) return problem;
+    below.push(object[key]);
+  }
+  return countProblem(count);
+}
+
+function countProblem({ characters, nodes }: Count): string | undefined {
+  if (characters > limits.configuration.most * 1024) return configurationProblem();
+  if (nodes > limits.nodes.most) {
+    return `has more than ${limitText(limits.nodes)} in all its objects and lists; move long content to the repository`;
+  }
+  return undefined;
+}
+
+/** The sentence for a configuration that is too long. */
+export function configurationProblem(): string {
+  return `is longer than ${limitText(limits.configuration)}; move long content to the repository`;
+}
+
+function keyProblem(key: string): string {
+  return `has the key ${quote(key)}, which is longer than ${limitText(limits.key)}; use a shorter one`;
+}
+
+/** Other characters than ASCII take up to six in the content of a ManagedResource. */
+function escapedLength(key: string): number {
+  return /^[\x20-\x7e]*$/.test(key) ? key.length : key.length * 6;
+}
+
+/** Lists and maps of a providerConfig with a limit of their own, by their paths. */
+const bounded: readonly (readonly string[])[] = [
+  ['flux', 'components'],
+  ['flux', 'componentsExtra'],
+  ['flux', 'tolerationKeys'],
+  ['additionalSecretResources'],
+  ...['source', 'kustomization'].flatMap((part) =>
+    ['labels', 'annotations'].map((map) => [part, 'template', 'metadata', map]),
+  ),
+];
+
+/** Returns the lists and maps of a providerConfig with too many entries, by path. */
+export function listProblems(config: unknown): { path: string; message: string }[] {
+  return bounded.flatMap((path) => {
+    const value = path.reduce<unknown>((inner, field) => asObject(inner)?.[field], config);
+    const entries = Array.isArray(value) ? value.length : Object.keys(asObject(value) ?? {}).length;
+    return entries > limits.list.most ? [{ path: path.join('.'), message: entriesProblem(entries) }] : [];
+  });
+}
+
+/** The sentence for a list with too many entries. */
+export function entriesProblem(entries: number): string {
+  return `has ${withCommas(entries)} entries; use at most ${limits.list.most}`;
 }

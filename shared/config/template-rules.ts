@@ -1,6 +1,9 @@
 import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
+import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { quote } from './quote.ts';
+import { lengthProblem } from './schema.ts';
+import { metadataIssues } from './template-metadata.ts';
 import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 
@@ -47,7 +50,12 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
       issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of them'),
     );
   }
-  return [...issues, ...identityIssues(spec, kind), ...tokenServiceIssues(spec, kind)];
+  return [
+    ...issues,
+    ...identityIssues(spec, kind),
+    ...tokenServiceIssues(spec, kind),
+    ...metadataIssues('source', template),
+  ];
 }
 
 /** Only cloud providers use the identity of a ServiceAccount; the CRDs have the same rule in CEL. */
@@ -91,14 +99,15 @@ export function kustomizationIssues(template: JsonObject): ConfigIssue[] {
   const spec = asObject(template.spec) ?? {};
   const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
   const invalid = variables
-    .filter((name) => !VARIABLE.test(name))
+    .filter((name) => lengthProblem(name) !== undefined || !VARIABLE.test(name))
+    .slice(0, MOST_ISSUES_OF_A_PART)
     .map((name) =>
       issue(
         'kustomization.template.spec.postBuild.substitute',
         `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`,
       ),
     );
-  return [...invalid, ...kubeConfigIssues(spec)];
+  return [...invalid, ...kubeConfigIssues(spec), ...metadataIssues('kustomization', template)];
 }
 
 function kubeConfigIssues(spec: JsonObject): ConfigIssue[] {

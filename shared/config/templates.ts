@@ -7,8 +7,6 @@ import {
   gitUrl,
   isZero,
   kustomizationName,
-  labelValue,
-  metadataKey,
   namespaceName,
   objectName,
   ociDigest,
@@ -46,20 +44,6 @@ const apiVersion =
       : `${quote(value)} is not an API version of this kind; use ${group}/v1 or omit it`;
   };
 
-// Kubernetes accepts capitals in the prefix of an annotation's key.
-const annotationKey: Check = (name) => metadataKey(name.toLowerCase());
-
-/** Returns the schema of labels or annotations; the record itself reports values that are not strings. */
-function metadataRecord(key: Check, value?: Check) {
-  const isKey = (payload: z.core.ParsePayload<Record<string, string>>) => {
-    for (const name of Object.keys(payload.value)) {
-      const problem = key(name);
-      if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: name });
-    }
-  };
-  return z.optional(z.record(z.string(), text(value)).check(z.check(isKey)));
-}
-
 function metadata(name: Check) {
   return z.strictObject({
     name: key(text(name), { description: 'The name.', default: '`flux-system`', example: 'fleet' }),
@@ -68,8 +52,9 @@ function metadata(name: Check) {
       default: "Flux's namespace",
       example: 'flux-system',
     }),
-    labels: metadataRecord(metadataKey, labelValue),
-    annotations: metadataRecord(annotationKey),
+    // `metadataIssues` checks keys and values.
+    labels: z.optional(z.looseObject({})),
+    annotations: z.optional(z.looseObject({})),
   });
 }
 

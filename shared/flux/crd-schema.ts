@@ -1,5 +1,7 @@
 import { pathText, unknownKey, wrongType, wrongValue } from '../config/issues.ts';
+import { MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { quote } from '../config/quote.ts';
+import { lengthProblem } from '../config/schema.ts';
 
 /** The schema of one version of a CRD: the keywords that Flux's CRDs use for the fields that users set. */
 export interface CrdSchema {
@@ -24,29 +26,43 @@ export interface SchemaProblem {
 
 type Path = readonly (string | number)[];
 
+/** What the checks of nested values share. */
+interface Search {
+  release: string;
+  found: SchemaProblem[];
+}
+
 /**
- * Returns the problems that the API server would have with a value. Checked before delivery, because afterwards they are
- * only an error of the resource-manager or, for a field that the CRD does not know, no error at all. CEL rules are left
- * to the API server.
+ * Returns the first problems that the API server would have with a value. Checked before delivery, because afterwards
+ * they are only an error of the resource-manager or, for a field that the CRD does not know, no error at all. CEL rules
+ * are left to the API server.
  * @param path the path of the value
  * @param release the Flux release of the CRD, for example `v2.9.4`
  */
 export function schemaProblems(schema: CrdSchema, value: unknown, path: Path, release: string): SchemaProblem[] {
-  const problem = (message: string, at: Path = path): SchemaProblem[] => [{ path: pathText(at), message }];
-  if (value === null && schema.nullable === true) return [];
-  if (schema.type !== undefined && !hasType(value, schema.type)) return problem(wrongType(schema.type, value));
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    return items === undefined
-      ? []
-      : value.flatMap((item, index) => schemaProblems(items, item, [...path, index], release));
-  }
-  if (typeof value === 'object' && value !== null) return objectProblems(schema, value, path, release);
-  if (schema.enum !== undefined && !schema.enum.includes(value)) {
-    return problem(wrongValue(value, schema.enum.map(String)));
-  }
-  const message = typeof value === 'string' ? textProblem(schema, value) : undefined;
-  return message === undefined ? [] : problem(message);
+  const search: Search = { release, found: [] };
+  check(schema, value, path, search);
+  return search.found;
+}
+
+function check(schema: CrdSchema, value: unknown, path: Path, search: Search): void {
+  if (isFull(search) || (value === null && schema.nullable === true)) return;
+  const message =
+    schema.type !== undefined && !hasType(value, schema.type)
+      ? wrongType(schema.type, value)
+      : valueProblem(schema, value);
+  if (message !== undefined) report(search, path, message);
+  else if (Array.isArray(value)) checkList(schema, value, path, search);
+  else if (typeof value === 'object' && value !== null) checkObject(schema, value, path, search);
+}
+
+/** A template may have thousands of wrong fields; each costs a search for the nearest name. */
+function isFull({ found }: Search): boolean {
+  return found.length >= MOST_ISSUES_OF_A_PART;
+}
+
+function report(search: Search, path: Path, message: string): void {
+  if (!isFull(search)) search.found.push({ path: pathText(path), message });
 }
 
 function hasType(value: unknown, type: string): boolean {
@@ -62,32 +78,50 @@ function hasType(value: unknown, type: string): boolean {
   }
 }
 
-function objectProblems(schema: CrdSchema, value: object, path: Path, release: string): SchemaProblem[] {
-  const fields = new Map(Object.entries(value));
-  const missing = (schema.required ?? [])
-    .filter((name) => !fields.has(name))
-    .map((name) => ({ path: pathText([...path, name]), message: 'is missing; set it' }));
-  const wrong = [...fields].flatMap(([name, field]) => fieldProblems(schema, name, field, [...path, name], release));
-  return [...missing, ...wrong];
+function checkList({ items }: CrdSchema, value: readonly unknown[], path: Path, search: Search): void {
+  if (items === undefined) return;
+  for (const [index, item] of value.entries()) {
+    if (isFull(search)) return;
+    check(items, item, [...path, index], search);
+  }
 }
 
-function fieldProblems(schema: CrdSchema, name: string, field: unknown, path: Path, release: string): SchemaProblem[] {
+function checkObject(schema: CrdSchema, value: object, path: Path, search: Search): void {
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) report(search, [...path, name], 'is missing; set it');
+  }
+  for (const [name, field] of Object.entries(value)) {
+    if (isFull(search)) return;
+    checkField(schema, name, field, [...path, name], search);
+  }
+}
+
+function checkField(schema: CrdSchema, name: string, field: unknown, path: Path, search: Search): void {
   const { properties = {}, additionalProperties } = schema;
   const fieldSchema = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-  if (typeof fieldSchema === 'object') return schemaProblems(fieldSchema, field, path, release);
   const isFree = fieldSchema === true || schema.properties === undefined;
-  if (isFree || schema['x-kubernetes-preserve-unknown-fields'] === true) return [];
-  return [{ path: pathText(path), message: unknownKey(name, Object.keys(properties), ` in Flux ${release}`) }];
+  if (typeof fieldSchema === 'object') check(fieldSchema, field, path, search);
+  else if (!isFree && schema['x-kubernetes-preserve-unknown-fields'] !== true)
+    report(search, path, unknownKey(name, Object.keys(properties), ` in Flux ${search.release}`));
+}
+
+function valueProblem(schema: CrdSchema, value: unknown): string | undefined {
+  if (typeof value === 'object' && value !== null) return undefined;
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return wrongValue(value, schema.enum.map(String));
+  return typeof value === 'string' ? textProblem(schema, value) : undefined;
 }
 
 function textProblem({ pattern, minLength = 0, maxLength }: CrdSchema, text: string): string | undefined {
-  // The API server counts characters, not UTF-16 units.
-  const length = [...text].length;
-  if (length < minLength) return `${quote(text)} is too short; use at least ${minLength} characters`;
-  if (maxLength !== undefined && length > maxLength) {
-    return `${quote(text)} is too long; use at most ${maxLength} characters`;
+  if (text.length < 2 * minLength || (maxLength !== undefined && text.length > maxLength)) {
+    // The API server counts characters, not UTF-16 units.
+    const length = [...text.slice(0, 2 * ((maxLength ?? minLength) + 1))].length;
+    if (length < minLength) return `${quote(text)} is too short; use at least ${minLength} characters`;
+    if (maxLength !== undefined && length > maxLength) {
+      return `${quote(text)} is too long; use at most ${maxLength} characters`;
+    }
   }
-  return pattern === undefined || new RegExp(pattern).test(text)
-    ? undefined
-    : `${quote(text)} is not valid; it must match ${pattern}`;
+  if (pattern === undefined) return undefined;
+  const tooLong = lengthProblem(text);
+  if (tooLong !== undefined) return tooLong;
+  return new RegExp(pattern).test(text) ? undefined : `${quote(text)} is not valid; it must match ${pattern}`;
 }

@@ -1,3 +1,4 @@
+import { MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { type Origins, originOf } from '../config/origins.ts';
 import type { FluxInstall } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
@@ -50,7 +51,9 @@ function checkComponents(release: Release, components: readonly string[], origin
   const message = (name: string) =>
     `"${name}" is not a component of Flux ${release.version} (its components are ${available.join(', ')}); remove it or use another release`;
   throw new ConfigError(
-    missing.map((name) => ({ ...originOf(origins, `flux.components[${name}]`), message: message(name) })),
+    missing
+      .slice(0, MOST_ISSUES_OF_A_PART)
+      .map((name) => ({ ...originOf(origins, `flux.components[${name}]`), message: message(name) })),
   );
 }
 

@@ -9,8 +9,8 @@ function configMap(data: Record<string, unknown> = { key: 'value' }): KubeObject
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'b' }, data };
 }
 
-function secretOf(...objects: KubeObject[]) {
-  const secret = contentSecret('shoot--foo--bar', 'shoot-flux-sync', objects);
+async function secretOf(...objects: KubeObject[]) {
+  const secret = await contentSecret('shoot--foo--bar', 'shoot-flux-sync', objects);
   return secret as KubeObject & { data: Record<string, string> };
 }
 
@@ -22,14 +22,14 @@ const awkward = configMap({
   text: 'one\n---\ntwo: {}\n',
   yes: 'no',
   number: '012',
-  sign: '\u007f\u0085\ufeff\u2028',
+  sign: '\u0000\u007f\u0085\u009f\ufeff\u2028\u2029',
   smile: '😀',
   empty: null,
   list: [1, 1.5, true],
 });
 
-test('is an immutable Secret with the label of the garbage collector, named by its content', () => {
-  const secret = secretOf(configMap());
+test('is an immutable Secret with the label of the garbage collector, named by its content', async () => {
+  const secret = await secretOf(configMap());
   expect(secret).toMatchObject({
     kind: 'Secret',
     metadata: {
@@ -44,20 +44,19 @@ test('is an immutable Secret with the label of the garbage collector, named by i
   expect(Object.keys(secret.data)).toEqual(['data.yaml.br']);
 });
 
-test('gives one list the same content in many Shoots', () => {
+test('gives one list the same content in many Shoots', async () => {
   const objects = [awkward];
-  const [one, other] = ['shoot--foo--bar', 'shoot--foo--baz'].map((namespace) =>
-    contentSecret(namespace, 'x', objects),
-  );
+  const secrets = ['shoot--foo--bar', 'shoot--foo--baz'].map((namespace) => contentSecret(namespace, 'x', objects));
+  const [one, other] = await Promise.all(secrets);
   expect(one?.data).toEqual(other?.data);
   expect(one?.metadata.name).toBe(contentSecretName('x', [awkward]));
   expect(one?.metadata.namespace).not.toBe(other?.metadata.namespace);
 });
 
-test('unpacks the content that was packed', () => {
+test('unpacks the content that was packed', async () => {
   const objects = [awkward, configMap({})];
-  expect(unpackContent(secretOf(...objects).data)).toEqual(objects);
-  expect(unpackContent(secretOf().data)).toEqual([]);
+  expect(unpackContent((await secretOf(...objects)).data)).toEqual(objects);
+  expect(unpackContent((await secretOf()).data)).toEqual([]);
 });
 
 test('does not unpack, or quote, a Secret that others have written', () => {
@@ -67,12 +66,39 @@ test('does not unpack, or quote, a Secret that others have written', () => {
   expect(unpackContent(packed('---\npassword: hunter2\n'))).toBeUndefined();
 });
 
-test('is valid YAML, and does not begin like a JSON stream', () => {
-  const content = text(secretOf(awkward, configMap({})));
+test('is valid YAML, and does not begin like a JSON stream', async () => {
+  const content = text(await secretOf(awkward, configMap({})));
   expect(content.startsWith('---\n{')).toBe(true);
   expect(parseAllDocuments(content).map((document) => document.toJS())).toEqual([awkward, configMap({})]);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that YAML allows only escaped
-  expect(content).not.toMatch(/[\u0000-\u0009\u007f-\u009f\ufeff]/);
+  expect(content).not.toMatch(/[\u0000-\u0009\u007f-\u009f\u2028\u2029\ufeff]/);
+});
+
+test('has no line breaks of YAML 1.1 and no halves of surrogate pairs, which the resource-manager reads otherwise', async () => {
+  const content = text(await secretOf(configMap({ 'a\ud800': 'one\u2028two\u2029three\u0085four \udfff😀\u0000' })));
+  expect(content).toContain('{"a\ufffd":"one\\u2028two\\u2029three\\u0085four \ufffd😀\\u0000"}');
+});
+
+test('does not inflate a Secret of others without end', () => {
+  const bomb = brotliCompressSync(Buffer.alloc(64 * 1024 * 1024, ' ')).toString('base64');
+  expect(bomb.length).toBeLessThan(1000);
+  expect(unpackContent({ 'data.yaml.br': bomb })).toBeUndefined();
+});
+
+test('keeps the names of contents without such characters', () => {
+  expect(contentSecretName('x', [configMap({ text: 'é😀\t"\\', list: [1, 1.5, true, null] })])).toBe(
+    'managedresource-x-d79fb3fb',
+  );
+});
+
+test('compresses beside the event loop', async () => {
+  const large = [configMap({ key: 'one two three '.repeat(80_000) })];
+  contentSecretName('x', large);
+  const order: string[] = [];
+  const secret = contentSecret('n', 'x', large).then(() => order.push('compressed'));
+  setImmediate(() => order.push('another Shoot'));
+  await secret;
+  expect(order).toEqual(['another Shoot', 'compressed']);
 });
 
 test('is named by the content, not by the order of keys', () => {

@@ -79,7 +79,7 @@ describe('releases on a real API server', () => {
 
     test('accepts every component', async () => {
       const components = componentsOf(release);
-      const { crds, controllers } = delivered(release, { providerConfig: { flux: { components } } });
+      const { crds, controllers } = await delivered(release, { providerConfig: { flux: { components } } });
       await accepted(crds);
       await accepted(controllers);
       expect(controllers.filter(({ kind }) => kind === 'Deployment')).toHaveLength(components.length);
@@ -95,7 +95,7 @@ describe('releases on a real API server', () => {
       const shootResources = [{ name: 'creds', apiVersion: 'v1', kind: 'Secret', resourceName: 'creds' }];
       const data = { '.dockerconfigjson': Buffer.from('{"auths":{}}').toString('base64') };
       const secret = { name: 'flux-system', namespace, type: 'kubernetes.io/dockerconfigjson', data };
-      const { secrets, sync } = delivered(release, { providerConfig, shootResources }, [secret]);
+      const { secrets, sync } = await delivered(release, { providerConfig, shootResources }, [secret]);
       await accepted(secrets);
       await accepted(sync);
       for (const object of sync) expect(await apply(object)).toMatchObject({ ...object });
@@ -103,7 +103,7 @@ describe('releases on a real API server', () => {
     });
 
     test('changes nothing when applied again', async () => {
-      const { crds, controllers } = delivered(release, {});
+      const { crds, controllers } = await delivered(release, {});
       for (const object of [...crds, ...controllers]) {
         const before = await apply(object);
         expect((await apply(object)).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
@@ -120,7 +120,7 @@ function resourceOf({ apiVersion, kind, metadata }: KubeObject): Resource {
 }
 
 /** Reads the objects back from the Secrets of the ManagedResources. */
-function delivered(release: Release, inputs: ConfigInputs, secrets: SecretContent[] = []): ObjectGroups {
+async function delivered(release: Release, inputs: ConfigInputs, secrets: SecretContent[] = []): Promise<ObjectGroups> {
   const config = effectiveConfig(inputs);
   const shoot = shootFacts(cluster, {});
   const groups = objectGroups({
@@ -132,9 +132,9 @@ function delivered(release: Release, inputs: ConfigInputs, secrets: SecretConten
     ownsNamespace: true,
     shootHealth: false,
   });
-  const unpacked = Object.entries(groups).map(([name, objects]) => {
-    const { data } = contentSecret('shoot--foo--bar', name, objects) as KubeObject & { data: Record<string, string> };
-    return [name, unpackContent(data)] as const;
+  const unpacked = Object.entries(groups).map(async ([name, objects]) => {
+    const { data } = await contentSecret('shoot--foo--bar', name, objects);
+    return [name, unpackContent(data as Record<string, string>)] as const;
   });
-  return { ...groups, ...Object.fromEntries(unpacked) };
+  return { ...groups, ...Object.fromEntries(await Promise.all(unpacked)) };
 }

@@ -89,7 +89,8 @@ async function writeChanges(
 /** Writes a content Secret. Its name carries the hash of the content, so a Secret that exists is the right one. */
 async function writeContent(seed: KubeClient, namespace: string, name: string, objects: KubeObject[]): Promise<void> {
   try {
-    await seed.create(resources.secrets, contentSecret(namespace, name, objects), { fieldManager });
+    const secret = await contentSecret(namespace, name, objects);
+    await seed.create(resources.secrets, secret, { fieldManager });
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
   }

@@ -38,7 +38,8 @@ async function contentKb(version: string): Promise<number> {
     ownsNamespace: true,
     shootHealth: false,
   });
-  const contents = Object.values(groups).map((objects) => contentSecret(namespace, 'shoot-flux', objects));
+  const secrets = Object.values(groups).map((objects) => contentSecret(namespace, 'shoot-flux', objects));
+  const contents = await Promise.all(secrets);
   return contents.reduce((sum, { data }) => sum + decodedBytes(data as Record<string, string>), 0) / 1000;
 }
 

@@ -1,0 +1,208 @@
+import { describe, expect, it, test } from 'vitest';
+import { ConfigError } from '../errors.ts';
+import {
+  gitRepository,
+  hostKey,
+  kustomization,
+  problems,
+  withFluxConfig,
+  withProviderConfig,
+  withTemplates,
+} from './config.fixtures.ts';
+import { pathText } from './issues.ts';
+import { fluxConfigRepository } from './repository.ts';
+import type { ConfigInputs } from './types.ts';
+
+const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
+const names = (count: number) => times(count, (i) => `source-controlle-${i}`);
+const fields = (count: number) => Object.fromEntries(times(count, (i) => [`field-${i}`, `value-${i}`]));
+const withSpec = (spec: object) => withTemplates(gitRepository(spec));
+const withSsh = (knownHosts: string) =>
+  withFluxConfig({ repositoryUrl: 'ssh://git@git.example.com/a', repositoryType: 'private', knownHosts });
+const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+
+/** What it is -> the inputs and the only sentence about them. */
+const tooLarge: [string, ConfigInputs, string][] = [
+  [
+    'a ConfigMap of a megabyte',
+    withFluxConfig({ repositoryUrl: 'https://git.example.com/a', repositoryPath: 'p'.repeat(1_000_000) }),
+    'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
+  ],
+  [
+    'a ConfigMap of a hundred thousand empty keys',
+    withFluxConfig(Object.fromEntries(times(100_000, (i) => [`k${i}`, '']))),
+    'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
+  ],
+  [
+    'a ConfigMap with binaryData of a megabyte',
+    { fluxConfig: { namespace: 'garden-foo', data: {}, binaryData: { file: 'A'.repeat(1_000_000) } } },
+    'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
+  ],
+  [
+    'components with 5,000 names in a ConfigMap',
+    withFluxConfig({ components: names(5000).join(' ') }),
+    'ConfigMap garden-foo/flux-config: components has 5,000 entries; use at most 100',
+  ],
+  [
+    'components with 30,000 names in a ConfigMap',
+    withFluxConfig({ components: names(30_000).join(' ') }),
+    'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
+  ],
+  [
+    'a URL of 100 KiB',
+    withFluxConfig({ repositoryUrl: `https://${'ü.'.repeat(50_000)}example` }),
+    'ConfigMap garden-foo/flux-config: repositoryUrl is longer than 4,096 characters; use a shorter one',
+  ],
+  [
+    'a host that no DNS has',
+    withFluxConfig({ repositoryUrl: `https://${'a'.repeat(3000)}/x` }),
+    `ConfigMap garden-foo/flux-config: repositoryUrl "https://${'a'.repeat(72)}..." is not a valid URL; use a form like ssh://git@github.com/org/repository`,
+  ],
+  [
+    'a version range of 10,000 alternatives',
+    withFluxConfig({ repositoryUrl: 'https://a/b', repositorySemver: '1.x || '.repeat(10_000) }),
+    'ConfigMap garden-foo/flux-config: repositorySemver is longer than 4,096 characters; use a shorter one',
+  ],
+  [
+    'a fluxVersion of 10,000 alternatives',
+    withFluxConfig({ fluxVersion: '2.9.x || '.repeat(10_000) }),
+    'ConfigMap garden-foo/flux-config: fluxVersion is longer than 4,096 characters; use a shorter one',
+  ],
+  [
+    'an interval of 30,000 units',
+    withFluxConfig({ repositoryUrl: 'https://a/b', repositoryInterval: '1m'.repeat(30_000) }),
+    'ConfigMap garden-foo/flux-config: repositoryInterval is longer than 4,096 characters; use a shorter one',
+  ],
+  [
+    'knownHosts of 100 KiB',
+    withSsh(`${'*a'.repeat(50_000)}b ${hostKey('x').slice(2)}`),
+    'ConfigMap garden-foo/flux-config: knownHosts is longer than 64 KiB; use a shorter one',
+  ],
+  [
+    'knownHosts of 600 lines',
+    withSsh(`${hostKey('h')}\n`.repeat(600)),
+    "ConfigMap garden-foo/flux-config: knownHosts has 600 lines; use at most 500 lines, those of the repository's server",
+  ],
+  [
+    'knownHosts with 20,000 patterns in one line',
+    withSsh(hostKey('*a,'.repeat(20_000))),
+    "ConfigMap garden-foo/flux-config: knownHosts names more than 100 hosts in line 1; name only the repository's server",
+  ],
+  [
+    'a providerConfig of a megabyte',
+    withProviderConfig({ flux: { clusterDomain: 'a.'.repeat(500_000) } }),
+    'providerConfig is longer than 128 KiB; move long content to the repository',
+  ],
+  [
+    'a providerConfig of 20,000 fields',
+    withSpec({ include: times(20_000, (i) => i) }),
+    'providerConfig has more than 10,000 values in all its objects and lists; move long content to the repository',
+  ],
+  [
+    'a list with lists in 5,000 levels',
+    withSpec({ include: nested(5000) }),
+    'providerConfig is nested more than 64 levels deep; flatten it',
+  ],
+  [
+    'a key of 1,000 characters, which the resource-manager could not read',
+    withTemplates(gitRepository(), kustomization({ postBuild: { substitute: { ['a'.repeat(1000)]: 'x' } } })),
+    `providerConfig has the key "${'a'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,
+  ],
+  [
+    'a key of 100 characters that take six each in the content',
+    withTemplates(gitRepository(), kustomization({ commonMetadata: { labels: { ['\u2028'.repeat(100)]: 'x' } } })),
+    `providerConfig has the key "${'\u2028'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,
+  ],
+  [
+    '300 additional Secrets',
+    withProviderConfig({ additionalSecretResources: times(300, (i) => ({ name: 'big', targetName: `copy-${i}` })) }),
+    'providerConfig: additionalSecretResources has 300 entries; use at most 100',
+  ],
+  [
+    '3,000 tolerations',
+    withProviderConfig({ flux: { tolerationKeys: names(3000) } }),
+    'providerConfig: flux.tolerationKeys has 3,000 entries; use at most 100',
+  ],
+  [
+    '3,000 annotations',
+    withTemplates(gitRepository({}, { metadata: { annotations: fields(3000) } })),
+    'providerConfig: source.template.metadata.annotations has 3,000 entries; use at most 100',
+  ],
+];
+
+describe('a limit is reported with one sentence, and nothing else is read', () => {
+  it.each(tooLarge)('for %s', (_, inputs, sentence) => {
+    expect(problems(inputs)).toEqual([sentence]);
+  });
+
+  test('for a ConfigMap whose repository alone is read', () => {
+    const read = () => fluxConfigRepository({ namespace: 'garden-foo', data: { other: 'x'.repeat(200_000) } });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(
+      'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
+    );
+  });
+});
+
+describe('everything up to a limit is read', () => {
+  it.each<[string, ConfigInputs]>([
+    ['100 components', withFluxConfig({ componentsExtra: times(100, (i) => `extra-${i}`).join(',') })],
+    ['500 lines of knownHosts', withSsh(`${hostKey('git.example.com')}\n`.repeat(500))],
+    ['100 hosts in one line', withSsh(hostKey(`${'a.example.com,'.repeat(99)}git.example.com`))],
+    [
+      '100 additional Secrets',
+      withProviderConfig({ additionalSecretResources: times(100, (i) => ({ name: `s${i}`, targetName: `t${i}` })) }),
+    ],
+    ['100 annotations', withTemplates(gitRepository({}, { metadata: { annotations: fields(100) } }))],
+    [
+      'a patch of 100 KiB',
+      withTemplates(gitRepository(), kustomization({ patches: [{ patch: 'x'.repeat(100_000) }] })),
+    ],
+    [
+      '2,000 variables',
+      withTemplates(
+        gitRepository(),
+        kustomization({ postBuild: { substitute: Object.fromEntries(times(2000, (i) => [`v${i}`, 'x'])) } }),
+      ),
+    ],
+    ['a key of 320 characters', withTemplates(gitRepository({ free: { ['a'.repeat(320)]: 1 } }))],
+  ])('%s', (_, inputs) => {
+    expect(problems(inputs)).toEqual([]);
+  });
+});
+
+describe('many mistakes are reported with a bounded number of sentences', () => {
+  it.each<[string, ConfigInputs, RegExp]>([
+    ['5,000 unknown keys', withFluxConfig(fields(5000)), /field-0 is not a known key; known keys are /],
+    ['4,000 unknown keys at the top', withProviderConfig(fields(4000)), /providerConfig: field-0 is not a known key/],
+    [
+      '4,000 variables with wrong names',
+      withTemplates(gitRepository(), kustomization({ postBuild: { substitute: fields(4000) } })),
+      /postBuild.substitute "field-0" is not a valid variable name/,
+    ],
+    [
+      '100 labels with wrong values',
+      withTemplates(
+        gitRepository(
+          {},
+          { metadata: { labels: Object.fromEntries(times(100, (i) => [`l${i}`, `${'-'.repeat(i)}!`])) } },
+        ),
+      ),
+      /metadata.labels.l0 "!" is not a valid label value/,
+    ],
+    [
+      '3,000 keys in binaryData',
+      { fluxConfig: { namespace: 'garden-foo', data: {}, binaryData: fields(3000) } },
+      /binaryData contains "field-0", which is not read; move it to data/,
+    ],
+  ])('%s', (_, inputs, first) => {
+    const found = problems(inputs);
+    expect(found).toHaveLength(20);
+    expect(found[0]).toMatch(first);
+  });
+
+  test('with paths that are cut', () => {
+    expect(pathText(times(60, (i) => `level-${i}`))).toMatch(/^level-0\.level-1.{280,320}\.\.\.$/);
+    expect(pathText(times(60, () => 'x'.repeat(1000))).length).toBeLessThan(450);
+  });
+});

@@ -1,0 +1,79 @@
+/** A limit on what projects may write. It is checked before the work that it bounds. */
+export interface Limit {
+  most: number;
+  /** What is counted, after the number: `at most 100 entries`. */
+  unit: string;
+  /** Where it applies, as Markdown. */
+  of: string;
+  why: string;
+}
+
+/**
+ * All limits on the configuration, listed in docs/configuration.md. One process serves every project, so the longest
+ * valid input must be checked, merged and rendered in less than 50 ms; the figures leave room for any real use.
+ */
+export const limits = {
+  configuration: {
+    most: 128,
+    unit: 'KiB',
+    of: 'all keys and values of the ConfigMap `flux-config`; all of a `providerConfig`',
+    why: 'read while an API server waits for the answer',
+  },
+  depth: {
+    most: 64,
+    unit: 'levels',
+    of: 'objects and lists inside each other',
+    why: 'no object of Flux is deeper than 20',
+  },
+  nodes: {
+    most: 10_000,
+    unit: 'values',
+    of: 'a `providerConfig`, with every object, list and field',
+    why: 'each of them is checked against the schemas',
+  },
+  key: {
+    most: 320,
+    unit: 'characters',
+    of: 'one key in a `providerConfig`',
+    why: 'the resource-manager cannot read keys of 1,024 characters, and the longest label key has 317',
+  },
+  text: {
+    most: 4096,
+    unit: 'characters',
+    of: 'one value that is checked, such as a name, URL or version',
+    why: 'regular expressions read it',
+  },
+  list: {
+    most: 100,
+    unit: 'entries',
+    of: '`components`, `componentsExtra`, `tolerationKeys`, labels and annotations of a template, `additionalSecretResources`',
+    why: 'each entry is compared with the others, or copied into the shoot',
+  },
+  knownHosts: { most: 64, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
+  hostKeys: {
+    most: 500,
+    unit: 'lines',
+    of: '`knownHosts`',
+    why: 'each line is compared with the host of the repository',
+  },
+  hosts: { most: 100, unit: 'hosts', of: 'one line of `knownHosts`', why: 'each is a pattern' },
+  copies: {
+    most: 1280,
+    unit: 'KiB',
+    of: 'all Secrets and ConfigMaps that are copied into one Shoot, in base64, each copy counted',
+    why: 'they are one Secret in the seed, which holds 1 MiB when it is compressed',
+  },
+} as const satisfies Record<string, Limit>;
+
+/** Returns a limit for a sentence: `128 KiB`, `10,000 values`. */
+export function limitText({ most, unit }: Limit): string {
+  return `${withCommas(most)} ${unit}`;
+}
+
+/** Formats a number: `10,000`. */
+export function withCommas(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** More issues of one part are not reported; they appear once the first ones are fixed. */
+export const MOST_ISSUES_OF_A_PART = 20;
