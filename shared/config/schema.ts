@@ -38,7 +38,7 @@ export function text(check?: Check, limit: Limit = limits.text) {
   );
 }
 
-/** Returns what is wrong with a string that is longer than a limit; the string itself is too long to quote. */
+/** Returns the problem with a string that is longer than a limit; it is too long to quote. */
 export function lengthProblem({ length }: string, limit: Limit = limits.text): string | undefined {
   return length > limit.most * (limit.unit === 'KiB' ? 1024 : 1)
     ? `is longer than ${limitText(limit)}; use a shorter one`

@@ -136,7 +136,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const content = (unpackContent(secret?.data as Record<string, string>) ?? []).map((object) =>
         object.kind === 'Kustomization' ? ignored(object) : object,
       );
-      const ignoring = contentSecret(CONTROL_PLANE, 'shoot-flux-sync', content);
+      const ignoring = await contentSecret(CONTROL_PLANE, 'shoot-flux-sync', content);
       await stage.seed.create(resources.secrets, ignoring, { fieldManager });
       const patch = managedResourcePatch(sync, ignoring.metadata.name);
       await stage.seed.mergePatch(resources.managedResources, sync.metadata, patch, { fieldManager });
