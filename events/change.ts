@@ -85,8 +85,9 @@ function identity(cause: Cause): unknown[] {
   switch (cause.type) {
     case 'object':
       return [cause.type, cause.kind, cause.uid, cause.resourceVersion, cause.deleted === true, cause.also];
+    // Retries with more and with fewer attempts differ, or the fresher one could be dropped.
     case 'notBefore':
-      return [cause.type, cause.notBefore];
+      return [cause.type, cause.notBefore, cause.attempt];
     case 'continue':
       return [cause.type, cause.state, cause.after, cause.token, cause.hop, cause.again === true, cause.notBefore];
     case 'resync':

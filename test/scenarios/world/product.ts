@@ -118,7 +118,7 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
     const outcome = await Promise.race([ending, lost.promise]);
     if (running === mine) running = undefined;
     const again = (time: number) => void group.due.add(time);
-    const requeue = (seconds: number) => again(requeueTime(now(), seconds).getTime());
+    const requeue = (seconds: number) => again(requeueTime(now(), seconds, group.key).getTime());
     if (outcome === 'lost') {
       // The run no longer owns its message, but the requeue that it asks for is sent as a new message.
       if (!mine.isDead) late.push(ending.then((own) => own.type === 'requeue' && requeue(own.afterSeconds)));
@@ -129,7 +129,7 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
       dependencies.logLines.push(`${group.function} ${keyText(group.key)} failed: ${outcome.error}`);
       const retry = decideRetry(outcome.error, group.attempt++, 0.5);
       if (retry.type === 'deadLetter') deadLetters.push(`${group.function} ${keyText(group.key)}: ${outcome.error}`);
-      else if (retry.type === 'long') again(requeueTime(now(), retry.seconds).getTime());
+      else if (retry.type === 'long') again(requeueTime(now(), retry.seconds, group.key).getTime());
       else {
         group.hiddenUntil = now().getTime() + retry.seconds * 1000;
         again(group.hiddenUntil);
