@@ -34,6 +34,7 @@ export function decideKnownHosts(situation: Situation): KnownHostsDecision | { w
   const published = publishedHostKeys(host);
   if (published.length > 0) return { knownHosts: withHostKeys(existing, host, published), notices: [], retry: false };
   if (!isScanAllowed) return { notices: [missingHostKeys(situation, host)], retry: false };
+  if (situation.isScanOff === true) return { notices: [scanOff(situation, host)], retry: false };
   if (scannedHostKey === undefined) return { what: 'scannedHostKey' };
   if (scannedHostKey === 'none') return { notices: [noHostKeyPresented(situation, host)], retry: true };
   const trusted = `${hostPattern(host)} ${fingerprint(scannedHostKey)}`;
@@ -84,10 +85,17 @@ function onlyOtherHosts(situation: Situation, host: SshHost): Notice {
   );
 }
 
+function scanOff(situation: Situation, host: SshHost): Notice {
+  return warning(
+    'HostKeysMissing',
+    `${knownHostsOf(situation)} cannot be scan, because the operators of this landscape have switched it off; add the lines that ssh-keyscan prints for ${hostPattern(host)}.`,
+  );
+}
+
 function noHostKeyPresented(situation: Situation, host: SshHost): Notice {
   return warning(
     'HostKeysMissing',
-    `${knownHostsOf(situation)} cannot be completed, because ${hostPattern(host)} presented no host key; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
+    `${knownHostsOf(situation)} cannot be completed, because ${hostPattern(host)} presented no host key that this landscape may fetch; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
   );
 }
 

@@ -25,8 +25,8 @@ const hostile: Record<string, [text: string, problem: string]> = {
     `*${'a'.repeat(1024 * 1024)}b ${line}`,
     "is longer than 64 KiB; keep only the lines of the repository's host",
   ],
-  'a hundred thousand lines': [
-    '\n'.repeat(100_000),
+  'fifty thousand lines': [
+    '\n'.repeat(50_000),
     "has more than 1000 lines; keep only the lines of the repository's host",
   ],
   'thousands of names in a line': [

@@ -53,6 +53,8 @@ export async function startGarden(
           shootHealth: false,
           delivery: 'ManagedResource',
           shootAccess: 'external',
+          // The Git servers of the tests listen there.
+          hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
         },
         send: async (changes) => void sent.push(...changes),
         causes: [{ type: 'redrive', nonce: 'test' }],
