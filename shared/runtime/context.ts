@@ -10,9 +10,9 @@ export interface HostKeyScan {
   /** `on`: all addresses except special ones, such as loopback; `listed`: only what `allow` contains; `off`: none. */
   mode: 'on' | 'listed' | 'off';
   /** Also permits special addresses, if it contains the address itself. */
-  allow: string[];
+  allow: readonly string[];
   /** Takes precedence over `allow`. */
-  deny: string[];
+  deny: readonly string[];
 }
 
 /** The operator's settings for a deployment. */

@@ -5,7 +5,7 @@ import { rsaProblem } from './rsa.ts';
 
 const MAGIC = 'openssh-key-v1\0';
 
-/** `ssh-keygen` derives keys with 16 or 24 rounds of bcrypt unless told otherwise; Flux would need minutes for more. */
+/** `ssh-keygen` derives keys with 16 or 24 rounds of bcrypt by default; Flux would need minutes for more than these. */
 const MAX_ROUNDS = 10_000;
 
 const types = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa'];

@@ -46,7 +46,7 @@ export function scanPolicy({ mode, allow, deny }: HostKeyScan = { mode: 'on', al
   };
 }
 
-/** Returns what is wrong with an entry of the lists; undefined when nothing is. */
+/** Returns why an entry of the lists is invalid; undefined when it is valid. */
 export function scanEntryProblem(entry: string): string | undefined {
   if (NAME.test(entry) || isAddress(entry)) return undefined;
   return `"${entry}" is not an address such as 10.0.0.0/8, or a host name such as git.example.org or *.example.org`;
