@@ -70,7 +70,7 @@ function clientOver(transport: Transport): HttpKubeClient {
         name: { namespace },
         path: collectionPath(resource, namespace) + query,
         accept: acceptOf(options.metadataOnly, 'PartialObjectMetadataList'),
-        ...(onItem && { read: itemsOneByOne((item) => onItem(typed(resource, item))) }),
+        ...(onItem && { read: itemsOneByOne((item, bytes) => onItem(typed(resource, item), bytes)) }),
       });
       const items = list.items ?? [];
       for (const item of items) typed(resource, item);
@@ -175,12 +175,20 @@ async function* typedWatch(
   }
 }
 
-function itemsOneByOne(onItem: (item: KubeObject) => void): (body: AsyncIterable<Buffer>) => Promise<unknown> {
+function itemsOneByOne(
+  onItem: (item: KubeObject, bytes: number) => void,
+): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
     // A lazy chunk, like watch.ts: only the watcher reads lists item by item.
-    const { scanItems } = await import('./list-items.ts');
-    const scanner = scanItems((item) => onItem(JSON.parse(item)));
-    for await (const chunk of body) scanner.write(chunk);
+    const [{ scanItems }, { yieldToOthers }] = await Promise.all([
+      import('./list-items.ts'),
+      import('./event-loop.ts'),
+    ]);
+    const scanner = scanItems((item) => onItem(JSON.parse(item), item.length));
+    for await (const chunk of body) {
+      scanner.write(chunk);
+      await yieldToOthers();
+    }
     return JSON.parse(scanner.end());
   };
 }

@@ -3,6 +3,7 @@ import { decideRetry } from '../../../events/run/retry.ts';
 import type { QueueFunction } from '../../../events/run/runner.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
 import { requeueTime } from '../../../events/sqs/requeue.ts';
+import { createKnownKeys } from '../../../events/watcher/known-keys.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
 import { createTracker } from '../../../events/watcher/tracker.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -199,8 +200,9 @@ function watchAll(
   emit: (name: string, key: ReconcileKey, cause: Cause) => void,
 ): () => void {
   const definitions = functions.map(({ definition }) => definition);
+  const knownKeys = createKnownKeys(definitions);
   const stops = selectionsOf(definitions, { garden: true, seeds: settings.seeds }).map((selection) => {
-    const tracker = createTracker(selection, emit, (_name, _object, error) => {
+    const tracker = createTracker(selection, emit, knownKeys, (_name, _object, error) => {
       throw error;
     });
     const { objects } = api(selection.cluster);
