@@ -12,13 +12,12 @@ import { sshHost } from '../../shared/ssh/host.ts';
 import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
-import { isTrustOnFirstUse, warning } from './notice.ts';
+import { warning } from './notice.ts';
 import { operationOf, operationRefused } from './operation.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
 import { generateIdentity } from './ssh/key-pair.ts';
 import { scanHostKey } from './ssh/scan-host-key.ts';
-import { type ScanPolicy, scanPolicy } from './ssh/scan-policy.ts';
 
 const ATTEMPTS = 5;
 
@@ -100,8 +99,6 @@ async function completeSecret(run: Run, repository: Repository): Promise<Credent
   if (!(await isOperationStillRequested(run))) return 'overtaken';
   const decided = await decideOnSecret(run, repository, secret);
   if (decided.change === undefined) return decided;
-  // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
-  await report(run, decided.notices.filter(isTrustOnFirstUse));
   const isWritten = await writeSecret(run, secret, decided.change);
   return isWritten ? decided : 'overtaken';
 }
@@ -112,8 +109,7 @@ async function decideOnSecret(
   repository: Repository,
   liveSecret: SourceSecret | undefined,
 ): Promise<Decided> {
-  const { landscape, hostKeyScan } = context.settings;
-  const policy = scanPolicy(hostKeyScan);
+  const { landscape } = context.settings;
   const secret = liveSecret && {
     data: contentOf(liveSecret),
     annotations: liveSecret.metadata.annotations ?? {},
@@ -121,24 +117,16 @@ async function decideOnSecret(
   };
   const obtained: Pick<Situation, Need> = {};
   for (;;) {
-    const decision = decide({
-      ...{ namespace, landscape, repository, operation, secret },
-      isScanOff: !policy.isOn,
-      ...obtained,
-    });
+    const decision = decide({ namespace, landscape, repository, operation, secret, ...obtained });
     if (decision.type === 'decided') return decision;
-    if (decision.what === 'scannedHostKey') obtained.scannedHostKey = await scan(repository, policy, context.signal);
+    if (decision.what === 'scannedHostKey') obtained.scannedHostKey = await scan(repository, context);
     else obtained[decision.what] = await generateIdentity(repository.sshKeyType);
   }
 }
 
-async function scan(
-  repository: Repository,
-  policy: ScanPolicy,
-  signal: AbortSignal,
-): Promise<Situation['scannedHostKey']> {
+async function scan(repository: Repository, context: Context): Promise<Situation['scannedHostKey']> {
   try {
-    return await scanHostKey(sshHost(repository.url), { policy, signal });
+    return await scanHostKey(sshHost(repository.url), context.signal);
   } catch (error) {
     if (error instanceof RetryableError) return 'none';
     throw error;

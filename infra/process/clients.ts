@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../shared/kube/client.ts';
-import type { RequestInfo } from '../../shared/kube/http-client.ts';
+import type { HttpKubeClient, RequestInfo } from '../../shared/kube/http-client.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { type ClusterCredentials, createClusters } from '../../shared/runtime/clusters.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -17,7 +16,7 @@ export interface ClientOptions {
 /** Returns the clients of one identity, bound to one run when a signal is passed. Counts requests by cluster. */
 export function clientsOf(identity: string, { credentials, metrics, health, onRequest }: ClientOptions) {
   const clusters = createClusters(credentials(identity), { userAgent: `shoot-flux/${identity}` }, health);
-  return async (cluster: string, signal?: AbortSignal): Promise<KubeClient> => {
+  return async (cluster: string, signal?: AbortSignal): Promise<HttpKubeClient> => {
     const client = await clusters(cluster);
     return client.with({
       ...(signal === undefined ? {} : { signal }),

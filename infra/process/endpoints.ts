@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { WatcherStatus } from '../../events/watcher/watcher.ts';
+import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
 import { listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
@@ -9,6 +10,7 @@ export interface Probes {
   alive(): boolean;
   ready(): boolean;
   status(): WatcherStatus;
+  clusters(): ClusterStatus[];
   /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
@@ -43,8 +45,11 @@ async function answer(url: string, response: ServerResponse, probes: Probes): Pr
   return text(response, 404, 'Not found. Try /healthz, /readyz or /metrics.\n');
 }
 
-/** One line for each watch, so that an operator sees at once which cluster does not answer. */
-function readiness({ status, webhooks }: Probes): string {
+/** First the clusters that are down, then one line for each watch. */
+function readiness({ status, clusters, webhooks }: Probes): string {
+  const down = clusters()
+    .filter(({ isUp }) => !isUp)
+    .map(({ cluster, since, problem }) => `down ${cluster}: no answer since ${since.toISOString()} (${problem})`);
   const { selections, outboxes } = status();
   const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
     const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
@@ -53,7 +58,7 @@ function readiness({ status, webhooks }: Probes): string {
   const queues = outboxes
     .filter(({ problem }) => problem !== undefined)
     .map(({ function: name, waiting, problem }) => `not ready queue ${name}: ${waiting} waiting, ${problem}`);
-  return `${[...watches, ...queues, ...webhookLines(webhooks?.())].join('\n')}\n`;
+  return `${[...down, ...watches, ...queues, ...webhookLines(webhooks?.())].join('\n')}\n`;
 }
 
 function webhookLines(status: WebhooksStatus | undefined): string[] {

@@ -1,14 +1,15 @@
 import { openSqsBridge } from '../../events/sqs/bridge.ts';
-import { sqsPace } from '../../events/watcher/pace.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findFunctions } from '../functions.ts';
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { clientsOf } from './clients.ts';
+import { startProber } from './cluster-prober.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 import { startThreadedWebhooks } from './threaded-webhooks.ts';
@@ -59,15 +60,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const health = createClusterHealth();
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
+  const watcherKube = kubeOf('watcher');
 
   const bridge = await openSqsBridge({ definitions, log, endpoint: options.sqsEndpoint });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
-    kube: kubeOf('watcher'),
+    kube: watcherKube,
     send: (changes) => bridge.sender.send(changes),
-    health,
-    ...(options.sqsEndpoint !== undefined && { pace: sqsPace(health.isUp) }),
     log,
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
@@ -75,7 +75,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const serve = async () => {
     const webhooks = options.webhooks && (await startThreadedWebhooks(options.webhooks, { settings, log, metrics }));
     const ready = () => watcher.ready() && webhooks?.status().ready !== false;
-    const probes = { alive: watcher.alive, ready, status: watcher.status, webhooks: webhooks?.status, metrics };
+    const { alive, status } = watcher;
+    const probes = { alive, ready, status, clusters: health.status, webhooks: webhooks?.status, metrics };
     const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
       await webhooks?.stop();
       throw error;
@@ -86,6 +87,10 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const { webhooks, endpoints } = await serve().catch(async (error: unknown) => {
     await bridge.stop();
     throw error;
+  });
+  const prober = startProber({
+    ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
+    probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
   const running = bridge.start(
     functions,
@@ -108,6 +113,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       await heartbeat.stop();
       await watcher.stop();
       await running.stop();
+      await prober.stop();
       await bridge.stop();
       await webhooks?.stop();
       await endpoints?.stop();

@@ -1,4 +1,4 @@
-import type { UnreachableError } from './errors.ts';
+import type { ClusterDownError, UnreachableError } from './errors.ts';
 
 /**
  * Stands before the calls to one cluster: refuses them while the cluster does not answer, and sees how they end.
@@ -11,8 +11,11 @@ export interface CallGuard {
    * @throws ClusterDownError while the cluster is down
    */
   begin(call: string): GuardedCall;
-  /** Calls the listener when the cluster goes down. Returns a function that removes the listener. */
-  onDown(listener: () => void): () => void;
+  /**
+   * Calls the listener when the cluster goes down, with a function that returns the error of a call. Returns a function
+   * that removes the listener.
+   */
+  onDown(listener: (errorOf: (call: string) => ClusterDownError) => void): () => void;
 }
 
 /** A call that was sent. */

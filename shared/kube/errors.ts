@@ -8,20 +8,17 @@ export class KubeError extends ShootFluxError {
   readonly reason: string;
   /** From the Retry-After header or the Status. */
   readonly retryAfterSeconds: number | undefined;
-  /** From the Status of a 410 in the middle of a list: continues it, with objects of another version. */
-  readonly continue: string | undefined;
 
   constructor(
     message: string,
     status: number,
     reason: string,
-    options?: ErrorOptions & { retryAfterSeconds?: number; continue?: string },
+    options?: ErrorOptions & { retryAfterSeconds?: number },
   ) {
     super(message, options);
     this.status = status;
     this.reason = reason;
     this.retryAfterSeconds = options?.retryAfterSeconds;
-    this.continue = options?.continue;
   }
 }
 
@@ -73,6 +70,15 @@ export function isRefused(error: KubeError): boolean {
 /** No answer: connection refused or reset, timeout, TLS. */
 export class UnreachableError extends KubeError {
   override name = 'UnreachableError';
+}
+
+/** The answer exceeds the limits of `answer-limits.ts`, so it was not read. */
+export class AnswerTooLargeError extends KubeError {
+  override name = 'AnswerTooLargeError';
+
+  constructor(message: string) {
+    super(message, 200, 'AnswerTooLarge');
+  }
 }
 
 /** The cluster does not answer, so the call was not sent: the circuit breaker is open. */

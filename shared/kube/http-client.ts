@@ -1,3 +1,5 @@
+import { answer, invalidAnswer, tooManyBytes, tooManyItems, tooManyParts } from './answer.ts';
+import { withCallLimit } from './call-limit.ts';
 import type {
   DeleteOptions,
   KubeClient,
@@ -9,18 +11,19 @@ import type {
 } from './client.ts';
 import type { Connection } from './connection.ts';
 import { unlessGone } from './errors.ts';
+import { exchange } from './exchange.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
+import { probe } from './probe.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
 import {
-  answer,
   createTransport,
-  exchange,
   type KubeClientOptions,
+  limitsOf,
   type Request,
   type RequestInfo,
   type Transport,
-  withTimeLimit,
 } from './transport.ts';
+import { isRecord, validObject } from './valid-object.ts';
 
 export type { KubeClientOptions, RequestInfo } from './transport.ts';
 
@@ -30,6 +33,10 @@ export interface HttpKubeClient extends KubeClient {
   with(options: KubeClientOptions): HttpKubeClient;
   /** Closes the connections, which clients made by `with` share. */
   close(): void;
+  /** Closes the connections that serve no request. */
+  dropIdle(): void;
+  /** Asks over a new connection whether the API server answers, with whatever status. @throws UnreachableError */
+  probe(): Promise<void>;
 }
 
 /**
@@ -46,36 +53,37 @@ const mergePatchType = 'application/merge-patch+json';
 const applyType = 'application/apply-patch+yaml';
 
 function clientOver(transport: Transport): HttpKubeClient {
-  const call = <T>(request: Request): Promise<T> =>
-    withTimeLimit(transport, async (signal) =>
-      answer<T>(transport, request, await exchange(transport, request, signal), signal),
+  const call = <T>(request: Request, isIdleLimit = false): Promise<T> =>
+    withCallLimit(
+      transport.options,
+      async (limit) => answer<T>(transport, request, await exchange(transport, request, limit), limit),
+      { isIdleLimit },
     );
   const write = async <T extends KubeObject>(request: Request): Promise<T> =>
-    typed(request.resource, await call<T>(request));
+    objectIn<T>(request, await call<unknown>(request));
 
   return {
     async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
       const accept = acceptOf(options?.metadataOnly, 'PartialObjectMetadata');
       const request = { method: 'GET', resource, name, path: objectPath(resource, name), accept };
-      const object = await unlessGone(call<T>(request));
-      return object && typed(resource, object);
+      const object = await unlessGone(call<unknown>(request));
+      return object === undefined ? undefined : objectIn<T>(request, object);
     },
 
     async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<ObjectList<T>> {
       const { namespace, labelSelector, fieldSelector, limit, continue: token, onItem } = options;
       const query = queryText({ labelSelector, fieldSelector, limit, continue: token });
-      const list = await call<{ items?: T[] | null; metadata: { resourceVersion?: string; continue?: string } }>({
+      const { list: maxBytes, stream } = limitsOf(transport);
+      const request: Request = {
         method: 'GET',
         resource,
         name: { namespace },
         path: collectionPath(resource, namespace) + query,
         accept: acceptOf(options.metadataOnly, 'PartialObjectMetadataList'),
-        ...(onItem && { read: itemsOneByOne((item, bytes) => onItem(typed(resource, item), bytes)) }),
-      });
-      const items = list.items ?? [];
-      for (const item of items) typed(resource, item);
-      const next = list.metadata.continue;
-      return { items, resourceVersion: list.metadata.resourceVersion ?? '', ...(next ? { continue: next } : {}) };
+        maxBytes: onItem ? stream : maxBytes,
+      };
+      if (onItem) request.read = itemsOneByOne(transport, request, onItem);
+      return listIn<T>(request, await call<unknown>(request, onItem !== undefined));
     },
 
     watch: (resource, options) => typedWatch(transport, resource, options),
@@ -138,6 +146,8 @@ function clientOver(transport: Transport): HttpKubeClient {
 
     with: (options) => clientOver({ ...transport, options: merged(transport.options, options) }),
     close: () => transport.agent.destroy(),
+    dropIdle: () => transport.agent.dropIdle(),
+    probe: () => probe(transport),
   };
 }
 
@@ -169,35 +179,59 @@ async function* typedWatch(
   };
   // A lazy chunk: functions never watch, and their bundles stay small.
   const { watch } = await import('./watch.ts');
-  for await (const event of watch(transport, request, options.signal)) {
-    typed(resource, event.object);
-    yield event;
+  for await (const { type, object } of watch(transport, request, options.signal)) {
+    yield { type, object: objectIn(request, object) };
   }
 }
 
 function itemsOneByOne(
-  onItem: (item: KubeObject, bytes: number) => void,
+  transport: Transport,
+  request: Request,
+  onItem: (item: KubeObject) => void,
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
-    // A lazy chunk, like watch.ts: only the watcher reads lists item by item.
-    const [{ scanItems }, { yieldToOthers }] = await Promise.all([
-      import('./list-items.ts'),
-      import('./event-loop.ts'),
-    ]);
-    const scanner = scanItems((item) => onItem(JSON.parse(item), item.length));
-    for await (const chunk of body) {
-      scanner.write(chunk);
-      await yieldToOthers();
-    }
+    // A lazy chunk, like watch.ts: functions read few lists item by item.
+    const { scanItems } = await import('./list-items.ts');
+    const { object: bytes, parts, items } = limitsOf(transport);
+    const errors = {
+      bytes: () => tooManyBytes(request, transport, bytes),
+      parts: () => tooManyParts(request, transport),
+      items: () => tooManyItems(request, transport),
+    };
+    const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what]() };
+    const scanner = scanItems((item) => onItem(objectIn(request, JSON.parse(item), true)), limits);
+    for await (const chunk of body) scanner.write(chunk);
     return JSON.parse(scanner.end());
   };
+}
+
+/** @throws UnreachableError when the answer is no list of objects */
+function listIn<T extends KubeObject>(request: Request, value: unknown): ObjectList<T> {
+  const { metadata = {}, items = [] } = isRecord(value) ? value : { metadata: undefined, items: false };
+  if (!isRecord(metadata) || !(items === null || Array.isArray(items))) {
+    throw invalidAnswer(request, 'the answer is not a list of Kubernetes objects');
+  }
+  const { resourceVersion, continue: next } = metadata;
+  return {
+    items: (items ?? []).map((item) => objectIn<T>(request, item, true)),
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    ...(typeof next === 'string' && next !== '' && { continue: next }),
+  };
+}
+
+/** @throws UnreachableError when the answer is no object, or one without the name that it needs */
+function objectIn<T extends KubeObject>(request: Request, value: unknown, needsName = false): T {
+  const object = validObject<T>(request.resource, value);
+  if (object === undefined || (needsName && !object.metadata.name))
+    throw invalidAnswer(request, 'the answer is not a Kubernetes object with valid metadata');
+  return object;
 }
 
 function acceptOf(metadataOnly: boolean | undefined, kind: string): string {
   return metadataOnly === true ? `application/json;as=${kind};g=meta.k8s.io;v=v1` : jsonType;
 }
 
-/** Sets `apiVersion` and `kind`: lists of built-in resources lack them, metadata-only objects have another kind. */
+/** Sets `apiVersion` and `kind` of an object that is sent. */
 function typed<T extends KubeObject>(resource: Resource, object: T): T {
   object.apiVersion = apiVersionOf(resource);
   object.kind = resource.kind;

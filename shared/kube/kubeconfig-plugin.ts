@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { ShootFluxError } from '../errors.ts';
-import type { Connection, TokenSource } from './connection.ts';
+import type { Connection, TokenFunction } from './connection.ts';
 
 /**
  * Adds the credentials of a kubeconfig's `exec` or `auth-provider`, by client-node: 1.4 MB and 90 ms that are loaded
@@ -27,11 +27,12 @@ export async function pluginConnection(text: string, source: string, connection:
     return options;
   };
   const { cert, key } = await ask();
-  const token: TokenSource = async (refresh) => {
+  const token: TokenFunction = async (refresh) => {
     // client-node caches the credential until it expires, or forever if it has no expiry.
     if (refresh) config = load();
     return bearerToken(await ask(), source);
   };
+  token.origin = text;
   const withCertificate = typeof cert === 'string' && typeof key === 'string';
   return withCertificate ? { ...connection, cert, key } : { ...connection, token };
 }

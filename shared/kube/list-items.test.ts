@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { scanItems } from './list-items.ts';
+import { type ScanLimits, scanItems } from './list-items.ts';
+
+const limits: ScanLimits = {
+  ...{ bytes: 200_000, parts: 100_000, items: 1000 },
+  exceeded: (what) => new Error(`too many ${what}`),
+};
 
 /** Scans a text whose bytes are split at these places. */
-function scan(text: string, cuts: number[]): { items: unknown[]; list: unknown } {
+function scan(text: string, cuts: number[], fewer: Partial<ScanLimits> = {}): { items: unknown[]; list: unknown } {
   const bytes = Buffer.from(text);
   const items: unknown[] = [];
-  const scanner = scanItems((json) => items.push(JSON.parse(json)));
+  const scanner = scanItems((json) => items.push(JSON.parse(json)), { ...limits, ...fewer });
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   places.forEach((from, index) => {
     scanner.write(bytes.subarray(from, places[index + 1] ?? from));
@@ -34,4 +39,23 @@ test('yields only the items of the list itself', () => {
 test('yields nothing for a list without items, or with null', () => {
   expect(scan('{"kind":"List","metadata":{"continue":"x"}}', []).list).toMatchObject({ metadata: { continue: 'x' } });
   expect(scan('{"items":null,"metadata":{}}', [])).toEqual({ items: [], list: { items: null, metadata: {} } });
+});
+
+test.each([
+  ['bytes', `{"items":[{"a":"${'x'.repeat(100)}"}]}`],
+  ['bytes', `{"items":[{"a":1}],"more":"${'x'.repeat(100)}"}`],
+  ['bytes', `{"${'x'.repeat(100)}`],
+  ['parts', '{"items":[[[[[[[[[[[[[[[['],
+  ['parts', '{"items":[{"a":[0,1,2,3,4,5,6,7,8,9]}]}'],
+  ['parts', '{"a":[0,1,2,3,4,5,6,7,8,9]}'],
+  ['items', '{"items":[{},{},{},{}]}'],
+])('stops at too many %s: %s', (what, text) => {
+  for (const cuts of [[], [20], [10, 40]]) {
+    expect(() => scan(text, cuts, { bytes: 60, parts: 10, items: 3 })).toThrow(`too many ${what}`);
+  }
+});
+
+test('reads as many bytes, parts and items as the limits allow, in each item', () => {
+  const text = '{"items":[{"a":[1,2]},{"a":[3,4]},{"a":[5,6]}]}';
+  expect(scan(text, [25], { bytes: 25, parts: 6, items: 3 }).items).toHaveLength(3);
 });

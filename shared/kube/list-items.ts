@@ -4,6 +4,19 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const closeBrace = 0x7d;
 const closeBracket = 0x5d;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/** What is scanned at most, and the error for more. */
+export interface ScanLimits {
+  /** Bytes of one item, and of the list without its items. */
+  bytes: number;
+  /** Parts of one item (`json-parts.ts`). */
+  parts: number;
+  /** Number of items. */
+  items: number;
+  exceeded(what: 'bytes' | 'parts' | 'items'): Error;
+}
 
 /** Splits the bytes of a list into its items as they arrive. */
 export interface ItemScanner {
@@ -17,9 +30,13 @@ export interface ItemScanner {
  * by item it takes one object. Only strings and brackets are scanned; the JSON parser does the rest.
  * @param onItem called with the JSON of each item
  */
-export function scanItems(onItem: (json: string) => void): ItemScanner {
+export function scanItems(onItem: (json: string) => void, limits: ScanLimits): ItemScanner {
   const list: Buffer[] = [];
   let item: Buffer[] = [];
+  let listBytes = 0;
+  let itemBytes = 0;
+  let parts = 0;
+  let items = 0;
   /** 1 inside the list, 2 inside its items, 3 inside an item. */
   let depth = 0;
   let inItems = false;
@@ -30,8 +47,28 @@ export function scanItems(onItem: (json: string) => void): ItemScanner {
 
   const keep = (piece: Buffer) => {
     // A copy: a slice would keep its whole chunk.
-    if (!inItems) list.push(Buffer.from(piece));
-    else if (depth > 2) item.push(Buffer.from(piece));
+    if (!inItems) {
+      listBytes += piece.length;
+      if (listBytes > limits.bytes) throw limits.exceeded('bytes');
+      list.push(Buffer.from(piece));
+    } else if (depth > 2) {
+      itemBytes += piece.length;
+      if (itemBytes > limits.bytes) throw limits.exceeded('bytes');
+      item.push(Buffer.from(piece));
+    }
+  };
+
+  const count = () => {
+    if (++parts > limits.parts) throw limits.exceeded('parts');
+  };
+
+  const finish = (piece: Buffer) => {
+    if (itemBytes + piece.length > limits.bytes) throw limits.exceeded('bytes');
+    if (++items > limits.items) throw limits.exceeded('items');
+    item.push(piece);
+    onItem(Buffer.concat(item).toString('utf8'));
+    item = [];
+    itemBytes = 0;
   };
 
   return {
@@ -53,21 +90,23 @@ export function scanItems(onItem: (json: string) => void): ItemScanner {
           if (depth === 1) key = '';
         } else if (byte === openBrace || byte === openBracket) {
           depth++;
+          count();
           if (depth === 2 && byte === openBracket && key === 'items') {
             keep(chunk.subarray(start, at + 1));
             inItems = true;
-          } else if (depth === 3 && inItems) start = at;
+          } else if (depth === 3 && inItems) {
+            start = at;
+            parts = 1;
+          }
         } else if (byte === closeBrace || byte === closeBracket) {
           depth--;
           if (depth === 2 && inItems) {
-            item.push(chunk.subarray(start, at + 1));
-            onItem(Buffer.concat(item).toString('utf8'));
-            item = [];
+            finish(chunk.subarray(start, at + 1));
           } else if (depth === 1 && inItems) {
             inItems = false;
             start = at;
           }
-        }
+        } else if (byte === comma || byte === colon) count();
       }
       if (inString && depth === 1) key += chunk.toString('latin1', stringStart);
       keep(chunk.subarray(start));

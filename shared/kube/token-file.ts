@@ -9,7 +9,7 @@ const rereadAfterMs = 60_000;
 export function tokenFile(path: string, now: () => number = Date.now): TokenSource {
   let token = '';
   let readAt = Number.NEGATIVE_INFINITY;
-  return async (refresh) => {
+  const current = async (refresh: boolean) => {
     if (!refresh && now() - readAt < rereadAfterMs) return token;
     try {
       token = (await readFile(path, 'utf8')).trim();
@@ -19,4 +19,5 @@ export function tokenFile(path: string, now: () => number = Date.now): TokenSour
     readAt = now();
     return token;
   };
+  return Object.assign(current, { origin: path });
 }

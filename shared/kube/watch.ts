@@ -1,77 +1,114 @@
 import type { IncomingMessage } from 'node:http';
-import { StringDecoder } from 'node:string_decoder';
+import { answer, invalidAnswer, tooManyBytes, tooManyParts } from './answer.ts';
+import { type CallLimit, withCallLimit } from './call-limit.ts';
 import type { WatchEvent } from './client.ts';
-import { UnreachableError } from './errors.ts';
+import type { ClusterDownError } from './errors.ts';
+import { exchange } from './exchange.ts';
+import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';
-import { answer, exchange, type Request, type Transport, unreachable, withTimeLimit } from './transport.ts';
+import { limitsOf, type Request, type Transport } from './transport.ts';
+import { unreachable } from './unreachable.ts';
+import { isRecord } from './valid-object.ts';
+
+/** What a watch sends: its `object` is not validated. */
+interface SentEvent {
+  type: WatchEvent['type'];
+  object: unknown;
+}
 
 /**
  * Yields the events of one watch request. Ends when the server ends it or `signal` aborts.
- * @throws typed errors, including ERROR events and broken connections
+ * @throws typed errors, including ERROR events, broken connections, and ClusterDownError when the cluster goes down
  */
 export async function* watch(
   transport: Transport,
   request: Request,
   signal: AbortSignal,
-): AsyncGenerator<WatchEvent, void, undefined> {
+): AsyncGenerator<SentEvent, void, undefined> {
   let response: IncomingMessage | undefined;
+  let down: ClusterDownError | undefined;
   const abort = () => response?.destroy();
   const stops = [signal, transport.options.signal].filter((stop) => stop !== undefined);
   const stopped = () => stops.some((stop) => stop.aborted);
   for (const stop of stops) stop.addEventListener('abort', abort);
+  // Its connection is as dead as the cluster, but would only be found silent after more than a minute.
+  const unsubscribe = transport.options.guard?.onDown((errorOf) => {
+    down = errorOf(callText(request));
+    abort();
+  });
   try {
-    response = await withTimeLimit(transport, (limit) => begin(transport, request, limit), signal);
-    for await (const line of lines(response)) {
+    response = await withCallLimit(transport.options, (limit) => begin(transport, request, limit), { signal });
+    for await (const line of lines(response, limitsOf(transport).object)) {
       if (stopped()) return;
-      yield watchEvent(request, line);
+      if (line === undefined) throw tooManyBytes(request, transport, limitsOf(transport).object);
+      yield watchEvent(transport, request, line);
     }
   } catch (error) {
     if (stopped()) return;
-    throw unreachable(transport, request, error, signal);
+    throw down ?? unreachable(transport, request, error, signal);
   } finally {
+    unsubscribe?.();
     for (const stop of stops) stop.removeEventListener('abort', abort);
     response?.destroy();
   }
 }
 
-async function begin(transport: Transport, request: Request, limit: AbortSignal): Promise<IncomingMessage> {
+async function begin(transport: Transport, request: Request, limit: CallLimit): Promise<IncomingMessage> {
   const response = await exchange(transport, request, limit);
   return response.statusCode === 200 ? response : answer(transport, request, response, limit);
 }
 
-function watchEvent(request: Request, line: string): WatchEvent {
+const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] satisfies WatchEvent['type'][];
+
+function watchEvent(transport: Transport, request: Request, line: Buffer): SentEvent {
+  const { parts } = limitsOf(transport);
+  if (countParts(line, parts) > parts) throw tooManyParts(request, transport);
   const event = parse(line);
-  if (event === undefined) {
-    throw new UnreachableError(`${callText(request)}: the watch ended in the middle of an event`, 0, 'InvalidAnswer');
-  }
-  if (event.type === 'ERROR') throw statusError(request, 200, event.object);
-  return event;
+  if (event === undefined) throw invalidAnswer(request, 'the watch ended in the middle of an event');
+  const type = isRecord(event) ? types.find((known) => known === event.type) : undefined;
+  if (!isRecord(event) || type === undefined)
+    throw invalidAnswer(request, 'the watch has sent something else than events');
+  if (type === 'ERROR') throw statusError(request, 200, event.object);
+  return { type, object: event.object };
 }
 
 /** Returns undefined on failure: the parser's message quotes the text. */
-function parse(line: string): WatchEvent | undefined {
+function parse(line: Buffer): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(line.toString('utf8'));
   } catch {
     return undefined;
   }
 }
 
-/** Yields the lines of a byte stream, which may split characters and lines anywhere. Skips empty lines. */
-async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new StringDecoder('utf8');
-  // Pieces of a long line are joined once: adding each to a growing string would flatten it again and again.
-  let pieces: string[] = [];
+const newline = 0x0a;
+
+/** Yields the lines of a byte stream, which may split them anywhere; undefined for a line that is too long. */
+async function* lines(
+  chunks: AsyncIterable<Buffer>,
+  longest: number,
+): AsyncGenerator<Buffer | undefined, void, undefined> {
+  // Pieces of a long line are joined once.
+  let pieces: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of chunks) {
-    const parts = decoder.write(chunk).split('\n');
-    const last = parts.pop() ?? '';
-    for (const part of parts) {
-      const line = pieces.length === 0 ? part : pieces.join('') + part;
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const line = Buffer.concat([...pieces, chunk.subarray(start, end)]);
       pieces = [];
-      if (line.trim() !== '') yield line;
+      bytes = 0;
+      start = end + 1;
+      if (!isBlank(line)) yield line;
     }
-    if (last !== '') pieces.push(last);
+    bytes += chunk.length - start;
+    if (bytes > longest) yield undefined;
+    if (start < chunk.length) pieces.push(chunk.subarray(start));
   }
-  const rest = pieces.join('') + decoder.end();
-  if (rest.trim() !== '') yield rest;
+  const rest = Buffer.concat(pieces);
+  if (!isBlank(rest)) yield rest;
+}
+
+/** API servers send empty lines to keep a connection alive. */
+function isBlank(line: Buffer): boolean {
+  return line.length < 3 && line.toString('latin1').trim() === '';
 }

@@ -124,7 +124,7 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
   const begin = (state: State, call: string): GuardedCall => {
     const isProbe = !state.isUp;
     if (isProbe) {
-      if (!mayProbe(state)) throw new ClusterDownError(state.cluster, downSentence(state, call));
+      if (!mayProbe(state)) throw downError(state, call);
       state.isProbing = true;
     }
     const begun = now();
@@ -165,7 +165,7 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
         begin: (call) => begin(state, call),
         onDown(listener) {
           const ifDown = () => {
-            if (!state.isUp) listener();
+            if (!state.isUp) listener((call) => downError(state, call));
           };
           state.listeners.add(ifDown);
           return () => void state.listeners.delete(ifDown);
@@ -202,8 +202,8 @@ function untilChange(state: State, signal: AbortSignal, ms: number): Promise<voi
   return promise;
 }
 
-function downSentence({ cluster, since, problem }: State, call: string): string {
-  const name = clusterName(cluster);
+function downError({ cluster, since, problem }: State, call: string): ClusterDownError {
   const begun = since.toISOString().replace(/\.\d+/, '');
-  return `${call}: ${name} has not answered since ${begun} (${problem}); this continues as soon as it answers`;
+  const state = `${clusterName(cluster)} has not answered since ${begun} (${problem})`;
+  return new ClusterDownError(cluster, `${call}: ${state}; this continues as soon as it answers`);
 }

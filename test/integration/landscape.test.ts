@@ -45,7 +45,6 @@ beforeEach(async () => {
       shootHealth: false,
       delivery: 'ManagedResource',
       shootAccess: 'external',
-      hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
     },
     log: createLog('error'),
   });

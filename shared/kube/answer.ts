@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http';
+import { sizeText } from './answer-limits.ts';
+import type { CallLimit } from './call-limit.ts';
+import { AnswerTooLargeError, UnreachableError } from './errors.ts';
+import { countParts } from './json-parts.ts';
+import { callText, statusError } from './status-error.ts';
+import { limitsOf, type Request, type Transport } from './transport.ts';
+import { unreachable } from './unreachable.ts';
+
+/** Returns the answer's JSON. @throws the typed error of a failed call, AnswerTooLargeError */
+export async function answer<T>(
+  transport: Transport,
+  request: Request,
+  response: IncomingMessage,
+  limit: CallLimit,
+): Promise<T> {
+  const status = response.statusCode ?? 0;
+  const good = status >= 200 && status < 300;
+  if (!good) throw statusError(request, status, await failure(transport, request, response, limit), response.headers);
+  const max = request.maxBytes ?? limitsOf(transport).object;
+  const read = request.read ?? ((body) => readJson(body, transport, request));
+  try {
+    return (await whileReading(response, limit, () => read(bounded(transport, request, response, max, limit)))) as T;
+  } catch (error) {
+    // The parser's own message quotes the text, which may be a Secret.
+    if (error instanceof SyntaxError) throw invalidAnswer(request, 'the answer is not JSON');
+    throw unreachable(transport, request, error, limit.signal);
+  }
+}
+
+/** Returns the error for an answer that no API server gives. */
+export function invalidAnswer(request: Request, problem: string): UnreachableError {
+  return new UnreachableError(`${callText(request)}: ${problem}`, 0, 'InvalidAnswer');
+}
+
+/** Returns the error for an object with too many parts. */
+export function tooManyParts(request: Request, transport: Transport): AnswerTooLargeError {
+  return new AnswerTooLargeError(
+    `${callText(request)}: an object in the answer of ${serverName(transport)} has more than ` +
+      `${limitsOf(transport).parts} values and keys, so it is not read; make it smaller`,
+  );
+}
+
+/** Returns the error for an answer with too many bytes. */
+export function tooManyBytes(request: Request, transport: Transport, max: number): AnswerTooLargeError {
+  return new AnswerTooLargeError(
+    `${callText(request)}: the answer of ${serverName(transport)} is larger than ${sizeText(max)}, so it is not read; ` +
+      'make the objects smaller, or remove some',
+  );
+}
+
+/** Returns the error for a list with too many objects. */
+export function tooManyItems(request: Request, transport: Transport): AnswerTooLargeError {
+  return new AnswerTooLargeError(
+    `${callText(request)}: ${serverName(transport)} has answered with more than ${limitsOf(transport).items} objects, ` +
+      'so the list is not read; remove some',
+  );
+}
+
+function serverName({ options, server }: Transport): string {
+  return options.name ?? server.host;
+}
+
+/** Returns the parsed answer to a failed call; undefined when it is too long, or no JSON. */
+async function failure(
+  transport: Transport,
+  request: Request,
+  response: IncomingMessage,
+  limit: CallLimit,
+): Promise<unknown> {
+  const max = limitsOf(transport).error;
+  try {
+    return await whileReading(response, limit, () =>
+      readJson(bounded(transport, request, response, max, limit), transport, request),
+    );
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof AnswerTooLargeError) return undefined;
+    throw unreachable(transport, request, error, limit.signal);
+  }
+}
+
+async function readJson(body: AsyncIterable<Buffer>, transport: Transport, request: Request): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const json = Buffer.concat(chunks);
+  const { parts } = limitsOf(transport);
+  if (countParts(json, parts) > parts) throw tooManyParts(request, transport);
+  return JSON.parse(json.toString('utf8'));
+}
+
+/** Yields the chunks of an answer up to a limit. */
+async function* bounded(
+  transport: Transport,
+  request: Request,
+  response: IncomingMessage,
+  max: number,
+  limit: CallLimit,
+): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    limit.progressed();
+    bytes += chunk.length;
+    if (bytes > max) throw tooManyBytes(request, transport, max);
+    yield chunk;
+  }
+}
+
+/** Stops reading an answer when the signal aborts: a request's own signal covers only the time until the headers. */
+async function whileReading<T>(response: IncomingMessage, { signal }: CallLimit, read: () => Promise<T>): Promise<T> {
+  const abort = () => response.destroy();
+  signal.addEventListener('abort', abort);
+  try {
+    if (signal.aborted) abort();
+    return await read();
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,43 @@
+import { Agent, type AgentOptions } from 'node:https';
+import { expiry } from './call-limit.ts';
+
+/** Default time limit for TCP and TLS, with the name's resolution. */
+export const CONNECT_MS = 2000;
+
+/** The code of the error when a connection was not made in time. Nothing was sent yet. */
+export const CONNECT_TIMEOUT = 'ConnectTimeout';
+
+/** A pool of TLS connections. */
+export class Pool extends Agent {
+  readonly #given: AgentOptions;
+  readonly #connectMs: number;
+
+  /** @param connectMs time limit for TCP and TLS: the system's own is minutes, and TLS has none */
+  constructor(options: AgentOptions, connectMs: number) {
+    super(options);
+    this.#given = options;
+    this.#connectMs = connectMs;
+  }
+
+  override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
+    const socket = super.createConnection(options, callback);
+    if (socket) {
+      const limit = expiry(this.#connectMs, () => {
+        socket.destroy(Object.assign(new Error('no connection in time'), { code: CONNECT_TIMEOUT }));
+      });
+      socket.once('secureConnect', limit.end);
+      socket.once('close', limit.end);
+    }
+    return socket;
+  }
+
+  /** Returns a pool with the same options that keeps no connection. */
+  fresh(): Pool {
+    return new Pool({ ...this.#given, keepAlive: false, maxCachedSessions: 0 }, this.#connectMs);
+  }
+
+  /** Closes the connections that serve no request: after an outage they may be dead, and each would cost a time limit. */
+  dropIdle(): void {
+    for (const sockets of Object.values(this.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy();
+  }
+}

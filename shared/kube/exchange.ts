@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { CallLimit } from './call-limit.ts';
+import { ClusterDownError, UnreachableError } from './errors.ts';
+import { callText, resourceText } from './status-error.ts';
+import type { Request, Transport } from './transport.ts';
+import { unreachable } from './unreachable.ts';
+
+/**
+ * Sends the request; again with a fresh token after a 401, and again over a new connection if a pooled one is dead.
+ * @throws ClusterDownError at once while the cluster is down, and when it goes down before it answers
+ */
+export async function exchange(transport: Transport, request: Request, limit: CallLimit): Promise<IncomingMessage> {
+  const { guard, onUnreachable } = transport.options;
+  const call = callText(request);
+  const guarded = guard?.begin(call);
+  const unsubscribe = guard?.onDown((errorOf) => limit.stop({ by: 'down', error: errorOf(call) }));
+  try {
+    const response = await authenticated(transport, request, limit.signal);
+    guarded?.answered();
+    return response;
+  } catch (error) {
+    if (error instanceof UnreachableError && !(error instanceof ClusterDownError)) {
+      guarded?.failed(error);
+      onUnreachable?.(error);
+    } else guarded?.dropped();
+    throw error;
+  } finally {
+    unsubscribe?.();
+  }
+}
+
+async function authenticated(transport: Transport, request: Request, signal: AbortSignal): Promise<IncomingMessage> {
+  const { token } = transport.connection;
+  const current = typeof token === 'function' ? await token(false) : token;
+  const response = await sendAgain(transport, request, current, signal);
+  if (response.statusCode !== 401 || typeof token !== 'function') return response;
+  const fresh = await token(true);
+  if (fresh === current) return response;
+  response.resume();
+  return sendAgain(transport, request, fresh, signal);
+}
+
+/** A pooled connection was dead. */
+class StaleConnection extends Error {}
+
+async function sendAgain(
+  transport: Transport,
+  request: Request,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  // A server may close idle connections at any time, and a thawed Lambda has several dead ones. Only a create must not
+  // be repeated: every other call is idempotent, or carries the version that it expects.
+  const attempts = request.method === 'POST' ? 1 : 3;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send(transport, request, token, signal);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      if (attempt >= attempts) throw unreachable(transport, request, error.cause, signal);
+    }
+  }
+}
+
+function send(
+  transport: Transport,
+  call: Request,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const { server, agent, options } = transport;
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const start = performance.now();
+  const report = (status: number) =>
+    options.onRequest?.({
+      method: call.method,
+      resource: resourceText(call.resource),
+      status,
+      ms: performance.now() - start,
+    });
+  return new Promise((resolve, reject) => {
+    const outgoing = httpsRequest({
+      agent,
+      signal,
+      method: call.method,
+      hostname: server.hostname.replace(/^\[|\]$/g, ''),
+      port: server.port || 443,
+      path: server.pathname.replace(/\/$/, '') + call.path,
+      headers: {
+        accept: call.accept ?? 'application/json',
+        'user-agent': options.userAgent ?? 'shoot-flux',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': call.contentType, 'content-length': Buffer.byteLength(body) }),
+      },
+    });
+    outgoing.on('response', (response) => {
+      report(response.statusCode ?? 0);
+      resolve(response);
+    });
+    outgoing.on('error', (error) => {
+      report(0);
+      const stale = outgoing.reusedSocket && !signal.aborted;
+      reject(stale ? new StaleConnection('', { cause: error }) : unreachable(transport, call, error, signal));
+    });
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,214 @@
+import { startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startProber } from '../../infra/process/cluster-prober.ts';
+import type { Connection } from '../../shared/kube/connection.ts';
+import { ClusterDownError, UnreachableError } from '../../shared/kube/errors.ts';
+import type { KubeClientOptions } from '../../shared/kube/http-client.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { startTlsServer } from '../../shared/kube/testing.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { createClusters } from '../../shared/runtime/clusters.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+
+const never = new AbortController().signal;
+const { configMaps } = resources;
+let api: Awaited<ReturnType<typeof startKubeApi>>;
+
+beforeAll(async () => {
+  api = await startKubeApi();
+  api.objects.ensureNamespace('foo');
+});
+
+afterAll(() => api.stop());
+
+/** A process with clients for `local` behind a proxy and for `healthy`, optionally with a prober. */
+async function processWith({ prober = true, ...options }: KubeClientOptions & { prober?: boolean } = {}) {
+  const proxy = await startTcpProxy(api.url);
+  const health = createClusterHealth({ suspiciousMs: 200, probeMs: [100, 100] });
+  const connection = { ca: api.ca, token: api.token };
+  const clusters = createClusters(
+    async (cluster) => ({ ...connection, server: cluster === 'local' ? proxy.url : api.url }),
+    { timeoutMs: 4000, connectTimeoutMs: 300, ...options },
+    health,
+  );
+  const heard: string[] = [];
+  health.onChange((cluster, isUp) => heard.push(`${cluster} ${isUp ? 'up' : 'down'}`));
+  const gauges: string[] = [];
+  const gauge = (name: string, value: number, labels = {}) => gauges.push(`${name} ${JSON.stringify(labels)} ${value}`);
+  const log: string[] = [];
+  const probing =
+    prober &&
+    startProber({
+      ...{ health, clusters: ['local'], metrics: { ...noMetrics, gauge }, pauseMs: [50, 100] },
+      log: createLog('info', (line) => log.push(line)),
+      probe: async (cluster) => (await clusters(cluster)).probe(),
+    });
+  const list = async (cluster = 'local') => (await clusters(cluster)).list(configMaps, { namespace: 'foo' });
+  return {
+    ...{ proxy, health, clusters, heard, gauges, log, list },
+    async [Symbol.asyncDispose]() {
+      if (probing) await probing.stop();
+      for (const cluster of ['local', 'healthy']) (await clusters(cluster)).close();
+      await proxy[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work().catch(() => {});
+  return performance.now() - start;
+}
+
+test('a cluster that swallows packets is known long before the time limit, and calls to it then fail at once', async () => {
+  await using here = await processWith({ timeoutMs: 60_000 });
+  await here.list();
+  here.proxy.behave('swallow');
+  const waiting = Array.from({ length: 10 }, () => here.list());
+  const ended = await Promise.allSettled(waiting);
+  for (const { status, reason } of ended as PromiseRejectedResult[]) {
+    expect(status).toBe('rejected');
+    expect(reason).toBeInstanceOf(UnreachableError);
+  }
+  await expect.poll(() => here.health.isUp('local')).toBe(false);
+  await expect(here.list()).rejects.toThrow(ClusterDownError);
+  await expect(here.list()).rejects.toThrow(/seed local has not answered since .* \(ConnectTimeout\)/);
+  expect(await msOf(() => here.list())).toBeLessThan(250);
+  await expect(here.list('healthy')).resolves.toMatchObject({ items: expect.any(Array) });
+  expect(here.health.isUp('healthy')).toBe(true);
+});
+
+test('a cluster is used again as soon as it answers, over new connections', async () => {
+  await using here = await processWith({ timeoutMs: 60_000 });
+  await Promise.all([here.list(), here.list(), here.list()]);
+  here.proxy.behave('swallow');
+  await here.list().catch(() => {});
+  await expect.poll(() => here.health.isUp('local')).toBe(false);
+  here.proxy.behave('forward');
+  await here.health.untilUp('local', never);
+  // The pooled connections are dead; each would hold a call until its time limit of a minute.
+  await Promise.all([here.list(), here.list(), here.list()]);
+  expect(here.heard).toEqual(['local down', 'local up']);
+  expect(here.log.map((line) => JSON.parse(line).message)).toEqual(['cluster down', 'cluster up']);
+  expect(JSON.parse(here.log[0] ?? '')).toMatchObject({ cluster: 'local', since: expect.any(String) });
+  expect(here.gauges).toEqual([1, 0, 1].map((value) => `cluster_up {"cluster":"local"} ${value}`));
+});
+
+test('without a prober, as on Lambda, one call at a time asks a cluster that is down', async () => {
+  await using here = await processWith({ prober: false, timeoutMs: 500 });
+  here.proxy.behave('swallow');
+  for (let call = 0; call < 3; call++) await expect(here.list()).rejects.toThrow('no connection to seed local');
+  const accepted = here.proxy.accepted();
+  await Promise.allSettled(Array.from({ length: 20 }, () => here.list()));
+  expect(here.proxy.accepted() - accepted).toBeLessThanOrEqual(1);
+  here.proxy.behave('forward');
+  await expect
+    .poll(
+      () =>
+        here.list().then(
+          () => 'answered',
+          () => 'failed',
+        ),
+      { timeout: 5000 },
+    )
+    .toBe('answered');
+  expect(here.heard).toEqual(['local down', 'local up']);
+});
+
+test('a watch ends when its cluster goes down, instead of staying silent', async () => {
+  await using here = await processWith();
+  const client = await here.clusters('local');
+  const { resourceVersion } = await client.list(configMaps, { namespace: 'foo' });
+  const events = client.watch(configMaps, { resourceVersion, timeoutSeconds: 300, signal: never });
+  const watching = (async () => {
+    for await (const _ of events);
+  })();
+  const outcome = watching.then(
+    () => 'ended',
+    (error: unknown) => error,
+  );
+  await expect.poll(() => api.watches('configmaps').length).toBe(1);
+  here.proxy.behave('swallow');
+  await here.list().catch(() => {});
+  expect(await outcome).toBeInstanceOf(ClusterDownError);
+});
+
+test.each([
+  ['accepts connections and never finishes TLS', 'swallow', 'ConnectTimeout'],
+  ['resets connections', 'refuse', 'ECONNRESET'],
+] as const)(
+  'a create to a server that %s fails within the connect time limit, and sends nothing',
+  async (_, how, reason) => {
+    await using here = await processWith({ prober: false, timeoutMs: 60_000 });
+    here.proxy.behave(how);
+    const client = await here.clusters('local');
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'foo', name: `never-${how}` } };
+    await expect(client.create(configMaps, object, { fieldManager: 'test' })).rejects.toMatchObject({ reason });
+    expect(api.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  },
+);
+
+/** Clients whose credentials the test replaces, and how often they were read. */
+function rotating(connection: Connection) {
+  const state = { connection, reads: 0 };
+  const clusters = createClusters(async () => {
+    state.reads++;
+    return state.connection;
+  });
+  const list = async () => (await clusters('local')).list(configMaps, { namespace: 'foo' });
+  return { state, clusters, list, close: async () => (await clusters('local')).close() };
+}
+
+test('finds a new certificate authority, a moved address and a new server name without a restart', async () => {
+  await using other = await startTlsServer(() => {});
+  const good = { server: api.url, ca: api.ca, token: api.token };
+  const outdated: [string, Connection][] = [
+    ['a former authority', { ...good, ca: other.connection.ca }],
+    ['an address that refuses', { ...good, server: 'https://127.0.0.1:1' }],
+    ['a name that does not resolve', { ...good, server: 'https://name.invalid' }],
+    ['a former server name', { ...good, serverName: 'former.example.com' }],
+  ];
+  for (const [what, connection] of outdated) {
+    const { state, list, close } = rotating(connection);
+    await expect(list(), what).rejects.toBeInstanceOf(UnreachableError);
+    state.connection = good;
+    await expect(list(), what).resolves.toMatchObject({ items: expect.any(Array) });
+    expect(state.reads).toBe(2);
+    await close();
+  }
+});
+
+test('a watch that finds no connection makes the next call read the credentials again', async () => {
+  const { state, clusters, list, close } = rotating({ server: api.url, ca: api.ca, serverName: 'x', token: api.token });
+  const watch = async () => {
+    const client = await clusters('local');
+    for await (const _ of client.watch(configMaps, { resourceVersion: '1', timeoutSeconds: 300, signal: never }));
+  };
+  await expect(watch()).rejects.toBeInstanceOf(UnreachableError);
+  state.connection = { server: api.url, ca: api.ca, token: api.token };
+  await expect(list()).resolves.toBeDefined();
+  await close();
+});
+
+test('keeps its client, with its connections, while the credentials stay the same, and seldom reads them', async () => {
+  const { state, clusters, list, close } = rotating({ server: 'https://127.0.0.1:1' });
+  const client = await clusters('local');
+  for (let call = 0; call < 20; call++) await list().catch(() => {});
+  expect(state.reads).toBe(2);
+  expect(await clusters('local')).toBe(client);
+  await close();
+});
+
+test('a run that ends without an answer for seconds counts', async () => {
+  await using here = await processWith({ prober: false, connectTimeoutMs: 60_000, timeoutMs: 60_000 });
+  await here.list();
+  here.proxy.behave('swallow');
+  const client = await here.clusters('local');
+  for (let call = 0; call < 3; call++) {
+    const run = client.with({ signal: AbortSignal.timeout(300) });
+    await expect(run.list(configMaps)).rejects.toThrow('before the time limit of this run');
+  }
+  expect(here.health.isUp('local')).toBe(false);
+});
