@@ -1,6 +1,10 @@
 import type { Bench } from './bench.ts';
 import { bundleBenches } from './benches/bundles.ts';
 import { contentBench } from './benches/content.ts';
+import { deadSeedBench } from './benches/dead-seed.ts';
+import { editBench } from './benches/edit.ts';
+import { failingProjectBench } from './benches/failing-project.ts';
+import { firstListBench } from './benches/first-list.ts';
 import { latencyBench } from './benches/latency.ts';
 import { manyBench } from './benches/many.ts';
 import { requestsBench } from './benches/requests.ts';
@@ -19,5 +23,9 @@ export async function benches(): Promise<Bench[]> {
     manyBench,
     watcherBench,
     contentBench,
+    deadSeedBench,
+    failingProjectBench,
+    firstListBench,
+    editBench,
   ];
 }

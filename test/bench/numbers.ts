@@ -6,6 +6,14 @@ export function median(values: readonly number[]): number {
   return middle;
 }
 
+/** Returns the value that so many percent of the values do not exceed (nearest rank). */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+  if (value === undefined) throw new Error('There is no percentile of an empty list.');
+  return value;
+}
+
 /** Calls `work` for every item, at most `width` at a time. */
 export async function inParallel<Item>(
   items: Iterable<Item>,

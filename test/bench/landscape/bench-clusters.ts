@@ -18,6 +18,8 @@ export interface BenchClusters extends AsyncDisposable {
   needsNamespaces: boolean;
   /** Garden and seed in one, because a second API server would compete for the two cores. */
   seed: BenchCluster;
+  /** A second seed. Only if the options ask for it. */
+  otherSeed?: BenchCluster | undefined;
   /** Only if the options ask for it. */
   shoot?: BenchCluster | undefined;
 }
@@ -26,6 +28,8 @@ export interface BenchClusters extends AsyncDisposable {
 export interface BenchClustersOptions {
   /** Whether to start a shoot. */
   shoot?: boolean;
+  /** Whether to start a second seed. */
+  otherSeed?: boolean;
   /** Objects keep the status with which they are created, which halves the requests for filling a seed. */
   statusInOneWrite?: boolean;
   /** Objects may be in missing namespaces, where the API server can be configured so. */

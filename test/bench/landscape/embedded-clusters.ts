@@ -8,14 +8,16 @@ import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-
 
 /** The landscape's embedded API server, in this process. */
 export async function startEmbeddedClusters(
-  { shoot = false }: BenchClustersOptions,
+  { shoot = false, otherSeed = false }: BenchClustersOptions,
   crds: KubeObject[],
 ): Promise<BenchClusters> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const seedCluster = await startCluster(crds);
+  const otherCluster = otherSeed ? await startCluster(crds) : undefined;
   const shootCluster = shoot ? await startCluster() : undefined;
   const clusters = {
     seed: await benchCluster(seedCluster, join(folder, 'seed.yaml')),
+    otherSeed: otherCluster && (await benchCluster(otherCluster, join(folder, 'other-seed.yaml'))),
     shoot: shootCluster && (await benchCluster(shootCluster, join(folder, 'shoot.yaml'))),
   };
   return {
@@ -24,8 +26,9 @@ export async function startEmbeddedClusters(
     ...clusters,
     async [Symbol.asyncDispose]() {
       clusters.seed.client.close();
+      clusters.otherSeed?.client.close();
       clusters.shoot?.client.close();
-      await Promise.all([seedCluster.stop(), shootCluster?.stop()]);
+      await Promise.all([seedCluster.stop(), otherCluster?.stop(), shootCluster?.stop()]);
       await rm(folder, { recursive: true });
     },
   };

@@ -13,18 +13,36 @@ const main = join(import.meta.dirname, '../../../infra/cli/main.ts');
 export interface ProductProcess extends AsyncDisposable {
   /** From the start of the process until `/readyz` says that the first sync is done. */
   readyAfterMs: number;
-  /** Resident memory now, in MB; undefined where the system does not report it. */
+  /** Where probes and metrics are, for example `http://127.0.0.1:40123`. */
+  address: string;
   pid: number;
 }
 
+/** What a process serves, and when its start is over. */
+export interface ProductProcessOptions {
+  /** Kubeconfig files of further seeds by name. */
+  otherSeeds?: Record<string, string>;
+  /** False: the promise resolves as soon as the process listens, before its first lists are complete. */
+  untilReady?: boolean;
+  /** Called with each line of the log. */
+  onLog?(line: string): void;
+}
+
 /** Starts the whole product like an operator, and waits until it is ready. */
-export async function startProductProcess(kubeconfigFile: string, args: string[] = []): Promise<ProductProcess> {
+export async function startProductProcess(
+  kubeconfigFile: string,
+  { otherSeeds = {}, untilReady = true, onLog }: ProductProcessOptions = {},
+): Promise<ProductProcess> {
   const started = performance.now();
+  const seeds = Object.entries({ [SEED]: kubeconfigFile, ...otherSeeds }).map(
+    ([name, file]) => `--seed=${name}=${file}`,
+  );
+  const level = onLog === undefined ? 'warn' : 'info';
   const child = spawn(
     process.execPath,
     [
-      ...[...args, main, 'run', `--garden=${kubeconfigFile}`, `--seed=${SEED}=${kubeconfigFile}`],
-      ...[`--flux-distribution=${fluxDistribution}`, '--port=0', '--log-level=warn'],
+      ...[main, 'run', `--garden=${kubeconfigFile}`, ...seeds],
+      ...[`--flux-distribution=${fluxDistribution}`, '--port=0', `--log-level=${level}`],
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
@@ -34,12 +52,14 @@ export async function startProductProcess(kubeconfigFile: string, args: string[]
     const [, number] = /metrics on port (\d+)/.exec(line) ?? [];
     if (number !== undefined) port.resolve(Number(number));
     else if (process.env.BENCH_LOG !== undefined) process.stderr.write(`${line}\n`);
+    onLog?.(line);
   });
   child.once('exit', (code) => port.reject(new Error(`The product ended with ${code} while it started.`)));
-  const address = `http://127.0.0.1:${await port.promise}/readyz`;
-  while (!(await answersOk(address))) await sleep(5);
+  const address = `http://127.0.0.1:${await port.promise}`;
+  while (untilReady && !(await answersOk(`${address}/readyz`))) await sleep(5);
   return {
     readyAfterMs: performance.now() - started,
+    address,
     pid: child.pid ?? 0,
     [Symbol.asyncDispose]: () => stop(child),
   };

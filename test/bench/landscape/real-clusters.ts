@@ -11,7 +11,7 @@ import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-
 
 /** kube-apiservers that share an etcd, each in a process of its own. */
 export async function startRealClusters(
-  { shoot = false, anyNamespace = false }: BenchClustersOptions,
+  { shoot = false, otherSeed = false, anyNamespace = false }: BenchClustersOptions,
   crds: KubeObject[],
 ): Promise<BenchClusters> {
   const args = anyNamespace ? ['--disable-admission-plugins=NamespaceLifecycle'] : [];
@@ -19,11 +19,14 @@ export async function startRealClusters(
   const etcd = started.use(await startEtcd());
   const seed = started.use(await startApiServer({ etcd, prefix: 'seed', args }));
   await install(seed, crds);
+  const otherServer = otherSeed ? started.use(await startApiServer({ etcd, prefix: 'other-seed', args })) : undefined;
+  if (otherServer !== undefined) await install(otherServer, crds);
   const shootServer = shoot ? started.use(await startApiServer({ etcd, prefix: 'shoot' })) : undefined;
   const clusters = {
     servedBy: 'kube-apiserver',
     needsNamespaces: !anyNamespace,
     seed: await benchCluster(seed),
+    otherSeed: otherServer && (await benchCluster(otherServer)),
     shoot: shootServer && (await benchCluster(shootServer)),
   };
   const running = started.move();
@@ -31,6 +34,7 @@ export async function startRealClusters(
     ...clusters,
     async [Symbol.asyncDispose]() {
       clusters.seed.client.close();
+      clusters.otherSeed?.client.close();
       clusters.shoot?.client.close();
       await running.disposeAsync();
     },

@@ -6,24 +6,32 @@ import { resources } from '../../../shared/kube/resource.ts';
 export async function markApplied(seed: KubeClient, namespace: string): Promise<void> {
   const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace });
   for (const { metadata } of items) {
-    const status = { observedGeneration: metadata.generation, conditions: [applied()] };
     await seed.mergePatch(
       resources.managedResources,
       metadata,
-      { status },
+      { status: appliedStatus(metadata.generation) },
       { fieldManager: 'bench', subresource: 'status' },
     );
   }
 }
 
+/** Returns the status of a ManagedResource whose generation is applied. */
+export function appliedStatus(generation: number | undefined): ManagedResource['status'] {
+  return { ...(generation === undefined ? {} : { observedGeneration: generation }), conditions: [applied()] };
+}
+
+/** Returns the status of a ManagedResource that cannot be applied. */
+export function failedStatus(generation: number | undefined): ManagedResource['status'] {
+  const message = 'Could not apply all new resources: admission webhook "policy.example.com" denied the request';
+  const conditions = [condition('False', 'ApplyFailed', message)];
+  return { ...(generation === undefined ? {} : { observedGeneration: generation }), conditions };
+}
+
 function applied(): Condition {
+  return condition('True', 'ApplySucceeded', 'All resources are applied.');
+}
+
+function condition(status: 'True' | 'False', reason: string, message: string): Condition {
   const time = new Date().toISOString();
-  return {
-    type: 'ResourcesApplied',
-    status: 'True',
-    reason: 'ApplySucceeded',
-    message: 'All resources are applied.',
-    lastTransitionTime: time,
-    lastUpdateTime: time,
-  };
+  return { type: 'ResourcesApplied', status, reason, message, lastTransitionTime: time, lastUpdateTime: time };
 }
