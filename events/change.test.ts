@@ -24,6 +24,14 @@ const cause: fc.Arbitrary<Cause> = fc.oneof(
       .date({ noInvalidDate: true, min: new Date(0), max: new Date('9000-01-01') })
       .map((date) => date.toISOString()),
   }),
+  fc.record({
+    type: fc.constant('continue' as const),
+    after: fc.oneof(name, fc.constant('')),
+    token: name,
+    hop: fc.nat(),
+    state: name,
+    again: fc.boolean(),
+  }),
   fc.record({ type: fc.constant('resync' as const), epoch: fc.nat() }),
   fc.record({ type: fc.constant('redrive' as const), nonce: name }),
 );
@@ -110,6 +118,12 @@ describe('deduplicationId', () => {
       causeOf({ resourceVersion: '2', kind: 'Cluster' }),
       { type: 'notBefore', notBefore: '2026-01-01T00:00:00.000Z' },
       { type: 'notBefore', notBefore: '2026-01-01T00:00:05.000Z' },
+      { type: 'notBefore', notBefore: '2026-01-01T00:00:05.000Z', attempt: 9 },
+      { type: 'notBefore', notBefore: '2026-01-01T00:00:05.000Z', attempt: 39 },
+      { type: 'continue', after: 'a', token: 't', hop: 1, state: 'c.7' },
+      { type: 'continue', after: 'a', token: 't', hop: 1, state: 'c.8' },
+      { type: 'continue', after: 'a', token: 't', hop: 1, state: 'c.8', again: true },
+      { type: 'continue', after: 'a', hop: 1, state: 'c.8' },
       { type: 'resync', epoch: 1 },
       { type: 'resync', epoch: 2 },
       { type: 'redrive', nonce: 'a' },

@@ -6,8 +6,9 @@ import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
 
-// Kubernetes names have no `/`; the text of a key relies on that.
-const name = z.string().check(z.regex(/^[^/\s]{1,253}$/));
+/** Kubernetes names have no `/`, on which the text of a key relies, and are ASCII: SQS rejects some other characters. */
+const namePattern = /^[!-.0-~]{1,253}$/;
+const name = z.string().check(z.regex(namePattern));
 const count = z.int().check(z.nonnegative());
 
 const causeSchema = z.discriminatedUnion('type', [
@@ -49,6 +50,11 @@ export const changeSchema: z.ZodMiniType<Change> = z.strictObject({
   cause: causeSchema,
 });
 
+/** True for what a change can carry as a name, a uid or a version. */
+export function isName(value: unknown): value is string {
+  return typeof value === 'string' && namePattern.test(value);
+}
+
 /** Returns the body of a message. */
 export function encodeChange(request: ChangeRequest): string {
   const { function: target, key, cause } = request;
@@ -85,8 +91,9 @@ function identity(cause: Cause): unknown[] {
   switch (cause.type) {
     case 'object':
       return [cause.type, cause.kind, cause.uid, cause.resourceVersion, cause.deleted === true, cause.also];
+    // Retries with more and with fewer attempts differ, or the fresher one could be dropped.
     case 'notBefore':
-      return [cause.type, cause.notBefore];
+      return [cause.type, cause.notBefore, cause.attempt];
     case 'continue':
       return [cause.type, cause.state, cause.after, cause.token, cause.hop, cause.again === true, cause.notBefore];
     case 'resync':

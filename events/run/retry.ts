@@ -10,7 +10,7 @@ export type Retry =
   | { type: 'deadLetter' };
 
 /** Up to this attempt waits are short: 1, 2, 4, … 60 s, some two minutes in all. */
-const SHORT_ATTEMPTS = 8;
+export const SHORT_ATTEMPTS = 8;
 const SHORT_CAP_SECONDS = 60;
 /** Later waits grow to this. */
 const LONG_CAP_SECONDS = 900;

@@ -1,25 +1,29 @@
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Ending } from '../run/report.ts';
-import { decideRetry } from '../run/retry.ts';
+import { afterFailure } from './after-failure.ts';
 import type { Group, Unreadable } from './groups.ts';
 import { requeue } from './requeue.ts';
 import type { SqsRunner } from './runner.ts';
 
-/** How a run ended. `isRedelivered`: its oldest message stays in the queue. */
+/** How a run ended. `isRedelivered`: its kept message stays in the queue. */
 export type SqsEnding = Ending & { isRedelivered?: boolean };
 
-/** Retries a change whose run has failed, or sends it to the dead-letter queue. */
+/**
+ * Retries the kept change of a group whose run has failed, drops it, or sends it to the dead-letter queue. Its retry stands
+ * for the whole group; it is given up only when it is exhausted itself.
+ */
 export async function handleFailure(runner: SqsRunner, group: Group, error: unknown): Promise<SqsEnding> {
-  const { attempt } = group;
-  const retry = decideRetry(error, attempt, Math.random(), runner.lastAttempt);
-  const seconds = retry.type === 'deadLetter' ? 60 : retry.seconds;
+  const { record, change, attempt } = group.kept;
+  const next = afterFailure(error, group, runner.lastAttempt);
+  if (next.type === 'drop') return { result: 'dropped', error };
+  const seconds = next.type === 'deadLetter' ? 60 : next.seconds;
   try {
-    if (retry.type === 'deadLetter') {
-      await sendToDeadLetter(runner, group.records[0], `${describeError(error)} (attempt ${attempt})`);
+    if (next.type === 'deadLetter') {
+      await sendToDeadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
       return { result: 'dead_letter', error };
     }
-    if (retry.type === 'long' && runner.queue === 'fifo') {
-      await requeue(runner, group.changes[0], seconds, attempt);
+    if (next.type === 'long' && runner.queue === 'fifo') {
+      await requeue(runner, change, seconds, next.attempt);
       return { result: 'retry', seconds, error };
     }
   } catch (failure) {
@@ -54,8 +58,8 @@ function sendToDeadLetter(runner: SqsRunner, record: Unreadable['record'], reaso
   });
 }
 
-/** Hides the oldest message for the back-off. If that fails, SQS redelivers it when its visibility timeout ends. */
-async function hide(runner: SqsRunner, { records: [record] }: Group, seconds: number): Promise<void> {
+/** Hides the kept message for the back-off. If that fails, SQS redelivers it when its visibility timeout ends. */
+async function hide(runner: SqsRunner, { kept: { record } }: Group, seconds: number): Promise<void> {
   try {
     await runner.visibility(record.receiptHandle, seconds);
   } catch (failure) {

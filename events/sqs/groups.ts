@@ -2,12 +2,21 @@ import type { SQSRecord } from 'aws-lambda';
 import { errorMessage, TerminalError } from '../../shared/errors.ts';
 import { type Change, groupId, parseChange } from '../change.ts';
 
-/** The records that one run handles: changes of the same key, oldest first. */
-export interface Group {
-  records: [SQSRecord, ...SQSRecord[]];
-  changes: [Change, ...Change[]];
-  /** How often the oldest has been tried, including this run. */
+/** A received change, and how often it has been tried, including this run. */
+export interface Received {
+  record: SQSRecord;
+  change: Change;
   attempt: number;
+}
+
+/** The changes that one run handles, all of the same key. */
+export interface Group {
+  /** Oldest first. */
+  all: [Received, ...Received[]];
+  /** The one that is retried if the run fails; a retry reads the live objects and so stands for all of them. */
+  kept: Received;
+  /** True if only the resync asks for this run: the next resync is its retry. */
+  isResync: boolean;
 }
 
 /** A record that is no valid change for this function. */
@@ -21,30 +30,48 @@ export interface Unreadable {
  * @param only the function that the records must be for; absent for standard queues, where each record is a run
  */
 export function groupRecords(records: SQSRecord[], only?: string): { groups: Group[]; unreadable: Unreadable[] } {
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, [Received, ...Received[]]>();
   const unreadable: Unreadable[] = [];
   for (const record of records) {
     try {
       const change = changeFor(record, only);
+      const attempt = attemptsBefore(change, only) + Number(record.attributes.ApproximateReceiveCount);
       const id = only === undefined ? record.messageId : groupId(change);
-      const group = groups.get(id);
-      if (group === undefined) {
-        const attempt = attemptsBefore(change, only) + Number(record.attributes.ApproximateReceiveCount);
-        groups.set(id, { records: [record], changes: [change], attempt });
-      } else {
-        group.records.push(record);
-        group.changes.push(change);
-      }
+      const all = groups.get(id);
+      if (all === undefined) groups.set(id, [{ record, change, attempt }]);
+      else all.push({ record, change, attempt });
     } catch (error) {
       unreadable.push({ record, reason: errorMessage(error) });
     }
   }
-  return { groups: [...groups.values()], unreadable };
+  return { groups: [...groups.values()].map(groupOf), unreadable };
+}
+
+function groupOf(all: Group['all']): Group {
+  const isResync = all.every(({ change }) => change.cause.type === 'resync');
+  return { all, kept: all.reduce((kept, next) => (isRatherKept(next, kept) ? next : kept)), isResync };
+}
+
+/**
+ * Returns whether a later change of a group is kept rather than an earlier one: the freshest, so that a request of
+ * gardenlet never inherits the attempts of a change that has failed for hours. But a resync never makes those start
+ * again, and the rest of a pass (`continue`) is part of what another change of its key asks for.
+ */
+function isRatherKept(later: Received, earlier: Received): boolean {
+  const [a, b] = [rank(later), rank(earlier)];
+  if (a !== b) return a < b;
+  const [rest, other] = [later.change.cause, earlier.change.cause];
+  if (rest.type === 'continue' && other.type === 'continue') return rest.after < other.after;
+  return later.attempt <= earlier.attempt;
+}
+
+function rank({ change }: Received): number {
+  return { object: 0, redrive: 0, notBefore: 0, continue: 1, resync: 2 }[change.cause.type];
 }
 
 /** Counts the attempts before the delay queue, after which SQS counts from 1 again. The delay function has its own. */
 function attemptsBefore({ function: target, cause }: Change, only: string | undefined): number {
-  return target === only && cause.type === 'notBefore' ? (cause.attempt ?? 0) : 0;
+  return target === only && 'attempt' in cause ? (cause.attempt ?? 0) : 0;
 }
 
 function changeFor(record: SQSRecord, only: string | undefined): Change {

@@ -25,7 +25,7 @@ import { lambdaContext } from './lambda-protocol.ts';
 
 let bridge: SqsBridge;
 beforeAll(async () => {
-  const definitions = ['managed-resources', 'terminal', 'unreadable', 'delay'].map((name) =>
+  const definitions = ['managed-resources', 'terminal', 'exhausted', 'unreadable', 'delay'].map((name) =>
     definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}),
   );
   bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
@@ -89,20 +89,60 @@ describe('the Lambda of a function', () => {
     expect(await run(recordOf(extensionChange('1', 1)), recordOf(extensionChange('1', 2)))).toEqual([]);
   });
 
-  it('keeps the oldest message of a failed group, and of no other group', async () => {
+  it('keeps the freshest message of a failed group, and of no other group', async () => {
     const { run, hidden, lines } = setup(async (key) => {
       if (key.namespace === keyOf(1).namespace) throw new RetryableError('the seed does not answer');
       return done;
     });
-    const oldest = recordOf(extensionChange('1'), { receiveCount: 3 });
-    const failures = await run(oldest, recordOf(extensionChange('1', 2)), recordOf(extensionChange('2')));
-    expect(failures).toEqual([oldest.messageId]);
-    expect([...hidden.keys()]).toEqual([oldest.receiptHandle]);
-    expect(hidden.get(oldest.receiptHandle)).toBeGreaterThanOrEqual(3);
-    expect(hidden.get(oldest.receiptHandle)).toBeLessThanOrEqual(4);
+    const oldest = recordOf(extensionChange('1'), { receiveCount: 7 });
+    const freshest = recordOf(extensionChange('2'), { receiveCount: 3 });
+    const failures = await run(oldest, recordOf(extensionChange('1', 2)), freshest);
+    expect(failures).toEqual([freshest.messageId]);
+    expect([...hidden.keys()]).toEqual([freshest.receiptHandle]);
+    expect(hidden.get(freshest.receiptHandle)).toBeGreaterThanOrEqual(3);
+    expect(hidden.get(freshest.receiptHandle)).toBeLessThanOrEqual(4);
     expect(lines).toContainEqual(
       expect.objectContaining({ level: 'warn', outcome: 'retry', attempt: 3, error: 'the seed does not answer' }),
     );
+  });
+
+  it('never gives a fresh request the attempts of an old change, and never gives it up with that', async () => {
+    const exhausted = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
+    const { run, hidden, lines } = setup(() => Promise.reject(new RetryableError('no answer')), 'exhausted');
+    const key = keyOf(70);
+    const old = recordOf(changeOf({ function: 'exhausted', key, cause: exhausted }));
+    const fresh = recordOf(changeOf({ function: 'exhausted', key, cause: causeOf({ awaited: true }) }));
+    expect(await run(old, fresh)).toEqual([fresh.messageId]);
+    expect(hidden.get(fresh.receiptHandle)).toBeLessThanOrEqual(1);
+    expect(lines).toContainEqual(expect.objectContaining({ outcome: 'retry', attempt: 1 }));
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
+    expect(ready.filter(({ body }) => body.includes(key.namespace))).toEqual([]);
+  });
+
+  it('gives up a change that is exhausted', async () => {
+    const exhausted = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
+    const { run } = setup(() => Promise.reject(new RetryableError('no answer')), 'exhausted');
+    const key = keyOf(71);
+    expect(await run(recordOf(changeOf({ function: 'exhausted', key, cause: exhausted })))).toEqual([]);
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
+    expect(ready.filter(({ body }) => body.includes(key.namespace))).toHaveLength(1);
+  });
+
+  it('drops a resync that fails twice, with a line in the log', async () => {
+    const { run, lines } = setup(() => Promise.reject(new RetryableError('no answer')));
+    const resync = changeOf({ key: keyOf(72), cause: { type: 'resync', epoch: 4 } });
+    const first = recordOf(resync);
+    expect(await run(first)).toEqual([first.messageId]);
+    expect(await run(recordOf(resync, { receiveCount: 2 }))).toEqual([]);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', outcome: 'dropped', error: 'no answer' }));
+    expect(await delayedCauses(keyOf(72).namespace)).toEqual([]);
+  });
+
+  it('keeps the place of a pass in a retry through the delay queue', async () => {
+    const rest = { type: 'continue', after: 'm', token: 't', hop: 2, state: 'c.7' } as const;
+    const { run } = setup(() => Promise.reject(new RetryableError('no answer')));
+    expect(await run(recordOf(changeOf({ key: keyOf(73), cause: rest }), { receiveCount: 9 }))).toEqual([]);
+    expect(await delayedCauses(keyOf(73).namespace)).toEqual([{ ...rest, notBefore: expect.any(String), attempt: 9 }]);
   });
 
   it('retries at once after a conflict, and warns only about repeated conflicts', async () => {
@@ -161,7 +201,7 @@ describe('the Lambda of a function', () => {
     expect(ready.map(({ messageAttributes }) => messageAttributes.reason?.StringValue)).toEqual([
       'Extension a/b can never be (attempt 1)',
     ]);
-    expect(ready.map(({ body }) => JSON.parse(body).cause.resourceVersion)).toEqual(['1']);
+    expect(ready.map(({ body }) => JSON.parse(body).cause.resourceVersion)).toEqual(['2']);
     expect(sums.get('terminal_total{function=terminal}')).toBe(1);
   });
 

@@ -4,7 +4,7 @@ import { ABORT_EARLY_MS } from '../run/deadline.ts';
 import { report } from '../run/report.ts';
 import { type QueueFunction, type Run, runOnce } from '../run/runner.ts';
 import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
-import { type Group, groupRecords } from './groups.ts';
+import { type Group, groupRecords, type Received } from './groups.ts';
 import { requeue } from './requeue.ts';
 import { type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
 
@@ -42,13 +42,13 @@ async function runBatch(runner: SqsRunner, { Records }: SQSEvent, signal: AbortS
 
 /**
  * Runs the function once for the changes of one key. Returns the ids of the messages that SQS shall redeliver: none, or
- * the oldest. The others are superseded in either case, because the next run for the oldest reads the same objects.
+ * the kept one. The others are superseded in either case, because the next run for it reads the same objects.
  */
 async function runGroup(runner: SqsRunner, group: Group, signal: AbortSignal): Promise<string[]> {
   const started = performance.now();
   const ending = await runHandler(runner, group, signal);
   report(runner, runOf(group), ending, (performance.now() - started) / 1000);
-  return ending.isRedelivered ? [group.records[0].messageId] : [];
+  return ending.isRedelivered ? [group.kept.record.messageId] : [];
 }
 
 /** Runs the function, and requeues or retries the change as it asks. */
@@ -58,20 +58,22 @@ async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal):
   if (outcome.type === 'failed') return handleFailure(runner, group, outcome.error);
   try {
     // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
-    await requeue(runner, group.changes[0], outcome.afterSeconds);
+    await requeue(runner, group.kept.change, outcome.afterSeconds);
     return { result: 'requeue', seconds: outcome.afterSeconds };
   } catch (error) {
     return handleFailure(runner, group, error);
   }
 }
 
-function runOf(group: Group): Run {
-  const { changes, attempt } = group;
-  return { changes, attempt, dueAt: dueAt(group), superseded: changes.length - 1 };
+function runOf({ all, kept }: Group): Run {
+  const [first, ...others] = all;
+  const changes: Run['changes'] = [first.change, ...others.map(({ change }) => change)];
+  return { changes, attempt: kept.attempt, dueAt: dueAt(first), superseded: others.length };
 }
 
-/** Returns when the oldest change became due: time in the delay queue is no delay. */
-function dueAt({ records: [record], changes: [{ cause }] }: Group): number {
+/** Returns when a change became due: time in the delay queue is no delay. */
+function dueAt({ record, change: { cause } }: Received): number {
   const sentAt = Number(record.attributes.SentTimestamp);
-  return cause.type === 'notBefore' ? Math.max(sentAt, Date.parse(cause.notBefore)) : sentAt;
+  if (!('notBefore' in cause) || cause.notBefore === undefined) return sentAt;
+  return Math.max(sentAt, Date.parse(cause.notBefore));
 }

@@ -1,4 +1,6 @@
-import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { hash } from 'node:crypto';
+import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { SqsRunner } from './runner.ts';
 
 /**
@@ -13,21 +15,34 @@ export function requeue(
 ): Promise<void> {
   if (queue === 'standard') return sender.sendDelayed(change, afterSeconds);
   const current = now();
-  const notBefore = requeueTime(current, afterSeconds);
-  const next: ChangeRequest = {
-    function: name,
-    key: change.key,
-    cause: { type: 'notBefore', notBefore: notBefore.toISOString(), attempt },
-  };
-  return sender.sendDelayed(next, (notBefore.getTime() - current.getTime()) / 1000);
+  const due = requeueTime(current, afterSeconds, change.key);
+  const next: ChangeRequest = { function: name, key: change.key, cause: causeAt(due.toISOString(), change, attempt) };
+  return sender.sendDelayed(next, (due.getTime() - current.getTime()) / 1000);
 }
 
+function causeAt(notBefore: string, { cause }: ChangeRequest, attempt: number | undefined): Cause {
+  // Only a retry: where a pass stopped is known to nothing else.
+  if (cause.type === 'continue' && attempt !== undefined) return { ...cause, notBefore, attempt };
+  return { type: 'notBefore', notBefore, attempt };
+}
+
+/** From this wait on a run may also come earlier. */
+const LONG_SECONDS = 60;
+
 /**
- * Returns when a function that asked for another run in so many seconds gets it: never earlier, at most a quarter (or
- * 1 s) later, on a grid. Without the grid every run for another cause would start one more endless chain of requeues;
- * on it their changes have the same `notBefore`, and the queue's deduplication keeps one.
+ * Returns when a function that asked for another run in so many seconds gets it: on a grid of the key. Without a grid
+ * every run for another cause would start one more endless chain of requeues; runs that name the same moment have equal
+ * changes, of which the queue's deduplication keeps one.
+ * - A long wait ends at the point of a grid with that step which is nearest to its end, after half to one and a half
+ *   times the wait. So a run between two points names the next one or the one after it, where the chain already is or
+ *   arrives, and never a third.
+ * - A short wait ends up to a quarter (or 1 s) late and never early, because something is awaited.
  */
-export function requeueTime(now: Date, afterSeconds: number): Date {
-  const gridMs = Math.max(1, Math.ceil(afterSeconds / 4)) * 1000;
-  return new Date(Math.ceil((now.getTime() + afterSeconds * 1000) / gridMs) * gridMs);
+export function requeueTime(now: Date, afterSeconds: number, key: ReconcileKey): Date {
+  const isLong = afterSeconds >= LONG_SECONDS;
+  const step = Math.max(1, Math.ceil(isLong ? afterSeconds : afterSeconds / 4)) * 1000;
+  // Its own offset: Shoots that began together do not come due together.
+  const offset = Number.parseInt(hash('sha256', keyText(key), 'hex').slice(0, 12), 16) % step;
+  const wished = (now.getTime() + afterSeconds * 1000 - offset) / step;
+  return new Date((isLong ? Math.round(wished) : Math.ceil(wished)) * step + offset);
 }

@@ -16,8 +16,9 @@ test('grows to its cap with full jitter, and starts over after a reset', () => {
   expect(backoff.next()).toBe(500);
 });
 
-test('never waits less than Retry-After, nor longer than five minutes and the back-off', () => {
+test('never waits less than Retry-After, nor longer than an hour and the back-off', () => {
   const backoff = createBackoff(500, 30_000, () => 0);
   expect(backoff.next(7)).toBe(7000);
-  expect(backoff.next(86_400)).toBe(300_000);
+  expect(backoff.next(1800)).toBe(1_800_000);
+  expect(backoff.next(86_400)).toBe(3_600_000);
 });

@@ -6,12 +6,15 @@ export interface Backoff {
   reset(): void;
 }
 
-/** A longer Retry-After is cut to this. */
-const longestRetryAfterMs = 300_000;
+/**
+ * A longer Retry-After comes from a wrong clock or a misconfigured proxy, and is cut to this: whoever asks for more
+ * than a resync period would leave changes unseen for longer than a lost event.
+ */
+const longestRetryAfterMs = 3_600_000;
 
 /**
  * Returns an exponential back-off with full jitter: anything between zero and the doubling limit, so that many watchers
- * do not reconnect at the same moment; never less than the server's Retry-After.
+ * do not reconnect at the same moment; never less than the server's Retry-After, if that is at most an hour.
  */
 export function createBackoff(baseMs: number, capMs: number, random: () => number = Math.random): Backoff {
   let failures = 0;

@@ -4,21 +4,29 @@ import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
+import { createAllowance } from './allowance.ts';
 import { createBackoff } from './backoff.ts';
-import { addCause, type Causes, coalesced } from './coalesce.ts';
+import { coalesced } from './coalesce.ts';
+import { createLanes, type Waiting } from './lanes.ts';
+import type { Pace } from './pace.ts';
 import type { Timing } from './timing.ts';
 
 /** Holds the changes of one function until its queue has accepted them. */
 export interface Outbox {
   /** @param mayWaitMs how long it may wait for other changes of its key; default: the debounce time */
   add(key: ReconcileKey, cause: Cause, mayWaitMs?: number): void;
-  /** Resolves when the queue has everything that was added so far; never if the outbox is stopped first. */
+  /**
+   * Resolves when the queue has everything that was added so far, except what a pace holds back; never if the outbox is
+   * stopped first.
+   */
   sent(): Promise<void>;
+  /** Looks again at which clusters are held. */
+  resume(): void;
   /** Returns the number of keys that wait. */
   size(): number;
   /** Returns why the last attempt failed; undefined if it succeeded. */
   problem(): string | undefined;
-  /** Returns when the last attempt ended, or an idle outbox got its first change; epoch ms. */
+  /** Returns when the last attempt ended, or an idle outbox got its first change; by `performance.now()`. */
   lastProgress(): number;
   /** Ends after the attempt under way. Drops waiting changes: after a restart the first list finds them. */
   stop(): Promise<void>;
@@ -29,123 +37,173 @@ export interface OutboxOptions {
   function: string;
   /** Returns when the queue has accepted all of them; an error may list in `unsent` those that it has not. */
   send(changes: ChangeRequest[]): Promise<void>;
+  /** Default: background changes are sent at once, after the others. */
+  pace?: Pace | undefined;
   log: Log;
   metrics: Metrics;
   timing: Timing;
 }
 
-interface Waiting {
-  key: ReconcileKey;
-  causes: Causes;
-  /** Number of the first `add` of this key. */
-  since: number;
-  /** When it is due; epoch ms. */
-  due: number;
-}
-
 /** The most changes in one attempt; the sender splits them into the queue's batches. */
 const mostAtOnce = 500;
 
-/** Gathers the changes of one function by key, sends them, and retries until the queue has accepted them. */
-export function createOutbox({ function: name, send, log, metrics, timing }: OutboxOptions): Outbox {
-  let waiting = new Map<string, Waiting>();
-  let running: Promise<void> | undefined;
+type Batch = [string, Waiting][];
+
+/**
+ * Gathers the changes of one function by key, sends them, and retries until the queue has accepted them. What gardenlet
+ * or a user waits for goes first, what a list or the resync has found last, and clusters take turns.
+ */
+export function createOutbox({ function: name, send, pace, log, metrics, timing }: OutboxOptions): Outbox {
+  const lanes = createLanes();
+  const allowance = createAllowance(pace?.perSecond ?? Number.POSITIVE_INFINITY, performance.now());
+  const isHeld = (cluster: string) => pace !== undefined && !pace.isUp(cluster);
+  let isRunning = false;
+  let isSending = false;
+  let running = Promise.resolve();
   let added = 0;
+  let batchSize = mostAtOnce;
+  let refusals = 0;
   let problem: string | undefined;
-  let lastProgress = Date.now();
+  let lastProgress = performance.now();
   let sentListeners: { until: number; resolve: () => void }[] = [];
   const stopped = new AbortController();
   let sooner = new AbortController();
   let sleepsUntil = 0;
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
 
-  const add: Outbox['add'] = (key, cause, mayWaitMs = timing.debounceMs) => {
-    if (stopped.signal.aborted) return;
-    added++;
-    const text = keyText(key);
-    const due = Date.now() + mayWaitMs;
-    const entry = waiting.get(text) ?? { key, causes: new Map(), since: added, due };
-    entry.due = Math.min(entry.due, due);
-    if (due < sleepsUntil) sooner.abort();
-    if (entry.causes.size > 0) metrics.count('watcher_coalesced_total', { function: name });
-    waiting.set(text, entry);
-    addCause(entry.causes, cause);
-    if (running === undefined) {
-      lastProgress = Date.now();
-      running = run();
-    }
+  const start = () => {
+    if (isRunning || stopped.signal.aborted) return;
+    isRunning = true;
+    lastProgress = performance.now();
+    running = run();
   };
 
   /** Makes one attempt at a time, so that changes of a key stay in order. */
   const run = async () => {
-    await untilDue();
-    while (waiting.size > 0 && !stopped.signal.aborted) {
-      const batch = dueIn(waiting, mostAtOnce, timing.debounceMs);
-      if (batch.length === 0) {
-        await untilDue();
-        continue;
-      }
-      for (const [text] of batch) waiting.delete(text);
-      try {
-        await send(batch.flatMap(([, { key, causes }]) => changeOf(name, key, causes)));
-        succeeded(batch.length);
-      } catch (error) {
-        const delay = backoff.next();
-        failed(unsentOf(batch, error), error, delay);
-        await sleep(delay, stopped.signal);
-      }
-      resolveSent();
+    for (let next = nextDue(); next < Number.POSITIVE_INFINITY && !stopped.signal.aborted; next = nextDue()) {
+      if (next > performance.now()) await untilDue(next);
+      else await attempt(take());
+      lastProgress = performance.now();
     }
-    running = undefined;
+    isRunning = false;
   };
 
-  /** Waits until the first change is due, or a change is added that is due sooner. */
-  const untilDue = async () => {
+  const nextDue = () => {
+    const background = lanes.nextDue(isHeld, 'background');
+    return Math.min(lanes.nextDue(isHeld, 'urgent'), Math.max(background, allowance.next()));
+  };
+
+  /** Waits until a change is due, or a change is added that is due sooner. */
+  const untilDue = async (next: number) => {
     sooner = new AbortController();
-    sleepsUntil = firstDue(waiting);
-    await sleep(Math.max(0, sleepsUntil - Date.now()), AbortSignal.any([stopped.signal, sooner.signal]));
-    lastProgress = Date.now();
+    sleepsUntil = next;
+    await sleep(Math.ceil(next - performance.now()), AbortSignal.any([stopped.signal, sooner.signal]));
+    sleepsUntil = 0;
+  };
+
+  /** Takes what is due, and with it what is due within the debounce time. */
+  const take = (): Batch => {
+    const now = performance.now();
+    const limits = { most: batchSize, mostBackground: allowance.left(now), isHeld };
+    const batch = lanes.take(now + timing.debounceMs, limits);
+    allowance.take(batch.filter(([, { priority }]) => priority === 'background').length);
+    return batch;
+  };
+
+  /** A change that failed alone goes alone, so that it cannot fail others. */
+  const attempt = async (batch: Batch) => {
+    isSending = true;
+    const suspects = batch.filter(([, { failures }]) => failures > 0);
+    const others = batch.filter(([, { failures }]) => failures === 0);
+    let lastProblem: string | undefined;
+    for (const part of [others, ...suspects.map((suspect) => [suspect])]) {
+      if (part.length > 0) lastProblem = (await attemptPart(part)) ?? lastProblem;
+    }
+    problem = lastProblem;
+    isSending = false;
+    resolveSent();
+  };
+
+  /** Returns what went wrong. */
+  const attemptPart = async (part: Batch): Promise<string | undefined> => {
+    try {
+      await send(part.flatMap(([, entry]) => changeOf(name, entry)));
+      succeeded(part.length);
+      return undefined;
+    } catch (error) {
+      await failed(part, unsentOf(part, error), error);
+      return errorMessage(error);
+    }
   };
 
   const succeeded = (count: number) => {
     backoff.reset();
-    problem = undefined;
-    lastProgress = Date.now();
+    refusals = 0;
+    batchSize = Math.min(mostAtOnce, batchSize * 2);
     metrics.count('watcher_changes_total', { function: name }, count);
   };
 
+  /**
+   * When the queue accepted some, the others have a problem of their own. When it accepted none again and again, the
+   * queue has one, or one of them fails all: smaller batches find it.
+   */
+  const failed = async (part: Batch, unsent: Batch, error: unknown) => {
+    const isRefused = unsent.length === part.length;
+    if (isRefused) refusals++;
+    else succeeded(part.length - unsent.length);
+    if (refusals > 1) batchSize = Math.max(1, Math.floor(part.length / 2));
+    const isTheirs = !isRefused || (part.length === 1 && refusals > 1);
+    if (isTheirs) for (const [, entry] of unsent) putOff(entry);
+    lanes.putBack(unsent, isTheirs ? 'last' : 'first');
+    const delay = isRefused ? backoff.next() : 0;
+    problem = errorMessage(error);
+    lastProgress = performance.now();
+    metrics.count('watcher_send_failures_total', { function: name });
+    log.warn('send failed', { function: name, error: problem, retryInMs: Math.round(delay) });
+    if (isRefused) await sleep(delay, stopped.signal);
+  };
+
+  const putOff = (entry: Waiting) => {
+    entry.due = performance.now() + Math.min(timing.backoffCapMs, timing.backoffMs * 2 ** Math.min(entry.failures, 20));
+    entry.failures++;
+  };
+
   const resolveSent = () => {
-    const first = waiting.values().next().value;
+    if (sentListeners.length === 0) return;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const { priority, since } of lanes.values()) {
+      if (pace === undefined || priority !== 'background') oldest = Math.min(oldest, since);
+    }
     sentListeners = sentListeners.filter(({ until, resolve }) => {
-      if (first !== undefined && first.since <= until) return true;
+      if (oldest <= until) return true;
       resolve();
       return false;
     });
   };
 
-  const failed = (batch: [string, Waiting][], error: unknown, delay: number) => {
-    const newer = waiting;
-    waiting = new Map(batch);
-    for (const [text, entry] of newer) {
-      const older = waiting.get(text);
-      if (older === undefined) waiting.set(text, entry);
-      else for (const cause of entry.causes.values()) addCause(older.causes, cause);
-    }
-    problem = errorMessage(error);
-    lastProgress = Date.now();
-    metrics.count('watcher_send_failures_total', { function: name });
-    log.warn('send failed', { function: name, error: problem, retryInMs: Math.round(delay) });
-  };
-
   return {
-    add,
-    sent() {
-      if (running === undefined) return Promise.resolve();
-      return new Promise((resolve) => sentListeners.push({ until: added, resolve }));
+    add(key, cause, mayWaitMs = timing.debounceMs) {
+      if (stopped.signal.aborted) return;
+      added++;
+      const due = performance.now() + mayWaitMs;
+      const { causes } = lanes.add(keyText(key), key, cause, added, due);
+      if (causes.size > 1) metrics.count('watcher_coalesced_total', { function: name });
+      if (due < sleepsUntil) sooner.abort();
+      start();
     },
-    size: () => waiting.size,
+    sent() {
+      return new Promise((resolve) => {
+        sentListeners.push({ until: added, resolve });
+        if (!isSending) resolveSent();
+      });
+    },
+    resume() {
+      sooner.abort();
+      start();
+    },
+    size: () => lanes.size(),
     problem: () => problem,
-    lastProgress: () => (running === undefined ? Date.now() : lastProgress),
+    lastProgress: () => (isRunning ? lastProgress : performance.now()),
     async stop() {
       stopped.abort();
       await running;
@@ -153,33 +211,15 @@ export function createOutbox({ function: name, send, log, metrics, timing }: Out
   };
 }
 
-/** Returns the due changes, and with them those due within the given time; nothing before one is due. */
-function dueIn(waiting: ReadonlyMap<string, Waiting>, most: number, withinMs: number): [string, Waiting][] {
-  const now = Date.now();
-  if (firstDue(waiting) > now) return [];
-  const batch: [string, Waiting][] = [];
-  for (const entry of waiting) {
-    if (batch.length === most) break;
-    if (entry[1].due <= now + withinMs) batch.push(entry);
-  }
-  return batch;
-}
-
-function firstDue(waiting: ReadonlyMap<string, Waiting>): number {
-  let first = Number.POSITIVE_INFINITY;
-  for (const { due } of waiting.values()) first = Math.min(first, due);
-  return first;
-}
-
 /** Returns the changes that the error lists as unsent, or else all of them. */
-function unsentOf(batch: [string, Waiting][], error: unknown): [string, Waiting][] {
+function unsentOf(batch: Batch, error: unknown): Batch {
   const { unsent } = error as { unsent?: ChangeRequest[] };
   if (!Array.isArray(unsent)) return batch;
   const texts = new Set(unsent.map(({ key }) => keyText(key)));
   return batch.filter(([text]) => texts.has(text));
 }
 
-function changeOf(name: string, key: ReconcileKey, causes: Causes): ChangeRequest[] {
+function changeOf(name: string, { key, causes }: Waiting): ChangeRequest[] {
   const cause = coalesced(causes);
   return cause === undefined ? [] : [{ function: name, key, cause }];
 }

@@ -4,13 +4,24 @@ import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 /** A resync period has this many slots; each key always belongs to the same one. */
 const slotsPerPeriod = 360;
 
+/** At most so many slots are sent at once: after a pause, the missed ones follow at four times the pace. */
+const slotsPerTick = 4;
+
 /** Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. */
 export interface Resync {
   /** How often `due` should be called, in ms. */
   everyMs: number;
-  /** Returns the keys of `all` whose slot is among `slots`, each with its cause. */
-  due(functionName: string, all: Iterable<ReconcileKey>, slots: Slots): Iterable<{ key: ReconcileKey; cause: Cause }>;
-  /** Returns the slots that have passed since the last call, at most a period. */
+  /**
+   * Returns the keys of `all` whose slot is among `slots`, each with its cause.
+   * @param seen texts of the keys that are omitted; gets those that are returned
+   */
+  due(
+    functionName: string,
+    all: Iterable<ReconcileKey>,
+    slots: Slots,
+    seen?: Set<string>,
+  ): Iterable<{ key: ReconcileKey; cause: Cause }>;
+  /** Returns the next slots that have passed; after a pause those of the last period, a few at a time. */
   advance(nowMs: number): Slots;
 }
 
@@ -22,7 +33,7 @@ export interface Slots {
 
 /**
  * A key's slot follows from its name alone, so a restart neither repeats nor skips a key.
- * @param startMs epoch ms
+ * @param startMs epoch ms, of a clock that is never set back
  */
 export function createResync(periodSeconds: number, startMs: number): Resync {
   const everyMs = (periodSeconds * 1000) / slotsPerPeriod;
@@ -30,13 +41,13 @@ export function createResync(periodSeconds: number, startMs: number): Resync {
   return {
     everyMs,
     advance(nowMs) {
-      const to = Math.max(last, Math.floor(nowMs / everyMs));
-      const from = Math.max(last, to - slotsPerPeriod);
-      last = to;
-      return { from, to };
+      const present = Math.floor(nowMs / everyMs);
+      const from = Math.max(last, present - slotsPerPeriod);
+      last = Math.max(from, Math.min(present, from + slotsPerTick));
+      return { from, to: last };
     },
-    *due(functionName, all, { from, to }) {
-      const seen = new Set<string>();
+    *due(functionName, all, { from, to }, seen = new Set()) {
+      if (from === to) return;
       for (const key of all) {
         const text = keyText(key);
         // The latest slot of the key that is not after `to`.

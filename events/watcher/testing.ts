@@ -18,6 +18,7 @@ export const quick: Timing = {
   backoffMs: 5,
   backoffCapMs: 20,
   inactivityMs: [10_000, 10_000],
+  silentWatches: 3,
   shortWatchMs: 0,
   watchSeconds: [300, 300],
   stuckMs: 60_000,

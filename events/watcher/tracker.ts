@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import { isName } from '../change.ts';
+import type { KnownKeys } from './known-keys.ts';
 import type { Selection, Subscriber } from './selections.ts';
 
 /**
@@ -20,7 +22,7 @@ export interface Tracker {
   beginList(): { complete(resourceVersion: string): void };
   /** Returns the number of remembered objects. */
   size(): number;
-  /** Returns the keys of a function, with repetitions. */
+  /** Returns the keys of a function, with repetitions; without those of subscriptions with `onlyKnownKeys`. */
   keys(functionName: string): Iterable<ReconcileKey>;
 }
 
@@ -52,12 +54,13 @@ const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 const NO_NEWS = -1;
 
 /**
- * @param onError called when a definition fails for an object, which is then skipped until it changes
+ * @param onError called when an object is not valid, or a definition fails for it; it is then skipped until it changes
  */
 export function createTracker(
   { cluster, resource, subscribers }: Selection,
   emit: Emit,
-  onError: (functionName: string, object: KubeObject, error: unknown) => void,
+  known: KnownKeys,
+  onError: (functionName: string, object: unknown, error: unknown) => void,
 ): Tracker {
   const entries = new Map<string, Entry>();
   const share = createSharing(entries);
@@ -69,6 +72,7 @@ export function createTracker(
     try {
       if (subscription.matches?.(object) === false) return noMark;
       const keys = subscription.keys(object, cluster);
+      if (!keys.every(isKey)) throw new TypeError('the key of the object is not valid');
       if (subscription.isNews?.(object) === false) return { fingerprint: NO_NEWS, keys };
       return { fingerprint: fingerprint(object, keys, subscription.wakes(object)), keys };
     } catch (error) {
@@ -93,26 +97,47 @@ export function createTracker(
     }
   };
 
+  const wake = ({ function: name, subscription }: Subscriber, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => {
+    if (subscription.onlyKnownKeys !== true || known.has(name, key)) emit(name, key, cause, mayWaitMs);
+  };
+
+  /** Remembers an object, or nothing, in place of a former version. */
+  const remember = (text: string, former: Entry | undefined, entry: Entry | undefined) => {
+    if (entry === undefined) entries.delete(text);
+    else entries.set(text, entry);
+    subscribers.forEach(({ function: name, subscription }, index) => {
+      if (subscription.onlyKnownKeys === true) return;
+      known.replace(name, former?.keys[index] ?? noMark.keys, entry?.keys[index] ?? noMark.keys);
+    });
+  };
+
   const forget = (text: string, entry: Entry, resourceVersion: string) => {
-    entries.delete(text);
+    remember(text, entry, undefined);
     const cause = causeFor(text, entry.uid, resourceVersion, { deleted: true });
     subscribers.forEach((subscriber, index) => {
-      for (const key of entry.keys[index] ?? []) emit(subscriber.function, key, cause);
+      for (const key of entry.keys[index] ?? []) wake(subscriber, key, cause);
     });
+  };
+
+  /** An API server sends no other objects; a broken one, or a proxy, must not stop the watcher. */
+  const isSkipped = (object: KubeObject): boolean => {
+    if (isValid(object)) return false;
+    onError('watcher', object, new TypeError('the object has no valid metadata'));
+    return true;
   };
 
   return {
     observe(object) {
+      if (isSkipped(object)) return;
       const text = textOf(object);
       const { uid = '', resourceVersion = '' } = object.metadata;
       const old = entries.get(text);
       const marks = subscribers.map((subscriber, index) => markOf(subscriber, object) ?? markIn(old, index));
       // Where the API server cannot select narrowly, most objects match no subscriber.
-      if (marks.every((mark) => Number.isNaN(mark.fingerprint))) entries.delete(text);
-      else {
-        const keys = share(marks.map((mark) => mark.keys));
-        entries.set(text, { uid, list, fingerprints: marks.map((mark) => mark.fingerprint), keys });
-      }
+      const matches = !marks.every((mark) => Number.isNaN(mark.fingerprint));
+      const fingerprints = marks.map((mark) => mark.fingerprint);
+      const entry = matches ? { uid, list, fingerprints, keys: share(marks.map((mark) => mark.keys)) } : undefined;
+      remember(text, old, entry);
       marks.forEach((mark, index) => {
         const before = markIn(old, index);
         const subscriber = subscribers[index];
@@ -120,12 +145,13 @@ export function createTracker(
         if (Object.is(mark.fingerprint, before.fingerprint)) return;
         const cause = causeFor(text, uid, resourceVersion, isAwaited(subscriber, object) ? { awaited: true } : {});
         for (const key of union(before.keys, mark.keys)) {
-          emit(subscriber.function, key, cause, subscriber.subscription.mayWaitMs);
+          wake(subscriber, key, cause, subscriber.subscription.mayWaitMs);
         }
       });
     },
 
     remove(object) {
+      if (isSkipped(object)) return;
       const text = textOf(object);
       const entry = entries.get(text);
       if (entry) forget(text, entry, object.metadata.resourceVersion ?? '');
@@ -145,11 +171,25 @@ export function createTracker(
     size: () => entries.size,
 
     *keys(functionName) {
-      const indexes = subscribers.flatMap((subscriber, index) => (subscriber.function === functionName ? [index] : []));
+      const indexes = subscribers.flatMap(({ function: name, subscription }, index) =>
+        name === functionName && subscription.onlyKnownKeys !== true ? [index] : [],
+      );
       if (indexes.length === 0) return;
       for (const { keys } of entries.values()) for (const index of indexes) yield* keys[index] ?? [];
     },
   };
+}
+
+/** True if a change can name the object. */
+function isValid(object: KubeObject): boolean {
+  const metadata: unknown = object?.metadata;
+  if (typeof metadata !== 'object' || metadata === null) return false;
+  const { name, namespace, uid, resourceVersion } = metadata as Record<string, unknown>;
+  return (namespace === undefined || isName(namespace)) && [name, uid, resourceVersion].every(isName);
+}
+
+function isKey({ cluster, namespace, name }: ReconcileKey): boolean {
+  return [cluster, namespace, name].every(isName);
 }
 
 /**

@@ -1,17 +1,23 @@
 import { setFlagsFromString } from 'node:v8';
 import { errorMessage } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { KubeError } from '../../shared/kube/errors.ts';
+import { yieldToOthers } from '../../shared/kube/event-loop.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
+import { createKnownKeys, type KnownKeys } from './known-keys.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
-import { createReflector, type Reflector } from './reflector.ts';
+import type { Pace } from './pace.ts';
+import { createReflector, type Reflector, type WatchedHealth } from './reflector.ts';
 import { createResync } from './resync.ts';
 import { type Selection, selectionsOf, type WatchedClusters } from './selections.ts';
-import { defaultTiming, type Timing } from './timing.ts';
+import { defaultTiming, steadyTime, type Timing } from './timing.ts';
 import { createTracker, type Emit, type Tracker } from './tracker.ts';
 
 export type { WatchedClusters } from './selections.ts';
@@ -26,6 +32,10 @@ export interface WatcherOptions {
    * them. After an error the changes in the error's `unsent`, or else all of them, are sent again.
    */
   send(changes: ChangeRequest[]): Promise<void>;
+  /** Which clusters answer. Absent: each is asked again after a back-off. */
+  health?: WatchedHealth | undefined;
+  /** For queues that do not know what is urgent: how fast what lists and the resync find is sent. Default: at once. */
+  pace?: Pace | undefined;
   log: Log;
   metrics: Metrics;
   /** Period in which every key of functions with `resync` is sent once. Default one hour. */
@@ -58,7 +68,10 @@ export interface Watcher {
   start(): void;
   /** Ends all loops, after the attempts to send that are under way. */
   stop(): Promise<void>;
-  /** Returns true when the first sync of every selection is done. */
+  /**
+   * Returns true when the first sync is done, except for seeds that cannot be listed: one of them must not take the
+   * others' webhooks down. Stays true.
+   */
   ready(): boolean;
   /** Returns true unless a loop is stuck. An unreachable cluster or queue does not count: a restart would not help. */
   alive(): boolean;
@@ -70,6 +83,8 @@ interface WatchedSelection {
   tracker: Tracker;
   reflector: Reflector;
   synced: boolean;
+  /** How its last list or watch failed: without an answer that helps, or with a refusal. */
+  failure?: 'unanswered' | 'refused';
 }
 
 /**
@@ -78,37 +93,50 @@ interface WatchedSelection {
  * the function's outbox gathers causes by key and sends them.
  */
 export function createWatcher(options: WatcherOptions): Watcher {
-  const { definitions, clusters, log, metrics } = options;
+  const { definitions, clusters, health, pace, log, metrics } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const stopped = new AbortController();
   const outboxes = new Map<string, Outbox>(
-    definitions.map(({ name }) => [name, createOutbox({ function: name, send: options.send, log, metrics, timing })]),
+    definitions.map(({ name }) => [
+      name,
+      createOutbox({ function: name, send: options.send, pace, log, metrics, timing }),
+    ]),
   );
   const emit: Emit = (name, key, cause, mayWaitMs) => outboxes.get(name)?.add(key, cause, mayWaitMs);
+  const known = createKnownKeys(definitions);
   const selections = selectionsOf(definitions, clusters).map((selection) =>
-    watchedSelection(selection, emit, outboxes, options, timing),
+    watchedSelection(selection, emit, known, outboxes, options, timing),
   );
   let loops: Promise<void>[] = [];
+  let ignoreHealth: (() => void) | undefined;
+  let wasReady = false;
 
   return {
     start() {
       if (loops.length > 0) return;
       keepHeapSmall();
+      ignoreHealth = health?.onChange(() => {
+        for (const outbox of outboxes.values()) outbox.resume();
+      });
       loops = selections.map(({ reflector }) => reflector.run(stopped.signal));
       loops.push(runResync(options, selections, emit, stopped.signal));
     },
     async stop() {
       stopped.abort();
+      ignoreHealth?.();
       await Promise.all([...outboxes.values()].map((outbox) => outbox.stop()));
       await Promise.all(loops);
     },
-    ready: () => selections.every(({ synced }) => synced),
+    ready() {
+      wasReady ||= isReady(selections);
+      return wasReady;
+    },
     alive() {
       const oldest = Math.min(
         ...selections.map(({ reflector }) => reflector.lastProgress()),
         ...[...outboxes.values()].map((outbox) => outbox.lastProgress()),
       );
-      return Date.now() - oldest < timing.stuckMs;
+      return performance.now() - oldest < timing.stuckMs;
     },
     status: () => ({
       selections: selections.map(selectionStatus),
@@ -121,20 +149,41 @@ export function createWatcher(options: WatcherOptions): Watcher {
   };
 }
 
+/**
+ * True when waiting longer does not help the clusters that answer: a seed that does not answer holds nothing up, nor
+ * does one that refuses what another one allows. What all of them refuse is a mistake of this deployment.
+ */
+function isReady(selections: readonly WatchedSelection[]): boolean {
+  const synced = new Set(selections.filter((one) => one.synced).map(({ selection }) => what(selection)));
+  const isSettled = (one: WatchedSelection) =>
+    one.synced ||
+    (one.selection.cluster !== GARDEN &&
+      (one.failure === 'unanswered' || (one.failure === 'refused' && synced.has(what(one.selection)))));
+  return synced.size > 0 && selections.every(isSettled);
+}
+
+/** Returns the same text for the same objects of another cluster. */
+function what({ resource, fieldSelector = '', labelSelector = '' }: Selection): string {
+  return [resource.group, resource.plural, fieldSelector, labelSelector].join(' ');
+}
+
 function watchedSelection(
   selection: Selection,
   emit: Emit,
+  known: KnownKeys,
   outboxes: Map<string, Outbox>,
-  { kube, log, metrics }: WatcherOptions,
+  { kube, health, log, metrics }: WatcherOptions,
   timing: Timing,
 ): WatchedSelection {
   const { cluster, resource, subscribers } = selection;
-  const tracker = createTracker(selection, emit, (name, { metadata }, error) => {
-    const object = `${cluster}/${metadata.namespace ?? ''}/${metadata.name}`;
-    log.error('object skipped', { function: name, kind: resource.kind, object, error: errorMessage(error) });
+  const labels = { cluster, resource: resource.plural };
+  let skipped = 0;
+  const tracker = createTracker(selection, emit, known, (name, object, error) => {
+    if (skipped++ >= mostSkippedLines) return;
+    const fields = { function: name, kind: resource.kind, object: `${cluster}/${nameOf(object)}` };
+    log.error('object skipped', { ...fields, error: errorMessage(error) });
   });
   const onListed = () => {
-    const labels = { cluster, resource: resource.plural };
     metrics.gauge('watcher_objects', tracker.size(), labels);
     if (result.synced) return;
     const names = new Set(subscribers.map((subscriber) => subscriber.function));
@@ -143,11 +192,22 @@ function watchedSelection(
       log.info('first sync finished', { ...labels, objects: tracker.size() });
     });
   };
-  const reflector = createReflector({ selection, tracker, kube, onListed, log, metrics, timing });
+  const onFailed = (error: unknown) => {
+    const isUnanswered = error instanceof KubeError && (error.status === 0 || error.status >= 500);
+    result.failure = isUnanswered ? 'unanswered' : 'refused';
+  };
+  const reflector = createReflector({ selection, tracker, kube, health, onListed, onFailed, log, metrics, timing });
   const result: WatchedSelection = { selection, tracker, reflector, synced: false };
   return result;
 }
 
+/** So many lines about skipped objects per selection: a cluster may hold thousands of them. */
+const mostSkippedLines = 100;
+
+function nameOf(object: unknown): string {
+  const { namespace = '', name } = (object as Partial<KubeObject> | null)?.metadata ?? {};
+  return safeText(`${namespace}/${name}`).slice(0, 300);
+}
 /**
  * Keeps the young generation of this process at its initial size. A first sync creates hundreds of megabytes of short-
  * lived objects, for which V8 would grow it to 96 MB and never shrink it: 325 MB RSS instead of 165 MB with 50,000
@@ -164,19 +224,20 @@ async function runResync(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  const resync = createResync(resyncSeconds, Date.now());
+  const resync = createResync(resyncSeconds, steadyTime());
   const names = definitions.filter((definition) => definition.resync).map(({ name }) => name);
   while (!signal.aborted) {
     await sleep(resync.everyMs, signal);
-    const slots = resync.advance(Date.now());
+    const slots = resync.advance(steadyTime());
     for (const name of names) {
-      for (const { key, cause } of resync.due(name, keysOf(name, selections), slots)) emit(name, key, cause);
+      const seen = new Set<string>();
+      for (const { tracker } of selections) {
+        for (const { key, cause } of resync.due(name, tracker.keys(name), slots, seen)) emit(name, key, cause);
+        // With 40,000 objects, one of them alone takes ten milliseconds.
+        await yieldToOthers();
+      }
     }
   }
-}
-
-function* keysOf(functionName: string, selections: WatchedSelection[]): Generator<ReconcileKey> {
-  for (const { tracker } of selections) yield* tracker.keys(functionName);
 }
 
 function selectionStatus({ selection, tracker, reflector, synced }: WatchedSelection): SelectionStatus {

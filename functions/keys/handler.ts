@@ -12,12 +12,13 @@ import { sshHost } from '../../shared/ssh/host.ts';
 import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
-import { warning } from './notice.ts';
+import { isTrustOnFirstUse, warning } from './notice.ts';
 import { operationOf, operationRefused } from './operation.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
 import { generateIdentity } from './ssh/key-pair.ts';
 import { scanHostKey } from './ssh/scan-host-key.ts';
+import { type ScanPolicy, scanPolicy } from './ssh/scan-policy.ts';
 
 const ATTEMPTS = 5;
 
@@ -99,6 +100,8 @@ async function completeSecret(run: Run, repository: Repository): Promise<Credent
   if (!(await isOperationStillRequested(run))) return 'overtaken';
   const decided = await decideOnSecret(run, repository, secret);
   if (decided.change === undefined) return decided;
+  // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
+  await report(run, decided.notices.filter(isTrustOnFirstUse));
   const isWritten = await writeSecret(run, secret, decided.change);
   return isWritten ? decided : 'overtaken';
 }
@@ -109,7 +112,8 @@ async function decideOnSecret(
   repository: Repository,
   liveSecret: SourceSecret | undefined,
 ): Promise<Decided> {
-  const { landscape } = context.settings;
+  const { landscape, hostKeyScan } = context.settings;
+  const policy = scanPolicy(hostKeyScan);
   const secret = liveSecret && {
     data: contentOf(liveSecret),
     annotations: liveSecret.metadata.annotations ?? {},
@@ -117,16 +121,24 @@ async function decideOnSecret(
   };
   const obtained: Pick<Situation, Need> = {};
   for (;;) {
-    const decision = decide({ namespace, landscape, repository, operation, secret, ...obtained });
+    const decision = decide({
+      ...{ namespace, landscape, repository, operation, secret },
+      isScanOff: !policy.isOn,
+      ...obtained,
+    });
     if (decision.type === 'decided') return decision;
-    if (decision.what === 'scannedHostKey') obtained.scannedHostKey = await scan(repository, context);
+    if (decision.what === 'scannedHostKey') obtained.scannedHostKey = await scan(repository, policy, context.signal);
     else obtained[decision.what] = await generateIdentity(repository.sshKeyType);
   }
 }
 
-async function scan(repository: Repository, context: Context): Promise<Situation['scannedHostKey']> {
+async function scan(
+  repository: Repository,
+  policy: ScanPolicy,
+  signal: AbortSignal,
+): Promise<Situation['scannedHostKey']> {
   try {
-    return await scanHostKey(sshHost(repository.url), context.signal);
+    return await scanHostKey(sshHost(repository.url), { policy, signal });
   } catch (error) {
     if (error instanceof RetryableError) return 'none';
     throw error;

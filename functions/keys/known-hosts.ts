@@ -1,6 +1,6 @@
-import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { hostPattern, type SshHost, sshHost } from '../../shared/ssh/host.ts';
-import { hostKeyLine, hostKeys } from '../../shared/ssh/known-hosts.ts';
+import { hostKeyLine, hostKeys, knownHostsSizeProblem } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey } from '../../shared/ssh/public-key.ts';
 import { TRUSTED_HOST_KEY } from './annotations.ts';
 import { type Notice, normal, warning } from './notice.ts';
@@ -28,10 +28,13 @@ export function decideKnownHosts(situation: Situation): KnownHostsDecision | { w
     return configuredHostKeys(situation, host, repository.knownHosts);
   }
   const existing = secret?.data.known_hosts ?? '';
+  const problem = knownHostsSizeProblem(existing);
+  if (problem !== undefined) return { notices: [tooLarge(situation, problem)], retry: false };
   if (hostKeys(existing, host).length > 0) return existingHostKeys(situation, host, existing);
   const published = publishedHostKeys(host);
   if (published.length > 0) return { knownHosts: withHostKeys(existing, host, published), notices: [], retry: false };
   if (!isScanAllowed) return { notices: [missingHostKeys(situation, host)], retry: false };
+  if (situation.isScanOff === true) return { notices: [scanOff(situation, host)], retry: false };
   if (scannedHostKey === undefined) return { what: 'scannedHostKey' };
   if (scannedHostKey === 'none') return { notices: [noHostKeyPresented(situation, host)], retry: true };
   const trusted = `${hostPattern(host)} ${fingerprint(scannedHostKey)}`;
@@ -82,11 +85,22 @@ function onlyOtherHosts(situation: Situation, host: SshHost): Notice {
   );
 }
 
+function scanOff(situation: Situation, host: SshHost): Notice {
+  return warning(
+    'HostKeysMissing',
+    `${knownHostsOf(situation)} cannot be scan, because the operators of this landscape have switched it off; add the lines that ssh-keyscan prints for ${hostPattern(host)}.`,
+  );
+}
+
 function noHostKeyPresented(situation: Situation, host: SshHost): Notice {
   return warning(
     'HostKeysMissing',
-    `${knownHostsOf(situation)} cannot be completed, because ${hostPattern(host)} presented no host key; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
+    `${knownHostsOf(situation)} cannot be completed, because ${hostPattern(host)} presented no host key that this landscape may fetch; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
   );
+}
+
+function tooLarge({ namespace }: Situation, problem: string): Notice {
+  return warning('InvalidSecret', `Secret ${namespace}/${FLUX_SOURCE}: known_hosts ${problem}.`);
 }
 
 const knownHostsOf = ({ namespace }: Situation) => `ConfigMap ${namespace}/${FLUX_CONFIG}: knownHosts`;

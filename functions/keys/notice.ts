@@ -23,6 +23,9 @@ export type Reason =
   | 'KeyRotationRefused'
   | 'UnknownOperation';
 
+/** Returns whether a notice says that a host key was trusted on first use. */
+export const isTrustOnFirstUse = ({ reason }: Notice) => reason === 'HostKeyTrusted';
+
 export const warning = (reason: Reason, message: string): Notice => ({ type: 'Warning', reason, message });
 export const normal = (reason: Reason, message: string): Notice => ({ type: 'Normal', reason, message });
 

@@ -24,6 +24,9 @@ export const NEXT: PairNames = {
   remedy: `remove ${NEXT_IDENTITY} and ${NEXT_PUBLIC_KEY} to cancel the rotation`,
 };
 
+/** The line becomes an annotation and an Event, where nothing may follow the key that the user did not mean to publish. */
+const PRINTABLE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]{0,16000}$/u;
+
 /** A valid key pair. */
 export interface Pair {
   publicKey: PublicKey;
@@ -62,6 +65,11 @@ export function readPair(
   const read = readIdentity(pem, existing === undefined ? undefined : secret?.data.password);
   if ('problem' in read) return { problem: `${names.identity} ${read.problem}; ${names.remedy}` };
   const { publicKey } = read;
+  if (existingLine !== undefined && !PRINTABLE_LINE.test(existingLine.trim())) {
+    return {
+      problem: `${names.publicKey} is not one line of at most 16,000 characters; remove ${names.publicKey} to have it derived again`,
+    };
+  }
   if (existingLine !== undefined && parsePublicLine(existingLine)?.blob.equals(publicKey.blob) !== true) {
     return {
       problem: `${names.publicKey} does not match ${names.identity}; remove ${names.publicKey} to have it derived again`,

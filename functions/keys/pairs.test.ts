@@ -199,6 +199,20 @@ test.each<[string, Values, RegExp]>([
   }
 });
 
+test.each([
+  `${first.line}\n-----BEGIN PRIVATE KEY-----\nmarked`,
+  `${first.line} \u2028marked`,
+  `${first.line} \u001b[31mmarked`,
+  `${first.line} ${'marked'.repeat(100_000)}`,
+])('publishes nothing that follows the public key', (line) => {
+  const secret = { data: { ...currentData(first), 'identity.pub': line }, annotations: {}, immutable: false };
+  const { change, notices } = decided(situation(secret));
+  expect(change).toBeUndefined();
+  expect(notices.map(({ message }) => message)).toEqual([
+    'Secret garden-foo/flux-source: identity.pub is not one line of at most 16,000 characters; remove identity.pub to have it derived again.',
+  ]);
+});
+
 test('rejects a start while the current key is invalid, and lets a completion replace it', () => {
   const damaged = { ...between, data: { ...between.data, identity: 'marked-secret' } };
   expect(decided(situation(damaged, start)).change).toBeUndefined();

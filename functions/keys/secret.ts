@@ -1,4 +1,4 @@
-import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
@@ -17,13 +17,20 @@ export function findSecret({ garden, namespace }: Run): Promise<SourceSecret | u
   return garden.find<SourceSecret>(resources.secrets, { namespace, name: FLUX_SOURCE });
 }
 
-/** Returns the Secret's content as text, without keys that have no value. */
+/** The keys that decisions depend on. A project may have thousands of others in this Secret. */
+const READ = [
+  ...['identity', 'identity.pub', NEXT_IDENTITY, NEXT_PUBLIC_KEY, 'password', 'known_hosts'],
+  ...['username', 'bearerToken', 'tls.crt', 'tls.key'],
+];
+
+/** Returns the content that decisions depend on as text, without keys that have no value. */
 export function contentOf(secret: SourceSecret | undefined): Record<string, string> {
-  const entries = Object.entries(secret?.data ?? {}).map(([key, value]) => [
-    key,
-    Buffer.from(value, 'base64').toString('utf8'),
-  ]);
-  return Object.fromEntries(entries.filter(([, value]) => value?.trim() !== ''));
+  const { data = {} } = secret ?? {};
+  const entries = READ.flatMap((key) => {
+    const value = Object.hasOwn(data, key) ? data[key] : undefined;
+    return value === undefined ? [] : [[key, Buffer.from(value, 'base64').toString('utf8')] as const];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value.trim() !== ''));
 }
 
 /** Creates or patches the Secret. Returns false when it has changed since it was read. */

@@ -11,6 +11,8 @@ export interface Situation {
   operation?: Operation | undefined;
   /** The existing Secret, its content as text; absent when there is none. */
   secret?: { data: Record<string, string>; annotations: Record<string, string>; immutable: boolean } | undefined;
+  /** True: the operator does not permit `knownHosts: scan`. */
+  isScanOff?: boolean | undefined;
   /** A new private key, once it has been needed. */
   identity?: string | undefined;
   /** A new private key for a rotation, once it has been needed. */

@@ -56,6 +56,8 @@ export const definition: FunctionDefinition = {
         const { shoot } = (object as Cluster).spec;
         return [shoot.metadata.deletionTimestamp, shoot.spec?.hibernation?.enabled, shoot.spec?.resources];
       },
+      // gardenlet changes the Cluster of every Shoot, with or without the extension.
+      onlyKnownKeys: true,
       // What we have installed must be suspended and released before gardenlet empties the shoot.
       isAwaited: (object) => (object as Cluster).spec.shoot.metadata.deletionTimestamp !== undefined,
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.name, name: EXTENSION_TYPE }],

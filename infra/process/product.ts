@@ -1,4 +1,5 @@
 import { openSqsBridge } from '../../events/sqs/bridge.ts';
+import { sqsPace } from '../../events/watcher/pace.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
@@ -68,6 +69,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     clusters: { garden: true, seeds: settings.seeds },
     kube: watcherKube,
     send: (changes) => bridge.sender.send(changes),
+    health,
+    ...(options.sqsEndpoint !== undefined && { pace: sqsPace(health.isUp) }),
     log,
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),

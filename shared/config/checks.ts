@@ -220,6 +220,9 @@ export function fromScpForm(text: string): string | undefined {
 const LONGEST_HOST = 253;
 
 /** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
+/** The longest name in DNS. */
+const MAX_HOST_NAME = 253;
+
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
   if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}`;
@@ -230,6 +233,9 @@ export const gitUrl: Check = (text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === '' || url.hostname.length > LONGEST_HOST) {
     return `${quote(text)} is not a valid URL; use a form like ssh://git@github.com/org/repository`;
+  }
+  if (url.hostname.length > MAX_HOST_NAME) {
+    return `has a host name of more than ${MAX_HOST_NAME} characters; correct it`;
   }
   return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;
 };

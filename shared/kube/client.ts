@@ -18,8 +18,11 @@ export interface ListOptions {
   continue?: string | undefined;
   /** Only metadata (PartialObjectMetadata): Secret contents never leave the API server. */
   metadataOnly?: boolean | undefined;
-  /** Called with each object as it arrives; `items` is then empty. For lists that are too large for memory. */
-  onItem?: ((object: KubeObject) => void) | undefined;
+  /**
+   * Called with each object as it arrives, and the size of its JSON; `items` is then empty. For lists that are too large
+   * for memory.
+   */
+  onItem?: ((object: KubeObject, bytes: number) => void) | undefined;
 }
 
 /** Which objects are watched, from when and for how long. */

@@ -8,17 +8,20 @@ export class KubeError extends ShootFluxError {
   readonly reason: string;
   /** From the Retry-After header or the Status. */
   readonly retryAfterSeconds: number | undefined;
+  /** From the Status of a 410 in the middle of a list: continues it, with objects of another version. */
+  readonly continue: string | undefined;
 
   constructor(
     message: string,
     status: number,
     reason: string,
-    options?: ErrorOptions & { retryAfterSeconds?: number },
+    options?: ErrorOptions & { retryAfterSeconds?: number; continue?: string },
   ) {
     super(message, options);
     this.status = status;
     this.reason = reason;
     this.retryAfterSeconds = options?.retryAfterSeconds;
+    this.continue = options?.continue;
   }
 }
 

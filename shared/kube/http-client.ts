@@ -187,11 +187,14 @@ async function* typedWatch(
 function itemsOneByOne(
   transport: Transport,
   request: Request,
-  onItem: (item: KubeObject) => void,
+  onItem: (item: KubeObject, bytes: number) => void,
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
     // A lazy chunk, like watch.ts: functions read few lists item by item.
-    const { scanItems } = await import('./list-items.ts');
+    const [{ scanItems }, { yieldToOthers }] = await Promise.all([
+      import('./list-items.ts'),
+      import('./event-loop.ts'),
+    ]);
     const { object: bytes, parts, items } = limitsOf(transport);
     const errors = {
       bytes: () => tooManyBytes(request, transport, bytes),
@@ -199,8 +202,11 @@ function itemsOneByOne(
       items: () => tooManyItems(request, transport),
     };
     const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what]() };
-    const scanner = scanItems((item) => onItem(objectIn(request, JSON.parse(item), true)), limits);
-    for await (const chunk of body) scanner.write(chunk);
+    const scanner = scanItems((item) => onItem(objectIn(request, JSON.parse(item), true), item.length), limits);
+    for await (const chunk of body) {
+      scanner.write(chunk);
+      await yieldToOthers();
+    }
     return JSON.parse(scanner.end());
   };
 }

@@ -25,6 +25,7 @@ interface Status {
   code?: unknown;
   reason?: unknown;
   message?: unknown;
+  metadata?: { continue?: unknown };
   details?: { retryAfterSeconds?: unknown; causes?: { field?: unknown }[] };
 }
 
@@ -54,7 +55,11 @@ export function statusError(
   const reason = typeof status?.reason === 'string' ? status.reason : '';
   const message = `${callText(call)}: ${[code, reason].filter(Boolean).join(' ')}: ${explanation(call, code, status)}`;
   const retryAfterSeconds = retryAfterOf(headers['retry-after'], status);
-  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  const next = status?.metadata?.continue;
+  const options = {
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(typeof next === 'string' && next !== '' && { continue: next }),
+  };
   // For an unknown path an API server answers "404 page not found" with an audit id. A 404 from a proxy does not prove
   // absence; if it did, configured objects would be removed.
   const answered = status !== undefined || headers['audit-id'] !== undefined;

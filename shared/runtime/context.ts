@@ -5,6 +5,16 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outcome } from './outcome.ts';
 
+/** Which hosts `knownHosts: scan` may contact. Entries are addresses, address ranges, and host names. */
+export interface HostKeyScan {
+  /** `on`: all addresses except special ones, such as loopback; `listed`: only what `allow` contains; `off`: none. */
+  mode: 'on' | 'listed' | 'off';
+  /** Also permits special addresses, if it contains the address itself. */
+  allow: readonly string[];
+  /** Takes precedence over `allow`. */
+  deny: readonly string[];
+}
+
 /** The operator's settings for a deployment. */
 export interface Settings {
   /** Name of the landscape, shown in comments of deploy keys. Default `gardener`. */
@@ -24,6 +34,8 @@ export interface Settings {
   delivery: 'ManagedResource' | 'Direct' | 'Auto';
   /** Which kubeconfig Secret of a control plane is tried first; the internal one works only inside the seed. */
   shootAccess: 'internal' | 'external';
+  /** Which hosts `knownHosts: scan` may contact; absent: all except special addresses, such as loopback. */
+  hostKeyScan?: HostKeyScan | undefined;
 }
 
 /** Everything that a function may use besides its key. */

@@ -38,6 +38,11 @@ export interface Subscription {
    * debounce time, some milliseconds. A deletion never waits.
    */
   mayWaitMs?: number;
+  /**
+   * True: a change wakes the function only if another of its subscriptions has an object with that key. The first object
+   * of a key must wake the function, which then reads what it needs: so no change is lost.
+   */
+  onlyKnownKeys?: boolean;
   /** Returns the reconcile keys of an object; `cluster` is where it was seen. */
   keys(object: KubeObject, cluster: string): ReconcileKey[];
 }

@@ -2,6 +2,31 @@ import { createHmac } from 'node:crypto';
 import { hostPattern, type SshHost } from './host.ts';
 import { type PublicKey, parsePublicLine, publicLine } from './public-key.ts';
 
+/** Far more than one Git host needs, and little enough to search within milliseconds. */
+const MAX = { kib: 64, lines: 1000, patterns: 64, hostsLength: 4096 } as const;
+
+/** The longest name in DNS. */
+const MAX_HOST = 253;
+
+/**
+ * Returns why known_hosts is too large to be searched; undefined when it is not. Projects write it in their ConfigMap
+ * and in their Secret, so this comes before any other work.
+ */
+export function knownHostsSizeProblem(knownHosts: string): string | undefined {
+  const remedy = "keep only the lines of the repository's host";
+  if (knownHosts.length > MAX.kib * 1024) return `is longer than ${MAX.kib} KiB; ${remedy}`;
+  let lines = 1;
+  for (let at = knownHosts.indexOf('\n'); at >= 0; at = knownHosts.indexOf('\n', at + 1)) lines++;
+  return lines > MAX.lines ? `has more than ${MAX.lines} lines; ${remedy}` : undefined;
+}
+
+/** Returns why the names in a line of known_hosts are too many; undefined when they are not. */
+export function hostsProblem(hosts: string): string | undefined {
+  if (hosts.length > MAX.hostsLength) return `has more than ${MAX.hostsLength} characters before the key type`;
+  if (hosts.split(',').length > MAX.patterns) return `has more than ${MAX.patterns} host names`;
+  return undefined;
+}
+
 /** One line of known_hosts with a key. */
 interface Entry {
   /** `cert-authority`, `revoked` or none. */
@@ -11,8 +36,12 @@ interface Entry {
   key: PublicKey;
 }
 
-/** Returns the keys that known_hosts trusts for a host. Like Flux, it skips lines that are not host keys. */
+/**
+ * Returns the keys that known_hosts trusts for a host; none when it is too large. Like Flux, it skips lines that are not
+ * host keys.
+ */
 export function hostKeys(knownHosts: string, host: SshHost): PublicKey[] {
+  if (knownHostsSizeProblem(knownHosts) !== undefined || host.host.length > MAX_HOST) return [];
   return entries(knownHosts)
     .filter(({ marker, hosts }) => marker !== 'revoked' && matches(hosts, host))
     .map(({ key }) => key);
@@ -34,6 +63,7 @@ function entries(knownHosts: string): Entry[] {
 }
 
 function matches(hosts: string, host: SshHost): boolean {
+  if (hostsProblem(hosts) !== undefined) return false;
   if (hosts.startsWith('|')) return matchesHash(hosts, host);
   const patterns = hosts.split(',');
   const isExcluded = patterns.some((pattern) => pattern.startsWith('!') && matchesPattern(pattern.slice(1), host));
@@ -47,24 +77,29 @@ function matchesPattern(pattern: string, { host, port }: SshHost): boolean {
   return matchesWildcards(bracketed ?? pattern, host);
 }
 
-/** Never backtracks into earlier stars: users write the pattern, and a regular expression could take exponential time. */
+/**
+ * Users write the pattern, so the work is bounded: the texts between the stars must fit into the name, and each is
+ * searched once, from where the one before it has ended.
+ */
 function matchesWildcards(pattern: string, name: string): boolean {
-  let [at, star, resume] = [0, -1, 0];
-  for (let position = 0; position < name.length; ) {
-    if (pattern[at] === '*') {
-      star = at++;
-      resume = position;
-    } else if (pattern[at] === '?' || pattern[at] === name[position]) {
-      at++;
-      position++;
-    } else if (star >= 0) {
-      at = star + 1;
-      position = ++resume;
-    } else {
-      return false;
-    }
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return first.length === name.length && fitsAt(first, name, 0);
+  const fixed = first.length + last.length + others.reduce((sum, text) => sum + text.length, 0);
+  if (fixed > name.length || !fitsAt(first, name, 0)) return false;
+  let at = first.length;
+  for (const text of others) {
+    while (at + text.length <= name.length && !fitsAt(text, name, at)) at++;
+    at += text.length;
   }
-  return /^\**$/.test(pattern.slice(at));
+  return at + last.length <= name.length && fitsAt(last, name, name.length - last.length);
+}
+
+function fitsAt(text: string, name: string, start: number): boolean {
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] !== '?' && text[at] !== name[start + at]) return false;
+  }
+  return true;
 }
 
 /** Matches `|1|salt|hash`: the HMAC-SHA1 of the name, as ssh-keygen -H writes it. */

@@ -9,6 +9,9 @@ export interface PublicKey {
   blob: Buffer;
 }
 
+/** An RSA key of 16,384 bits takes 2.8 KB; certificates of hosts take a little more. */
+const MAX_LINE = 16 * 1024;
+
 /** Also matches the types of hardware keys and certificates. */
 const TYPE = /^[a-z0-9@.-]+$/;
 
@@ -23,9 +26,13 @@ export function publicKeyOf(blob: Buffer): PublicKey | undefined {
   }
 }
 
-/** Returns the key of a line `type base64 [comment]` as in `id_ed25519.pub`, or undefined when it is not a key. */
+/**
+ * Returns the key of a line `type base64 [comment]` as in `id_ed25519.pub`, or undefined when it is not a key or too
+ * long for one.
+ */
 export function parsePublicLine(line: string): PublicKey | undefined {
-  const [type, base64] = line.trim().split(/\s+/);
+  if (line.length > MAX_LINE) return undefined;
+  const [type, base64] = line.trim().split(/\s+/, 2);
   const key = publicKeyOf(Buffer.from(base64 ?? '', 'base64'));
   return key?.type === type ? key : undefined;
 }

@@ -15,6 +15,8 @@ export interface Garden extends AsyncDisposable {
   api: KubeApi;
   /** Runs the function once, over TLS. Every run has its own client, as on AWS. */
   run(overrides?: Partial<Context>): ReturnType<Handler>;
+  /** The settings of each run that overrides none. */
+  settings: Context['settings'];
   /** Lines of the log. */
   log: string[];
   sent: ChangeRequest[];
@@ -35,10 +37,21 @@ export async function startGarden(
   const api = await startKubeApi({ tokens, authorization: 'RBAC', ...options });
   for (const object of [...gardenCrds(), ...rbacObjects([definition], 'garden')]) api.objects.create(object);
   api.objects.ensureNamespace(namespace);
+  const settings: Context['settings'] = {
+    landscape: 'canary',
+    seeds: ['local'],
+    fluxDistribution: '',
+    shootHealth: false,
+    delivery: 'ManagedResource',
+    shootAccess: 'external',
+    // The Git servers of the tests listen there.
+    hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
+  };
   const log: string[] = [];
   const sent: ChangeRequest[] = [];
   return {
     api,
+    settings,
     log,
     sent,
     writes: () => api.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`),
@@ -46,14 +59,7 @@ export async function startGarden(
       const client = createKubeClient({ server: api.url, ca: api.ca, token });
       const context: Context = {
         kube: async () => client,
-        settings: {
-          landscape: 'canary',
-          seeds: ['local'],
-          fluxDistribution: '',
-          shootHealth: false,
-          delivery: 'ManagedResource',
-          shootAccess: 'external',
-        },
+        settings,
         send: async (changes) => void sent.push(...changes),
         causes: [{ type: 'redrive', nonce: 'test' }],
         now: () => new Date('2026-01-02T03:04:05.678Z'),

@@ -8,10 +8,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readIdentity } from '../../functions/keys/ssh/identity.ts';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { scanHostKey } from '../../functions/keys/ssh/scan-host-key.ts';
+import { scanPolicy } from '../../functions/keys/ssh/scan-policy.ts';
 import { sshHost } from '../../shared/ssh/host.ts';
 import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
 import { openSshPrivateKey } from '../../shared/ssh/testing.ts';
+
+/** The servers of these tests listen on the loopback address. */
+const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.0/8'], deny: [] });
 
 let git: GitServer;
 let repository: GitRepository;
@@ -98,8 +102,7 @@ test.each(['ed25519', 'rsa'] as const)('a generated key of type %s opens its rep
 });
 
 test('scans the host key that the server has', async () => {
-  const { signal } = new AbortController();
-  const key = await scanHostKey(sshHost(repository.sshUrl), signal);
+  const key = await scanHostKey(sshHost(repository.sshUrl), { policy, signal: AbortSignal.timeout(20_000) });
   expect(fingerprint(key)).toBe(git.hostKeyFingerprint);
   expect(hostKeyLine(sshHost(repository.sshUrl), key)).toBe(git.knownHosts);
 });
@@ -108,9 +111,9 @@ test('gives the same error for a server that does not speak SSH, for none at all
   const port = Number(new URL(repository.httpUrl).port);
   const { signal } = new AbortController();
   const attempts = await Promise.allSettled([
-    scanHostKey({ host: '127.0.0.1', port }, signal),
-    scanHostKey({ host: '127.0.0.1', port: 1 }, signal),
-    scanHostKey(sshHost(repository.sshUrl), AbortSignal.abort()),
+    scanHostKey({ host: '127.0.0.1', port }, { policy, signal, timeoutMs: 500 }),
+    scanHostKey({ host: '127.0.0.1', port: 1 }, { policy, signal, timeoutMs: 500 }),
+    scanHostKey(sshHost(repository.sshUrl), { policy, signal: AbortSignal.abort() }),
   ]);
   const sentence = expect.stringMatching(/presented no SSH host key; .* knownHosts/);
   for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { message: sentence } });

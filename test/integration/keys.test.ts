@@ -145,6 +145,80 @@ test('trusts a host on first use when configured to, and reports its fingerprint
   await expectRest(garden);
 });
 
+test.each([
+  ['before the Event is written', { verb: 'create', path: /events$/ }, false],
+  ['after the Event is written', { verb: 'create', path: /events$/ }, true],
+  ['before the Secret is written', { verb: 'create', path: /secrets$/ }, false],
+  ['after the Secret is written', { verb: 'create', path: /secrets$/ }, true],
+])('never trusts a host key without its Event, wherever the run is killed: %s', async (_, match, after) => {
+  const config = { ...github, repositoryUrl: repository.sshUrl };
+  await using garden = await gardenWith({ ...config, knownHosts: 'scan' });
+  garden.api.faults.add({ action: 'reset', after, match });
+  await expect(garden.run()).rejects.toThrow();
+  const expectEvent = () => {
+    if (secretOf(garden)?.known_hosts !== undefined) expect(reasonsOf(garden)).toContain('HostKeyTrusted');
+  };
+  expectEvent();
+  // The next run no longer has a reason to say that the key was trusted.
+  garden.api.objects.replace(fluxConfig({ ...config, knownHosts: git.knownHosts }));
+  expect(await garden.run()).toEqual(done);
+  expect(secretOf(garden)?.known_hosts).toBe(`${git.knownHosts}\n`);
+  expect(reasonsOf(garden).filter((reason) => reason === 'HostKeyTrusted')).toHaveLength(
+    match.path.test('events') && !after ? 0 : 1,
+  );
+});
+
+test('contacts no host when the operator has switched scans off, and says so', async () => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
+  const { settings } = garden;
+  const off = { ...settings, hostKeyScan: { mode: 'off', allow: ['127.0.0.1'], deny: [] } } as const;
+  expect(await garden.run({ settings: off })).toEqual(done);
+  expect(secretOf(garden)?.known_hosts).toBeUndefined();
+  expect(eventsOf(garden)).toContainEqual(
+    expect.objectContaining({
+      reason: 'HostKeysMissing',
+      message: expect.stringMatching(/knownHosts cannot be scan, because .* switched it off; add the lines/),
+    }),
+  );
+});
+
+test('contacts no loopback address by default, and says nothing about it', async () => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
+  const settings = { ...garden.settings, hostKeyScan: undefined };
+  expect(await garden.run({ settings })).toEqual(requeueAfter(60));
+  expect(secretOf(garden)?.known_hosts).toBeUndefined();
+  expect(
+    eventsOf(garden)
+      .map(({ message }) => message)
+      .join(),
+  ).toMatch(/presented no host key that this landscape may fetch; check repositoryUrl, or add the lines/);
+});
+
+test.each([
+  ['known_hosts of a megabyte', { known_hosts: 'a '.repeat(400_000) }, /known_hosts is longer than 64 KiB; keep only/],
+  [
+    'an identity of a megabyte',
+    { identity: `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(800_000)}` },
+    /longer than 32 KiB/,
+  ],
+])('reports %s in one sentence and leaves it', async (_, values, sentence) => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' });
+  garden.api.objects.create(fluxSource(values));
+  expect(await garden.run()).toEqual(done);
+  const events = eventsOf(garden).filter(({ reason }) => reason === 'InvalidSecret');
+  expect(events.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)]);
+  expect(secretOf(garden)).toMatchObject(values);
+});
+
+test('reads only its own keys of a Secret with thousands of them', async () => {
+  await using garden = await gardenWith(github);
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`key-${index}`, 'x']));
+  garden.api.objects.create(fluxSource(many));
+  expect(await garden.run()).toEqual(done);
+  expect(Object.keys(secretOf(garden) ?? {})).toHaveLength(20_003);
+  await expectRest(garden);
+});
+
 test('opens a repository with the key in the Secret once its public key is a deploy key', async () => {
   await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
   await garden.run();

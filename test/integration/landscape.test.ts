@@ -45,6 +45,7 @@ beforeEach(async () => {
       shootHealth: false,
       delivery: 'ManagedResource',
       shootAccess: 'external',
+      hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
     },
     log: createLog('error'),
   });

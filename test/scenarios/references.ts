@@ -145,6 +145,51 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       await untilInShoot(resources.secrets, 'my-cloud', { data: { config: base64('{}'), token: base64('two') } });
     });
 
+    /** A hundred copies of one Secret, under their own names. */
+    const hundredCopies: ShootParts = {
+      ...shootWith([creds]),
+      providerConfig: {
+        additionalSecretResources: Array.from({ length: 100 }, (_, i) => ({ name: 'creds', targetName: `copy-${i}` })),
+      },
+    };
+
+    it('reads a Secret once in each run, however many copies of it are configured', async () => {
+      await copySecret('a');
+      await stage.reconcileShoot(hundredCopies);
+      await stage.untilReady();
+      expect(await stage.shoot.find(resources.secrets, inFlux('copy-99'))).toMatchObject({
+        data: { key: base64('a') },
+      });
+      const reads = stage.requests.filter(
+        ({ identity, cluster, method, resource }) =>
+          identity === 'managed-resources' && cluster !== 'garden' && method === 'GET' && resource === 'secrets',
+      );
+      expect(reads.length).toBeGreaterThan(0);
+      // Some runs, each with a few reads besides; a read for every copy would be a hundred in each of them.
+      expect(reads.length).toBeLessThan(50);
+    });
+
+    it('refuses copies that are too large together, and keeps those that were delivered', async () => {
+      await copySecret('a');
+      await stage.reconcileShoot(hundredCopies);
+      await stage.untilReady();
+      // 100 copies of 16 KiB are 1.6 MiB, which the resource-manager would have to inflate for each Shoot.
+      await copySecret('x'.repeat(12 * 1024));
+      await stage.reconcileShoot(hundredCopies);
+      const failed = await eventually(
+        'the error',
+        stage.extension,
+        (live) => live.status?.lastError !== undefined,
+        (live) => live.status,
+      );
+      expect(failed.status?.lastError?.description).toContain(
+        'providerConfig: additionalSecretResources asks for copies of more than 1,280 KiB, of which flux-system/copy-0 is 17 KiB; copy fewer or smaller objects',
+      );
+      expect(await stage.shoot.find(resources.secrets, inFlux('copy-99'))).toMatchObject({
+        data: { key: base64('a') },
+      });
+    });
+
     it('stops listing a resource that the Shoot no longer names, and keeps its copy while the configuration names it', async () => {
       await copySecret('a');
       await copy(resources.configMaps, 'ref-my-vars', { data: { a: 'b' } });

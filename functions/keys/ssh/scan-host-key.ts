@@ -1,57 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryableError } from '../../../shared/errors.ts';
 import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
-import { type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
+import type { PublicKey } from '../../../shared/ssh/public-key.ts';
+import { presentedKey } from './handshake.ts';
+import { addressesOf } from './resolve-host.ts';
+import type { ScanPolicy } from './scan-policy.ts';
 
 /** Long enough for a slow server, short enough for a function with a limit of ten seconds. */
 const TIMEOUT_MS = 5_000;
 
-/** Most preferred first: Flux offers a server only the algorithms of the keys in known_hosts (docs/flux-facts.md). */
-const ALGORITHMS = [
-  'ssh-ed25519',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'rsa-sha2-512',
-  'rsa-sha2-256',
-] as const;
+/** How a host is scanned. */
+export interface ScanOptions {
+  policy: ScanPolicy;
+  signal: AbortSignal;
+  /** Limit of a scan, and duration of each one that fails. */
+  timeoutMs?: number;
+}
 
 /**
- * Returns the host key that a server presents and proves to hold, without logging in.
- * @throws RetryableError that does not say why it failed: users choose the address, and must not be able to use the
- * answer as a port scanner for the garden's network
+ * Returns the host key that a server presents and proves to hold, without logging in. Names are resolved once, and only
+ * an address that the policy permits is contacted.
+ * @throws RetryableError always with the same words and after the same time: users choose the address, and must not be
+ * able to use the answer as a port scanner for the garden's network (decision 33)
  */
-export async function scanHostKey(host: SshHost, signal: AbortSignal): Promise<PublicKey> {
-  // 0.3 MB of SSH, loaded only where the configuration asks to trust on first use.
-  const { default: ssh2 } = await import('ssh2');
-  const client = new ssh2.Client();
-  const blob = await new Promise<Buffer | undefined>((resolve) => {
-    let presented: Buffer | undefined;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    if (limit.aborted) return resolve(undefined);
-    limit.addEventListener('abort', () => resolve(undefined), { once: true });
-    // Only after the handshake the server has proved, by a signature, that it holds the key.
-    client.on('handshake', () => resolve(presented));
-    client.on('error', () => resolve(undefined));
-    client.on('close', () => resolve(undefined));
-    client.connect({
-      host: host.host,
-      port: host.port,
-      username: 'git',
-      readyTimeout: TIMEOUT_MS,
-      authHandler: [],
-      algorithms: { serverHostKey: [...ALGORITHMS] },
-      hostVerifier: (key: Buffer) => {
-        presented = Buffer.from(key);
-        return true;
-      },
-    });
-  });
-  client.destroy();
-  const key = blob === undefined ? undefined : publicKeyOf(blob);
-  if (key === undefined) {
-    throw new RetryableError(
-      `${hostPattern(host)} presented no SSH host key; check the address, or list its host keys in knownHosts.`,
-    );
+export async function scanHostKey(host: SshHost, { policy, signal, timeoutMs = TIMEOUT_MS }: ScanOptions) {
+  const end = sleep(timeoutMs, undefined, { signal }).catch(() => {});
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const key = limit.aborted ? undefined : await scan(host, policy, limit);
+  if (key !== undefined) return key;
+  await end;
+  throw new RetryableError(
+    `${hostPattern(host)} presented no SSH host key; check the address, or list its host keys in knownHosts.`,
+  );
+}
+
+async function scan(host: SshHost, policy: ScanPolicy, limit: AbortSignal): Promise<PublicKey | undefined> {
+  const addresses = await addressesOf(host.host, limit);
+  // One address that is not permitted excludes the name: it could be contacted by whatever connects next.
+  if (!addresses.every((address) => policy.permits(host.host, address))) return undefined;
+  const [first, ...others] = addresses;
+  // The first of each family: an address of one family may be out of reach from here.
+  const second = others.find((address) => address.includes(':') !== first?.includes(':'));
+  for (const address of [first, second]) {
+    if (address === undefined || limit.aborted) continue;
+    const key = await presentedKey(address, host.port, limit);
+    if (key !== undefined) return key;
   }
-  return key;
+  return undefined;
 }

@@ -27,12 +27,12 @@ export function nextCheck({ now, endedAt, renewals }: Unannounced): number | und
   const checks = [...(endedAt === undefined ? [] : afterOperation(now - endedAt)), ...renewals.flatMap(afterRenewal)];
   return checks.length === 0 ? undefined : Math.min(...checks);
 
-  /** Requeues fire up to 25 % late; waiting 80 % of the remaining time is never late and needs few hops. */
+  /** Long requeues fire up to 50 % late; waiting 65 % of the remaining time is never late and needs few hops. */
   function afterRenewal(renewal: number): number[] {
     const left = (renewal - now) / 1000;
     if (left > RESYNC_SECONDS) return [];
     // An overdue token may come soon, or gardenlet is down for long.
-    const wait = left > 0 ? left * 0.8 : Math.min(-left, RARELY_SECONDS);
+    const wait = left > 0 ? left * 0.65 : Math.min(-left, RARELY_SECONDS);
     return [Math.max(SOON_SECONDS, Math.ceil(wait))];
   }
 }

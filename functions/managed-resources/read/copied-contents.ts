@@ -2,9 +2,10 @@ import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/types
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { Run } from '../run.ts';
+import { countCopies } from './copy-limit.ts';
 
 /** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
 export interface CopiedContents {
@@ -22,16 +23,26 @@ interface Missing {
 /** One copied object. */
 type Copied = { secret: SecretContent; renewal?: number } | { configMap: ConfigMapContent };
 
-/** Reads the content of everything that the configuration names, each with one request, up to the first missing one. */
+/** Reads one object; undefined: it does not exist. */
+type Read = (cluster: 'garden' | 'seed', resource: Resource, name: ObjectName) => Promise<KubeObject | undefined>;
+
+/**
+ * Reads the content of everything that the configuration names, each object with one request however many copies there
+ * are, up to the first missing one.
+ * @throws ConfigError when the copies are too large together; what follows is not read
+ */
 export async function readCopiedContents(run: Run, config: EffectiveConfig): Promise<CopiedContents | Missing> {
   const wanted = [...(config.sourceSecret === undefined ? [] : [config.sourceSecret]), ...config.additionalSecrets];
+  const read = readOnce(run);
+  const count = countCopies(config);
   const found: Copied[] = [];
   for (const copied of wanted) {
     const { origin } = copied;
     const content = await (origin.type === 'flux-source'
-      ? readFluxSource(run, copied)
-      : readReference(run, copied, origin.resourceName));
+      ? readFluxSource(run, read, copied)
+      : readReference(run, read, copied, origin.resourceName));
     if ('missing' in content) return content;
+    count('secret' in content ? content.secret : content.configMap);
     found.push(content);
   }
   return {
@@ -41,10 +52,20 @@ export async function readCopiedContents(run: Run, config: EffectiveConfig): Pro
   };
 }
 
-async function readFluxSource({ context, cluster }: Run, copied: CopiedSecret): Promise<Copied | Missing> {
+function readOnce({ context, seed }: Run): Read {
+  const known = new Map<string, Promise<KubeObject | undefined>>();
+  return (cluster, resource, name) => {
+    const key = `${cluster} ${resource.plural} ${name.name}`;
+    const read = async () => (cluster === 'garden' ? await context.kube(GARDEN) : seed).find(resource, name);
+    const object = known.get(key) ?? read();
+    known.set(key, object);
+    return object;
+  };
+}
+
+async function readFluxSource({ cluster }: Run, read: Read, copied: CopiedSecret): Promise<Copied | Missing> {
   const project = cluster.spec.shoot.metadata.namespace ?? '';
-  const garden = await context.kube(GARDEN);
-  const secret = await garden.find(resources.secrets, { namespace: project, name: FLUX_SOURCE });
+  const secret = await read('garden', resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined) {
     return { missing: `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.` };
@@ -58,7 +79,8 @@ async function readFluxSource({ context, cluster }: Run, copied: CopiedSecret): 
 
 /** Gardener makes the copy in the control plane asynchronously, so it may lag (trap 32). */
 async function readReference(
-  { seed, namespace, cluster }: Run,
+  { namespace, cluster }: Run,
+  read: Read,
   copied: CopiedSecret,
   resourceName: string,
 ): Promise<Copied | Missing> {
@@ -70,7 +92,7 @@ async function readReference(
     };
   }
   const { resource, name, isToken } = referenceCopy(reference);
-  const copy = await seed.find(resource, { namespace, name });
+  const copy = await read('seed', resource, { namespace, name });
   const where = `${reference.kind} ${shoot.metadata.namespace ?? ''}/${reference.name} (spec.resources "${resourceName}")`;
   if (isToken && (copy === undefined || dataOf(copy).token === undefined)) {
     return { missing: `${where} has no token in the control plane yet; check that it exists.` };

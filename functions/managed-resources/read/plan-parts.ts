@@ -35,10 +35,10 @@ export async function readPlanParts(
   configuration: Configuration,
 ): Promise<PlanParts | Obstacle> {
   const { config, scope } = configuration;
-  const copies = await readCopiedContents(run, config);
-  if ('missing' in copies) return { type: 'wait', sentence: copies.missing };
-  const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
   try {
+    const copies = await readCopiedContents(run, config);
+    if ('missing' in copies) return { type: 'wait', sentence: copies.missing };
+    const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
     const inputs = planInputs(run, controlPlane, configuration, copies, existing, release);
     const rendered = renderObjects(inputs);

@@ -3,6 +3,7 @@ import { decideRetry } from '../../../events/run/retry.ts';
 import type { QueueFunction } from '../../../events/run/runner.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
 import { requeueTime } from '../../../events/sqs/requeue.ts';
+import { createKnownKeys } from '../../../events/watcher/known-keys.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
 import { createTracker } from '../../../events/watcher/tracker.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -118,7 +119,7 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
     const outcome = await Promise.race([ending, lost.promise]);
     if (running === mine) running = undefined;
     const again = (time: number) => void group.due.add(time);
-    const requeue = (seconds: number) => again(requeueTime(now(), seconds).getTime());
+    const requeue = (seconds: number) => again(requeueTime(now(), seconds, group.key).getTime());
     if (outcome === 'lost') {
       // The run no longer owns its message, but the requeue that it asks for is sent as a new message.
       if (!mine.isDead) late.push(ending.then((own) => own.type === 'requeue' && requeue(own.afterSeconds)));
@@ -129,7 +130,7 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
       dependencies.logLines.push(`${group.function} ${keyText(group.key)} failed: ${outcome.error}`);
       const retry = decideRetry(outcome.error, group.attempt++, 0.5);
       if (retry.type === 'deadLetter') deadLetters.push(`${group.function} ${keyText(group.key)}: ${outcome.error}`);
-      else if (retry.type === 'long') again(requeueTime(now(), retry.seconds).getTime());
+      else if (retry.type === 'long') again(requeueTime(now(), retry.seconds, group.key).getTime());
       else {
         group.hiddenUntil = now().getTime() + retry.seconds * 1000;
         again(group.hiddenUntil);
@@ -199,8 +200,9 @@ function watchAll(
   emit: (name: string, key: ReconcileKey, cause: Cause) => void,
 ): () => void {
   const definitions = functions.map(({ definition }) => definition);
+  const knownKeys = createKnownKeys(definitions);
   const stops = selectionsOf(definitions, { garden: true, seeds: settings.seeds }).map((selection) => {
-    const tracker = createTracker(selection, emit, (_name, _object, error) => {
+    const tracker = createTracker(selection, emit, knownKeys, (_name, _object, error) => {
       throw error;
     });
     const { objects } = api(selection.cluster);

@@ -1,0 +1,85 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { HostKeyScan } from '../../../shared/runtime/context.ts';
+import { embeddedIPv4 } from './ip-address.ts';
+
+/** Decides which addresses may be scanned. */
+export interface ScanPolicy {
+  /** False: no host is scanned. */
+  isOn: boolean;
+  /** Returns whether this address may be contacted, which the name in the URL has resolved to (or which is itself). */
+  permits(host: string, address: string): boolean;
+}
+
+/**
+ * Addresses of the machine, its network segment and the metadata services of clouds. A service there often trusts
+ * whatever reaches it, so it is contacted only if the operator has listed its address.
+ */
+const special = [
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  // Metadata of Alibaba Cloud and Azure, which are outside of the link-local range.
+  ...['100.100.100.200', '168.63.129.16'],
+  ...['::', '::1', 'fe80::/10', 'ff00::/8'],
+  // Metadata of AWS and Google Cloud over IPv6.
+  ...['fd00:ec2::254', 'fd20:ce::254'],
+];
+
+const specialAddresses = listOf(special).addresses;
+
+/** Returns the policy of the operator's settings. Without any, all but special addresses are permitted. */
+export function scanPolicy({ mode, allow, deny }: HostKeyScan = { mode: 'on', allow: [], deny: [] }): ScanPolicy {
+  const [allowed, denied] = [listOf(allow), listOf(deny)];
+  const permitsOne = (name: string, address: string) => {
+    if (denied.names.some((pattern) => matchesName(pattern, name)) || has(denied.addresses, address)) return false;
+    const isListed = has(allowed.addresses, address);
+    // A name does not lift this: its owner decides what it resolves to.
+    if (has(specialAddresses, address)) return isListed;
+    return mode === 'on' || isListed || allowed.names.some((pattern) => matchesName(pattern, name));
+  };
+  return {
+    isOn: mode !== 'off',
+    permits(host, address) {
+      const name = host.toLowerCase().replace(/\.$/, '');
+      if (isIP(address) === 0 || address.includes('%')) return false;
+      const inside = embeddedIPv4(address);
+      return permitsOne(name, address) && (inside === undefined || permitsOne(name, inside));
+    },
+  };
+}
+
+/** Returns why an entry of the lists is invalid; undefined when it is valid. */
+export function scanEntryProblem(entry: string): string | undefined {
+  if (NAME.test(entry) || isAddress(entry)) return undefined;
+  return `"${entry}" is not an address such as 10.0.0.0/8, or a host name such as git.example.org or *.example.org`;
+}
+
+/** The last label has a letter, so that a mistyped address is not taken for a name. */
+const NAME = /^(\*\.)?([a-z0-9_-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*$/i;
+
+function isAddress(entry: string): boolean {
+  const [address = '', prefix, more] = entry.split('/');
+  const bits = isIPv4(address) ? 32 : 128;
+  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  return isIP(address) !== 0 && !address.includes('%') && isPrefix && more === undefined;
+}
+
+function listOf(entries: readonly string[]): { addresses: BlockList; names: string[] } {
+  const addresses = new BlockList();
+  for (const entry of entries.filter(isAddress)) {
+    const [address = '', prefix] = entry.split('/');
+    const bits = isIPv4(address) ? 32 : 128;
+    addresses.addSubnet(address, prefix === undefined ? bits : Number(prefix), family(address));
+  }
+  return { addresses, names: entries.filter((entry) => !isAddress(entry)).map((entry) => entry.toLowerCase()) };
+}
+
+function has(list: BlockList, address: string): boolean {
+  return list.check(address, family(address));
+}
+
+function family(address: string): 'ipv4' | 'ipv6' {
+  return isIPv4(address) ? 'ipv4' : 'ipv6';
+}
+
+function matchesName(pattern: string, name: string): boolean {
+  return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}

@@ -1,0 +1,227 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { scanHostKey } from '../../functions/keys/ssh/scan-host-key.ts';
+import { scanPolicy } from '../../functions/keys/ssh/scan-policy.ts';
+import { sshString } from '../../shared/ssh/wire.ts';
+
+const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.1'], deny: [] });
+const sentence =
+  /^\[127\.0\.0\.1\]:\d+ presented no SSH host key; check the address, or list its host keys in knownHosts\.$/;
+
+interface HostileServer extends AsyncDisposable {
+  port: number;
+  connections: number;
+  open: Set<Socket>;
+}
+
+/** A server that treats each connection like this. */
+async function hostile(serve: (socket: Socket) => void): Promise<HostileServer> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    hostileServer.connections++;
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => open.delete(socket));
+    // Otherwise it would not notice that the client has left.
+    socket.resume();
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const hostileServer: HostileServer = {
+    port: (server.address() as AddressInfo).port,
+    connections: 0,
+    open,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return hostileServer;
+}
+
+/** A packet before keys are exchanged (RFC 4253, section 6). */
+function packet(payload: Uint8Array): Buffer {
+  const padding = 8 - ((payload.length + 5) % 8) + 8;
+  const header = Buffer.alloc(5);
+  header.writeUInt32BE(payload.length + padding + 1);
+  header[4] = padding;
+  return Buffer.concat([header, payload, Buffer.alloc(padding)]);
+}
+
+interface Offer {
+  kex?: string;
+  hostKey?: string;
+}
+
+function kexInit({ kex = 'curve25519-sha256', hostKey = 'ssh-ed25519' }: Offer = {}): Buffer {
+  const lists = [kex, hostKey, 'aes128-ctr', 'aes128-ctr', 'hmac-sha2-256', 'hmac-sha2-256', 'none', 'none', '', ''];
+  return packet(Buffer.concat([Buffer.from([20]), Buffer.alloc(16), ...lists.map(sshString), Buffer.alloc(5)]));
+}
+
+/** Offers its algorithms, and answers the first message of the key exchange with these bytes. */
+function exchange(offer: Offer, answer: (socket: Socket) => void) {
+  return (socket: Socket) => {
+    let received = Buffer.alloc(0);
+    let answered = false;
+    socket.write('SSH-2.0-hostile\r\n');
+    socket.write(kexInit(offer));
+    socket.on('data', (data) => {
+      received = Buffer.concat([received, data]);
+      const start = received.indexOf('\r\n') + 2;
+      const first = start > 1 && received.length > start + 4 ? start + 4 + received.readUInt32BE(start) : Infinity;
+      if (answered || received.length <= first) return;
+      answered = true;
+      answer(socket);
+    });
+  };
+}
+
+const reply = (hostKey: Uint8Array, signature: Uint8Array) =>
+  packet(Buffer.concat([Buffer.from([31]), sshString(hostKey), sshString(Buffer.alloc(32, 9)), sshString(signature)]));
+const ed25519 = Buffer.concat([sshString('ssh-ed25519'), sshString(Buffer.alloc(32, 7))]);
+const rsaKey = (exponent: number, modulus: number) =>
+  Buffer.concat([
+    sshString('ssh-rsa'),
+    sshString(Buffer.alloc(exponent, 0x7f)),
+    sshString(Buffer.alloc(modulus, 0x7f)),
+  ]);
+const signature = (type: string, bytes = 64) => Buffer.concat([sshString(type), sshString(Buffer.alloc(bytes, 5))]);
+const rsaOffer = { hostKey: 'rsa-sha2-512' };
+
+function endless(socket: Socket, chunk: Uint8Array | string): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', write);
+  write();
+}
+
+function drip(socket: Socket, text: Uint8Array): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text.subarray(at, ++at)), 5);
+  socket.on('close', () => clearInterval(timer));
+}
+
+const largePrime = packet(Buffer.concat([Buffer.from([31]), sshString(Buffer.alloc(16_000, 0x7f)), sshString('\x02')]));
+
+const servers: Record<string, (socket: Socket) => void> = {
+  'closes at once': (socket) => socket.destroy(),
+  'says nothing': () => {},
+  'writes lines without end': (socket) => endless(socket, `${'x'.repeat(1000)}\r\n`),
+  'writes a line without end': (socket) => endless(socket, 'x'.repeat(16_000)),
+  'drips its version byte by byte': (socket) => drip(socket, Buffer.from(`SSH-2.0-${'a'.repeat(100_000)}`)),
+  'has control characters in its version': (socket) =>
+    socket.write('SSH-2.0-\0\x1b[31m\x07\x7f\u2028\r\n').valueOf() && socket.write(kexInit()),
+  'speaks HTTP': (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhello'),
+  'speaks SSH 1': (socket) => socket.write('SSH-1.5-old\r\n'),
+  'announces a packet of four gigabytes': (socket) => socket.write('SSH-2.0-x\r\n\xff\xff\xff\xff', 'latin1'),
+  'announces a packet of no bytes': (socket) => socket.write('SSH-2.0-x\r\n\0\0\0\0\0\0\0\0', 'latin1'),
+  'sends packets of garbage without end': (socket) => {
+    socket.write('SSH-2.0-x\r\n');
+    endless(socket, packet(Buffer.alloc(30_000, 2)));
+  },
+  'sends its algorithms without end': (socket) => {
+    socket.write('SSH-2.0-x\r\n');
+    endless(socket, kexInit());
+  },
+  'offers ten thousand algorithms': exchange({ kex: Array(5000).fill('a').join(',') }, () => {}),
+  'offers only group exchange, with a prime of 128,000 bits': exchange(
+    { kex: 'diffie-hellman-group-exchange-sha256' },
+    (socket) => socket.write(largePrime),
+  ),
+  'offers only a large group': exchange({ kex: 'diffie-hellman-group18-sha512' }, () => {}),
+  'offers only DSA': exchange({ hostKey: 'ssh-dss' }, () => {}),
+  'disconnects in the middle of the key exchange': exchange({}, (socket) => socket.destroy()),
+  'presents a host key that it does not hold': exchange({}, (socket) =>
+    socket.write(reply(ed25519, signature('ssh-ed25519'))),
+  ),
+  'presents a host key of 30 KB': exchange(rsaOffer, (socket) =>
+    socket.write(reply(rsaKey(3, 30_000), signature('rsa-sha2-512', 512))),
+  ),
+  'presents a host key of a megabyte': exchange(rsaOffer, (socket) =>
+    socket.write(reply(rsaKey(3, 1024 * 1024), signature('rsa-sha2-512', 512))),
+  ),
+  'presents an RSA key with a huge exponent': exchange(rsaOffer, (socket) =>
+    socket.write(reply(rsaKey(2000, 2000), signature('rsa-sha2-512', 2000))),
+  ),
+  'presents another type of key than it has offered': exchange({}, (socket) =>
+    socket.write(reply(rsaKey(3, 256), signature('rsa-sha2-512', 256))),
+  ),
+  'presents an empty host key': exchange({}, (socket) => socket.write(reply(Buffer.alloc(0), Buffer.alloc(0)))),
+  'skips the key exchange': exchange({}, (socket) => socket.write(packet(Buffer.from([21])))),
+  'claims success at once': exchange({}, (socket) => socket.write(packet(Buffer.from([52])))),
+};
+
+test.each(Object.entries(servers))(
+  'a server that %s blocks nothing, is left in time, and gives the same sentence',
+  async (_, serve) => {
+    await using server = await hostile(serve);
+    let longestBlock = 0;
+    let last = performance.now();
+    const ticks = setInterval(() => {
+      longestBlock = Math.max(longestBlock, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const before = performance.now();
+    const scan = scanHostKey(
+      { host: '127.0.0.1', port: server.port },
+      { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 400 },
+    );
+    await expect(scan).rejects.toThrow(sentence);
+    const duration = performance.now() - before;
+    clearInterval(ticks);
+    expect(server.connections).toBe(1);
+    // Every failure takes as long as a server that never answers; the group exchange blocked for seven seconds.
+    expect(duration).toBeGreaterThan(395);
+    expect(duration).toBeLessThan(3000);
+    expect(longestBlock).toBeLessThan(2000);
+    await expect.poll(() => server.open.size).toBe(0);
+  },
+);
+
+test('any bytes after a version give the same sentence', async () => {
+  const valid = Buffer.concat([kexInit(), reply(ed25519, signature('ssh-ed25519'))]);
+  const change = fc.tuple(fc.nat(valid.length - 1), fc.nat(255));
+  const mutation = fc.tuple(
+    fc.array(change, { maxLength: 12 }),
+    fc.nat(valid.length),
+    fc.uint8Array({ maxLength: 60 }),
+  );
+  const samples = fc.sample(mutation, { seed: 20_261_122, numRuns: 150 });
+  const verdicts = await Promise.all(
+    samples.map(async ([changes, cut, more]) => {
+      const bytes = Buffer.from(valid);
+      for (const [at, value] of changes) bytes[at] = value;
+      await using server = await hostile((socket) => {
+        socket.write('SSH-2.0-fuzz\r\n');
+        socket.write(Buffer.concat([bytes.subarray(0, cut), more, bytes.subarray(cut)]));
+      });
+      return scanHostKey(
+        { host: '127.0.0.1', port: server.port },
+        { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 1500 },
+      ).catch((error: Error) => error.message);
+    }),
+  );
+  expect(verdicts).toHaveLength(150);
+  for (const verdict of verdicts) expect(verdict).toMatch(sentence);
+});
+
+test('an address that is not permitted is never contacted, and gives the same sentence after the same time', async () => {
+  await using server = await hostile(() => {});
+  const refusing = scanPolicy();
+  for (const host of ['127.0.0.1', '::ffff:127.0.0.1', '::1', '0.0.0.0', 'no such name']) {
+    const before = performance.now();
+    const scan = scanHostKey(
+      { host, port: server.port },
+      { policy: refusing, signal: AbortSignal.timeout(20_000), timeoutMs: 300 },
+    );
+    await expect(scan).rejects.toThrow(
+      / presented no SSH host key; check the address, or list its host keys in knownHosts\.$/,
+    );
+    expect(performance.now() - before).toBeGreaterThan(295);
+  }
+  await sleep(50);
+  expect(server.connections).toBe(0);
+});
