@@ -225,12 +225,12 @@ describe('admission of very large requests', () => {
     [
       'many keys',
       { providerConfig: Object.fromEntries(times(60_000, (i) => [`key-${i}`, 1])) },
-      'providerConfig has more than 10,000 values in all its objects and lists; move long content to the repository',
+      'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository',
     ],
     [
       'half a million empty lists',
       { providerConfig: { source: { template: { spec: { ignore: times(500_000, () => []) } } } } },
-      'providerConfig has more than 10,000 values in all its objects and lists; move long content to the repository',
+      'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository',
     ],
     [
       'a key of a megabyte',
@@ -262,8 +262,8 @@ describe('admission of very large requests', () => {
     ],
     [
       'more references than can be copied',
-      { providerConfig: { additionalSecretResources: times(3000, (i) => ({ name: `n${i}` })) } },
-      'providerConfig: additionalSecretResources has 3,000 entries; use at most 100',
+      { providerConfig: { additionalSecretResources: times(2000, (i) => ({ name: `n${i}` })) } },
+      'providerConfig: additionalSecretResources has 2,000 entries; use at most 100',
     ],
     [
       'resources without names',

@@ -1,7 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { quote } from './quote.ts';
-import { configurationProblem } from './size-limit.ts';
+import { configurationProblem, entriesProblem } from './size-limit.ts';
 
 /** The ConfigMap `flux-config` as it was read. */
 export interface FluxConfigMap {
@@ -24,13 +24,20 @@ export function fluxConfigObject(namespace: string): string {
 
 /** Returns the issue with a ConfigMap that is too long to be read. */
 export function sizeIssue({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue | undefined {
-  let characters = 0;
-  for (const fields of [data, binaryData]) {
-    for (const key in fields) characters += key.length + (fields[key]?.length ?? 0);
-  }
-  return characters > limits.configuration.most * 1024
-    ? { object: fluxConfigObject(namespace), path: '', message: configurationProblem() }
-    : undefined;
+  const fields = [...Object.entries(data), ...Object.entries(binaryData)];
+  const characters = fields.reduce((sum, [key, value]) => sum + key.length + lengthOf(value), 0);
+  const message =
+    fields.length > limits.list.most
+      ? entriesProblem(fields.length)
+      : characters > limits.configuration.most * 1024
+        ? configurationProblem()
+        : undefined;
+  return message === undefined ? undefined : { object: fluxConfigObject(namespace), path: '', message };
+}
+
+/** A ConfigMap from a file may hold other values than strings. */
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : 0;
 }
 
 /** Reports keys in `binaryData`, where `kubectl create --from-file` puts a file that is not valid UTF-8. */

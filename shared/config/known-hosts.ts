@@ -25,9 +25,8 @@ export function knownHostsProblem(text: string): string | undefined {
 
 function tooManyProblem(lines: readonly string[]): string | undefined {
   const { hosts, hostKeys } = limits;
-  const keys = lines.filter((line) => !isBlank(line)).length;
-  if (keys > hostKeys.most)
-    return `has ${withCommas(keys)} lines; use at most ${limitText(hostKeys)}, those of the repository's server`;
+  if (lines.length > hostKeys.most)
+    return `has ${withCommas(lines.length)} lines; use at most ${limitText(hostKeys)}, those of the repository's server`;
   const crowded = lines.findIndex((line) => line.split(',', hosts.most + 1).length > hosts.most);
   if (crowded < 0) return undefined;
   return `names more than ${limitText(hosts)} in line ${crowded + 1}; name only the repository's server`;

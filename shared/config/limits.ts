@@ -26,7 +26,7 @@ export const limits = {
     why: 'no object of Flux is deeper than 20',
   },
   nodes: {
-    most: 10_000,
+    most: 5000,
     unit: 'values',
     of: 'a `providerConfig`, with every object, list and field',
     why: 'each of them is checked against the schemas',
@@ -46,7 +46,7 @@ export const limits = {
   list: {
     most: 100,
     unit: 'entries',
-    of: '`components`, `componentsExtra`, `tolerationKeys`, labels and annotations of a template, `additionalSecretResources`',
+    of: '`components`, `componentsExtra`, `tolerationKeys`, labels and annotations of a template, `additionalSecretResources`; keys of `flux-config`',
     why: 'each entry is compared with the others, or copied into the shoot',
   },
   knownHosts: { most: 64, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
@@ -65,12 +65,12 @@ export const limits = {
   },
 } as const satisfies Record<string, Limit>;
 
-/** Returns a limit for a sentence: `128 KiB`, `10,000 values`. */
+/** Returns a limit for a sentence: `128 KiB`, `5,000 values`. */
 export function limitText({ most, unit }: Limit): string {
   return `${withCommas(most)} ${unit}`;
 }
 
-/** Formats a number: `10,000`. */
+/** Formats a number: `5,000`. */
 export function withCommas(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }
