@@ -1,13 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { parseAllDocuments } from 'yaml';
+import { readFile, stat } from 'node:fs/promises';
+import { type Document, isScalar, parseAllDocuments, visit } from 'yaml';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { Terminal } from './command.ts';
 
 /** Parser error codes with a better description than "neither YAML nor JSON". */
 const mistakes: Record<string, string> = {
-  DUPLICATE_KEY: 'repeats a key',
   TAB_AS_INDENT: 'is indented with a tab',
 };
+
+/** Of one request to an API server; anything larger cannot be applied either. */
+const MOST_MIB = 3;
 
 /**
  * Reads one YAML or JSON document from a file, or from standard input for `-`. Ignores empty documents beside it.
@@ -15,24 +17,58 @@ const mistakes: Record<string, string> = {
  */
 export async function readDocument(path: string, terminal: Terminal): Promise<unknown> {
   const content = path === '-' ? await terminal.stdin() : await readText(path);
-  // Merge keys are YAML 1.1, but kubectl reads them. The parser's warnings would quote the content.
-  const documents = [...parseAllDocuments(content, { prettyErrors: false, merge: true, logLevel: 'error' })];
-  const wrong = documents.flatMap(({ errors }) => errors)[0];
-  if (wrong !== undefined) {
-    const line = content.slice(0, wrong.pos[0]).split('\n').length;
-    const what = mistakes[wrong.code] ?? `is neither YAML nor JSON (${wrong.code})`;
-    throw new ShootFluxError(`${path}: line ${line} ${what}; correct the file.`);
-  }
+  if (content.length > MOST_MIB * 1024 * 1024) throw tooLarge(path);
+  const documents = parse(path, content);
   const values = documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
   if (values.length > 1) throw new ShootFluxError(`${path} holds ${values.length} documents; keep only one.`);
   return values[0] ?? null;
+}
+
+function parse(path: string, content: string): Document[] {
+  const mistake = (position: number, what: string) => {
+    const line = content.slice(0, position).split('\n').length;
+    return new ShootFluxError(`${path}: line ${line} ${what}; correct the file.`);
+  };
+  // Merge keys are YAML 1.1, but kubectl reads them. The parser's warnings would quote the content. It compares each key
+  // with all others, which takes a minute for 60,000 of them, so `repeatedKey` looks for repeated ones.
+  const options = { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const;
+  const documents = [...parseAllDocuments(content, options)];
+  const wrong = documents.flatMap(({ errors }) => errors)[0];
+  if (wrong !== undefined) {
+    throw mistake(wrong.pos[0], mistakes[wrong.code] ?? `is neither YAML nor JSON (${wrong.code})`);
+  }
+  for (const document of documents) {
+    const position = repeatedKey(document);
+    if (position !== undefined) throw mistake(position, 'repeats a key');
+  }
+  return documents;
+}
+
+/** Returns the position of the first key that its object has already. */
+function repeatedKey(document: Document): number | undefined {
+  let position: number | undefined;
+  visit(document, {
+    Map(_, map) {
+      const keys = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key) || key.value === '<<') continue;
+        if (keys.has(key.value)) {
+          position = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        keys.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return position;
 }
 
 /** Reads a value that JSON can express: no dangling or circular aliases, no tags for other types. */
 function plainValue(path: string, read: () => unknown): unknown {
   try {
     const value = read();
-    if (isJson(value, [])) return value;
+    if (isJson(value, new Set())) return value;
   } catch (error) {
     // The parser throws this for an alias without an anchor, or for too many aliases.
     if (!(error instanceof ReferenceError)) throw error;
@@ -42,18 +78,32 @@ function plainValue(path: string, read: () => unknown): unknown {
   );
 }
 
-function isJson(value: unknown, above: readonly unknown[]): boolean {
+/** @param above the objects and lists around the value, none of which it may contain */
+function isJson(value: unknown, above: Set<unknown>): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
   if (value === null) return true;
   const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
-  return isPlain && !above.includes(value) && Object.values(value).every((inner) => isJson(inner, [...above, value]));
+  if (!isPlain || above.has(value)) return false;
+  above.add(value);
+  const isAllJson = Object.values(value).every((inner) => isJson(inner, above));
+  above.delete(value);
+  return isAllJson;
 }
 
 async function readText(path: string): Promise<string> {
   try {
+    const { size } = await stat(path);
+    if (size > MOST_MIB * 1024 * 1024) throw tooLarge(path);
     return await readFile(path, 'utf8');
   } catch (error) {
+    if (error instanceof ShootFluxError) throw error;
     throw new ShootFluxError(`cannot read ${path}: ${fileProblem(error)}; name a file, or - for standard input.`);
   }
+}
+
+function tooLarge(path: string): ShootFluxError {
+  return new ShootFluxError(
+    `${path} is larger than ${MOST_MIB} MiB, more than an API server accepts; name a smaller file.`,
+  );
 }

@@ -41,3 +41,53 @@ test('reports no issue for what it cannot check', async () => {
     err: expect.stringContaining('cannot read Flux distribution /nowhere: folder not found'),
   });
 });
+
+const bomb = `a: &a [x, x]\n${'bcdefghijklmnopq'
+  .split('')
+  .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghijklmnop'[index]}`).join(', ')}]\n`)
+  .join('')}`;
+const manyKeys = Array.from({ length: 60_000 }, (_, index) => `key-${index}: value\n`).join('');
+const fluxConfig = (data: string) =>
+  `kind: ConfigMap\nmetadata: {name: flux-config, namespace: garden-foo}\ndata:\n${data}`;
+const names = Array.from({ length: 30_000 }, (_, index) => `source-controlle-${index}`).join(' ');
+
+test.each([
+  ['with many aliases', '--provider-config', bomb, 'has a value that JSON cannot express'],
+  ['with 100,000 brackets', '--provider-config', '['.repeat(100_000), 'is neither YAML nor JSON'],
+  [
+    'with 500 levels',
+    '--provider-config',
+    `${'['.repeat(500)}${']'.repeat(500)}`,
+    'is nested more than 64 levels deep; flatten it',
+  ],
+  ['with 60,000 keys', '--provider-config', manyKeys, 'has more than 5,000 values in all its objects and lists'],
+  [
+    'with a repeated key among 60,000',
+    '--provider-config',
+    `${manyKeys}key-7: value\n`,
+    'line 60001 repeats a key; correct the file.',
+  ],
+  [
+    'of 3 MiB',
+    '--provider-config',
+    `a: ${'x'.repeat(3 * 1024 * 1024)}`,
+    'is larger than 3 MiB, more than an API server accepts',
+  ],
+  [
+    'with 60,000 keys of flux-config',
+    '--flux-config',
+    fluxConfig(manyKeys.replaceAll('key', '  key')),
+    'has 60,000 entries; use at most 100',
+  ],
+  [
+    'with 30,000 components',
+    '--flux-config',
+    fluxConfig(`  components: ${names}\n`),
+    'is longer than 128 KiB; move long content',
+  ],
+])('reports a file %s in one sentence', { timeout: 60_000 }, async (_, option, content, sentence) => {
+  const { code, out, err } = await shootFlux(['validate', '--flux-distribution', standIn.folder, option, '-'], content);
+  expect(code).toBe(1);
+  const lines = `${out}${err}`.trimEnd().split('\n');
+  expect(lines).toEqual([expect.stringContaining(sentence)]);
+});
