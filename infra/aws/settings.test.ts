@@ -16,6 +16,7 @@ describe('environment of a Lambda', () => {
         shootHealth: false,
         shootAccess: 'external',
         delivery: 'ManagedResource',
+        hostKeyScan: { mode: 'on', allow: [], deny: [] },
       },
     });
   });
@@ -30,9 +31,25 @@ describe('environment of a Lambda', () => {
     expect(settings).toMatchObject({ seeds: ['eu-1', 'eu-2'], shootHealth: true, shootAccess: 'internal' });
   });
 
+  it('says which hosts may be scanned', () => {
+    const { settings } = readEnvironment({
+      ...least,
+      HOST_KEY_SCAN: 'listed',
+      HOST_KEY_SCAN_ALLOW: '10.0.0.0/8, *.example.org',
+      HOST_KEY_SCAN_DENY: '10.1.0.0/16',
+    });
+    expect(settings.hostKeyScan).toEqual({
+      mode: 'listed',
+      allow: ['10.0.0.0/8', '*.example.org'],
+      deny: ['10.1.0.0/16'],
+    });
+  });
+
   it.each([
     [{ KUBECONFIG_SECRET_PREFIX: '' }, 'KUBECONFIG_SECRET_PREFIX is not set'],
     [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH must be one of false, true'],
+    [{ ...least, HOST_KEY_SCAN: 'maybe' }, 'HOST_KEY_SCAN must be one of on, listed, off'],
+    [{ ...least, HOST_KEY_SCAN_DENY: '10.0.0.0/99' }, 'HOST_KEY_SCAN_DENY: "10.0.0.0/99" is not an address'],
     [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of'],
   ])('is refused with the name of the wrong variable', (variables, message) => {
     expect(() => readEnvironment(variables)).toThrow(message);

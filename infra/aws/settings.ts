@@ -1,3 +1,4 @@
+import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
@@ -20,14 +21,16 @@ export function readEnvironment(variables: Variables): Environment {
     settings: {
       landscape: variables.LANDSCAPE || 'gardener',
       gardenIdentity: variables.GARDEN_IDENTITY || undefined,
-      seeds: (variables.SEEDS ?? '')
-        .split(',')
-        .map((seed) => seed.trim())
-        .filter(Boolean),
+      seeds: listOf(variables, 'SEEDS'),
       fluxDistribution: variables.FLUX_DISTRIBUTION || 'flux-distribution',
       shootHealth: oneOf(variables, 'SHOOT_HEALTH', ['false', 'true']) === 'true',
       delivery: oneOf(variables, 'DELIVERY', ['ManagedResource', 'Direct', 'Auto']),
       shootAccess: oneOf(variables, 'SHOOT_ACCESS', ['external', 'internal']),
+      hostKeyScan: {
+        mode: oneOf(variables, 'HOST_KEY_SCAN', ['on', 'listed', 'off']),
+        allow: scanEntries(variables, 'HOST_KEY_SCAN_ALLOW'),
+        deny: scanEntries(variables, 'HOST_KEY_SCAN_DENY'),
+      },
     },
   };
 }
@@ -38,6 +41,20 @@ export function readEnvironment(variables: Variables): Environment {
  */
 export function readQueueUrlPrefix(variables: Variables): string {
   return needed(variables, 'QUEUE_URL_PREFIX');
+}
+
+function listOf(variables: Variables, name: string): string[] {
+  return (variables[name] ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+}
+
+function scanEntries(variables: Variables, name: string): string[] {
+  const entries = listOf(variables, name);
+  const problem = entries.map(scanEntryProblem).find((found) => found !== undefined);
+  if (problem === undefined) return entries;
+  throw new ShootFluxError(`Environment variable ${name}: ${problem}.`);
 }
 
 function needed(variables: Variables, name: string): string {

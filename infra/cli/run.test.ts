@@ -20,6 +20,12 @@ test.each([
   [['--seed', 'garden=kubeconfig'], 'a seed cannot be called garden'],
   [['--seed', 'a=kubeconfig', '--sqs-endpoint', 'queue'], '--sqs-endpoint queue is not a URL'],
   [['--seed', 'a=kubeconfig', '--port', 'http'], '--port http is not a port'],
+  [['--seed', 'a=kubeconfig', '--host-key-scan', 'maybe'], '--host-key-scan maybe is not on, listed or off'],
+  [['--seed', 'a=kubeconfig', '--host-key-scan', 'listed'], '--host-key-scan listed requires --host-key-scan-allow'],
+  [
+    ['--seed', 'a=kubeconfig', '--host-key-scan-allow', '10.0.0.0/33'],
+    '--host-key-scan-allow "10.0.0.0/33" is not an address such as 10.0.0.0/8, or a host name',
+  ],
 ])('rejects %j as wrong usage', async (args, message) => {
   await using input = await files({ kubeconfig });
   const own = args.map((arg) => arg.replace('=kubeconfig', `=${input.paths.kubeconfig}`));

@@ -10,6 +10,7 @@ import { healthOptions, heartbeatOf } from './health-options.ts';
 import { logLevel } from './log-level.ts';
 import { portOf } from './port.ts';
 import { checkReleases, releasesOf } from './releases.ts';
+import { hostKeyScanOf, scanOptions } from './scan-options.ts';
 import { webhookOptions, webhooksOf } from './webhook-options.ts';
 
 export default command({
@@ -51,6 +52,7 @@ export default command({
       description:
         'Who applies the objects to a shoot. ManagedResource (default): the resource-manager. Direct: shoot-flux. Auto: shoot-flux only where the resource-manager is not permitted.',
     },
+    ...scanOptions,
     ...healthOptions,
     'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },
   },
@@ -68,6 +70,7 @@ export default command({
       shootHealth: values['shoot-health'] === true,
       delivery: delivery(values.delivery),
       shootAccess: shootAccess(values['shoot-access']),
+      hostKeyScan: hostKeyScanOf(values),
     };
     const heartbeat = heartbeatOf(values, settings.seeds);
     const webhooks = await webhooksOf(values);

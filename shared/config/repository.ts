@@ -50,7 +50,7 @@ export const repositoryKeys = {
   }),
   knownHosts: key(text(knownHosts, limits.knownHosts), {
     description:
-      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first. Not needed for well-known hosts.",
+      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first, where the operators permit it. At most 64 KiB and 1,000 lines. Not needed for well-known hosts.",
     example: 'scan',
   }),
   sshKeyType: key(z.enum(['ed25519', 'rsa']), {

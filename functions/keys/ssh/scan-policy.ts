@@ -23,11 +23,10 @@ const special = [
   ...['fd00:ec2::254', 'fd20:ce::254'],
 ];
 
-const specialAddresses = listOf(special).addresses;
-
 /** Returns the policy of the operator's settings. Without any, all but special addresses are permitted. */
 export function scanPolicy({ mode, allow, deny }: HostKeyScan = { mode: 'on', allow: [], deny: [] }): ScanPolicy {
   const [allowed, denied] = [listOf(allow), listOf(deny)];
+  const specialAddresses = listOf(special).addresses;
   const permitsOne = (name: string, address: string) => {
     if (denied.names.some((pattern) => matchesName(pattern, name)) || has(denied.addresses, address)) return false;
     const isListed = has(allowed.addresses, address);
