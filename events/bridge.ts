@@ -28,6 +28,8 @@ export interface RunOptions {
 
 /** Functions that run. */
 export interface Running {
+  /** Returns false if something is stuck and only a restart helps. */
+  alive?(): boolean;
   /**
    * Starts no more runs, and waits for those under way until the deadline.
    * @param deadlineMs default: a second more than the function's time

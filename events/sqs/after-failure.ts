@@ -2,6 +2,7 @@ import { TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { decideRetry, type Retry, SHORT_ATTEMPTS } from '../run/retry.ts';
 import type { Group } from './groups.ts';
+import { NOT_SERVED_SECONDS, NotServedError } from './not-served.ts';
 
 /** What follows a failed run. */
 export type AfterFailure =
@@ -30,6 +31,9 @@ export function afterFailure(
   lastAttempt: number,
   random = Math.random(),
 ): AfterFailure {
+  if (error instanceof NotServedError && attempt < lastAttempt) {
+    return { type: 'long', seconds: NOT_SERVED_SECONDS, attempt };
+  }
   const isDown = error instanceof ClusterDownError;
   if (isResync && !(error instanceof TerminalError) && (isDown || attempt >= RESYNC_ATTEMPTS)) return { type: 'drop' };
   // Such a run costs nothing, and the change is not to blame: it is never given up.

@@ -8,8 +8,9 @@ import { createQueues } from './create-queues.ts';
 import { startEmulator } from './emulator.ts';
 import { createSqsLambda } from './lambda.ts';
 import { type PollerOptions, startPoller } from './poller.ts';
-import type { QueueUrls } from './queues.ts';
+import { DELAY, type QueueUrls } from './queues.ts';
 import { createSender, type Sender } from './sender.ts';
+import { claimQueues } from './served-seeds.ts';
 import { createVisibility } from './visibility.ts';
 
 /** Whose queues are opened, and where. */
@@ -20,8 +21,12 @@ export interface BridgeOptions {
   endpoint?: string | undefined;
   /** Start of every queue's name. Default `shoot-flux-`. */
   prefix?: string;
-  /** Visibility timeout of the queues. Default 60. */
+  /** Visibility timeout of the queues, and how long a poller leases messages. Default 20 and 15. */
   visibilitySeconds?: number;
+  /** The seeds that this process serves, which are recorded at the queues. Absent: nothing is recorded. */
+  seeds?: string[];
+  /** These seeds take the place of the recorded ones. */
+  replaceSeeds?: boolean | undefined;
 }
 
 /** Carries changes through SQS: queues, a sender for the watcher, and pollers that do what Lambda does. */
@@ -49,6 +54,8 @@ export async function openSqsBridge({
   endpoint,
   prefix = 'shoot-flux-',
   visibilitySeconds,
+  seeds,
+  replaceSeeds,
 }: BridgeOptions): Promise<SqsBridge> {
   const embedded = endpoint === undefined ? await startEmulator() : undefined;
   const address = endpoint ?? embedded?.endpoint ?? '';
@@ -61,6 +68,15 @@ export async function openSqsBridge({
       `SQS at ${new URL(address).host}: the queues cannot be opened (${errorMessage(error)}); check the endpoint.`,
     );
   });
+  if (seeds !== undefined) {
+    const queueUrl = queues.queue(DELAY);
+    await claimQueues(sqs, { queueUrl, prefix, served: seeds, replace: replaceSeeds === true }).catch(
+      (error: unknown) => {
+        sqs.client.destroy();
+        throw error;
+      },
+    );
+  }
   const sender = createSender({ sqs: connect, queues });
 
   return {
@@ -85,6 +101,7 @@ export async function openSqsBridge({
         });
       });
       return {
+        alive: () => pollers.every((poller) => poller.alive()),
         async stop(deadlineMs) {
           await Promise.all(pollers.map((poller) => poller.stop(deadlineMs)));
         },

@@ -6,8 +6,11 @@ export {
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
   GetQueueUrlCommand,
+  ListQueueTagsCommand,
   QueueDoesNotExist,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SQSClient,
+  TagQueueCommand,
+  UntagQueueCommand,
 } from '@aws-sdk/client-sqs';

@@ -119,6 +119,35 @@ describe('the Lambda of a function', () => {
     expect(ready.filter(({ body }) => body.includes(key.namespace))).toEqual([]);
   });
 
+  it('puts off a change of a seed that its process does not serve, without running the function', async () => {
+    let runs = 0;
+    const { run, lines } = setup(async () => {
+      runs++;
+      return done;
+    }, 'exhausted');
+    const key = { ...keyOf(74), cluster: 'seed-of-another' };
+    expect(await run(recordOf(changeOf({ function: 'exhausted', key })))).toEqual([]);
+    expect(runs).toBe(0);
+    expect(await delayedCauses(key.namespace)).toEqual([expect.objectContaining({ type: 'notBefore', attempt: 1 })]);
+    const sentence = 'This process does not serve seed seed-of-another, only local; add it with --seed or SEEDS';
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', outcome: 'retry', error: expect.stringContaining(sentence) }),
+    );
+    const garden = { ...keyOf(75), cluster: 'garden' };
+    await run(recordOf(changeOf({ function: 'exhausted', key: garden })));
+    expect(runs).toBe(1);
+  });
+
+  it('gives up a change of a seed that nothing serves after 40 attempts, with a reason', async () => {
+    const { run } = setup(async () => done, 'exhausted');
+    const key = { ...keyOf(76), cluster: 'seed-of-another' };
+    const cause = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
+    expect(await run(recordOf(changeOf({ function: 'exhausted', key, cause })))).toEqual([]);
+    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
+    const letter = ready.find(({ body }) => body.includes(key.namespace));
+    expect(letter?.messageAttributes.reason?.StringValue).toContain('does not serve seed seed-of-another');
+  });
+
   it('gives up a change that is exhausted', async () => {
     const exhausted = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
     const { run } = setup(() => Promise.reject(new RetryableError('no answer')), 'exhausted');

@@ -5,6 +5,7 @@ import { report } from '../run/report.ts';
 import { type QueueFunction, type Run, runOnce } from '../run/runner.ts';
 import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
 import { type Group, groupRecords, type Received } from './groups.ts';
+import { isServed, NotServedError } from './not-served.ts';
 import { requeue } from './requeue.ts';
 import { type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
 
@@ -53,6 +54,10 @@ async function runGroup(runner: SqsRunner, group: Group, signal: AbortSignal): P
 
 /** Runs the function, and requeues or retries the change as it asks. */
 async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal): Promise<SqsEnding> {
+  const { key, function: target } = group.kept.change;
+  if (target === runner.name && !isServed(key, runner.settings.seeds)) {
+    return handleFailure(runner, group, new NotServedError(key.cluster, runner.settings.seeds));
+  }
   const outcome = await runOnce(runner, runOf(group), signal);
   if (outcome.type === 'done') return { result: 'done' };
   if (outcome.type === 'failed') return handleFailure(runner, group, outcome.error);

@@ -1,11 +1,19 @@
-/** How long a message stays hidden while its function runs: six times the function's time, as Lambda advises. */
-export const VISIBILITY_SECONDS = 60;
+/**
+ * How long a message stays hidden while a Lambda works on it, and so how long its key waits after a Lambda was killed:
+ * twice the function's time. AWS demands once, and advises six times, so that a message is not received again while its
+ * invocation is throttled. That does no harm here: the concurrency of the queue is limited before it receives, every
+ * write is guarded, and `MAX_RECEIVE_COUNT` allows for it.
+ */
+export const VISIBILITY_SECONDS = 20;
+
+/** The same for a poller, which renews it while a run is going on. A process that dies holds its keys for this long. */
+export const LEASE_SECONDS = 15;
 
 /**
- * Receives after which SQS moves a message to the dead-letter queue. Only reached when runs are killed (out of memory):
- * our own retries (`retry.ts`) leave the queue earlier, with a reason.
+ * Receives after which SQS moves a message to the dead-letter queue: a quarter of an hour and more of runs that are killed
+ * (out of memory). Our own retries (`retry.ts`) leave the queue earlier, with a reason.
  */
-export const MAX_RECEIVE_COUNT = 20;
+export const MAX_RECEIVE_COUNT = 60;
 
 /** Messages in one receive, send or delete. */
 export const BATCH_SIZE = 10;

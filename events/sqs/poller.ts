@@ -1,6 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import { errorMessage } from '../../shared/errors.ts';
+import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
@@ -9,7 +9,7 @@ import { createBatcher } from './batcher.ts';
 import type { Sqs } from './connect.ts';
 import type { SqsLambda } from './lambda.ts';
 import { failedMessages, lambdaContext, toRecord } from './lambda-protocol.ts';
-import { BATCH_SIZE, VISIBILITY_SECONDS } from './limits.ts';
+import { BATCH_SIZE, LEASE_SECONDS } from './limits.ts';
 import { createVisibility } from './visibility.ts';
 
 /** Which queue is polled for which function, and at what pace. */
@@ -22,12 +22,16 @@ export interface PollerOptions {
   log: Log;
   /** Runs at a time, each for another group. Default 10. */
   concurrency?: number;
-  /** The queue's visibility timeout; a run that takes longer keeps its messages. Default 60. */
+  /** How long messages stay hidden; renewed while a run works on them. Default 15. */
   visibilitySeconds?: number;
   /** The function's time. Default 10. */
   timeoutSeconds?: number;
   /** How long a receive waits for messages. Default 20. */
   waitSeconds?: number;
+  /** How long after that it may answer. Default 5,000. */
+  answerMs?: number;
+  /** After so long without the end of a receive or a run it is not alive. Default a minute, and that wait. */
+  progressMs?: number;
 }
 
 /** Does for one queue and one function what Lambda's event source mapping does. */
@@ -38,6 +42,8 @@ export interface Poller {
    * @param deadlineMs default: a second more than the function's time
    */
   stop(deadlineMs?: number): Promise<void>;
+  /** Returns false when nothing has moved for so long that only a restart helps: no receive and no run has ended. */
+  alive(): boolean;
 }
 
 /** The messages of one group out of one receive. */
@@ -48,6 +54,12 @@ interface Delivery {
   hiddenUntil: number;
 }
 
+/** How long after its wait a receive may answer. After that the connection is taken for dead. */
+const ANSWER_MS = 5_000;
+
+/** A poller is alive while a receive or a run has ended within this time. */
+const PROGRESS_MS = 60_000;
+
 /** How long a waiting receive may continue when the poller stops. */
 const RECEIVE_PATIENCE_MS = 1_500;
 
@@ -55,9 +67,11 @@ const RECEIVE_PATIENCE_MS = 1_500;
 export function startPoller(options: PollerOptions): Poller {
   const { name, lambda, sqs, queueUrl, log, concurrency = 10 } = options;
   const {
-    visibilitySeconds = VISIBILITY_SECONDS,
+    visibilitySeconds = LEASE_SECONDS,
     timeoutSeconds = FUNCTION_TIMEOUT_SECONDS,
     waitSeconds = 20,
+    answerMs = ANSWER_MS,
+    progressMs = PROGRESS_MS + waitSeconds * 1000,
   } = options;
   const visibility = createVisibility(async () => sqs, queueUrl);
   const acknowledge = createAcknowledge(sqs, queueUrl);
@@ -66,6 +80,7 @@ export function startPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();
   const receiving = new AbortController();
   let changed = Promise.withResolvers<void>();
+  let lastProgress = performance.now();
 
   const poll = async (): Promise<void> => {
     let failures = 0;
@@ -76,8 +91,10 @@ export function startPoller(options: PollerOptions): Poller {
       }
       try {
         await receive();
+        lastProgress = performance.now();
         failures = 0;
       } catch (error) {
+        lastProgress = performance.now();
         if (stopping.signal.aborted) return;
         failures++;
         log.warn('receive failed', { function: name, failures, error: errorMessage(error) });
@@ -96,7 +113,13 @@ export function startPoller(options: PollerOptions): Poller {
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
     });
-    const { Messages = [] } = await client.send(command, { abortSignal: receiving.signal });
+    const limit = AbortSignal.timeout(waitSeconds * 1000 + answerMs);
+    const abortSignal = AbortSignal.any([receiving.signal, limit]);
+    const { Messages = [] } = await client.send(command, { abortSignal }).catch((error: unknown) => {
+      throw limit.aborted
+        ? new RetryableError('SQS has not answered in time; the next receive has a new connection')
+        : error;
+    });
     const hiddenUntil = performance.now() + visibilitySeconds * 1000;
     const deliveries = byGroup(Messages, queueUrl, hiddenUntil);
     if (stopping.signal.aborted) await returnToQueue(deliveries);
@@ -113,6 +136,7 @@ export function startPoller(options: PollerOptions): Poller {
       running.set(delivery.group, delivery);
       void run(delivery).finally(() => {
         running.delete(delivery.group);
+        lastProgress = performance.now();
         if (!stopping.signal.aborted) startRuns();
         notify();
       });
@@ -156,6 +180,7 @@ export function startPoller(options: PollerOptions): Poller {
   const polling = poll();
 
   return {
+    alive: () => performance.now() - lastProgress < progressMs,
     async stop(deadlineMs = (timeoutSeconds + 1) * 1000) {
       const deadline = AbortSignal.timeout(deadlineMs);
       stopping.abort();

@@ -15,10 +15,12 @@ interface Arn {
 }
 interface Lambda {
   FunctionName: string;
+  Timeout: number;
   Role: Arn;
 }
 interface Queue {
   QueueName: string;
+  VisibilityTimeout?: number;
   FifoQueue?: true;
   RedrivePolicy?: { deadLetterTargetArn: Arn };
 }
@@ -105,7 +107,9 @@ describe('serverless.yml', () => {
     for (const definition of definitions) {
       const queue = queueOf(queueName(definition));
       const deadLetters = queueOf(queueName(definition, '-dead-letter'));
-      expect(queue).toMatchObject({ VisibilityTimeout: 60, SqsManagedSseEnabled: true });
+      expect(queue).toMatchObject({ VisibilityTimeout: 20, SqsManagedSseEnabled: true });
+      // AWS refuses an event source whose function may run longer.
+      expect(queue?.VisibilityTimeout).toBeGreaterThan(lambdaOf(definition)?.Timeout ?? Number.POSITIVE_INFINITY);
       expect(queue?.FifoQueue).toBe(isFifo(definition) ? true : undefined);
       expect(deadLetters?.FifoQueue).toBe(queue?.FifoQueue);
       expect(idIn(queue?.RedrivePolicy?.deadLetterTargetArn)).toBe(idOf(queueName(definition, '-dead-letter')));
