@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { resources } from '../../shared/kube/resource.ts';
+import { sendJson } from '../../shared/kube/testing.ts';
+import { extension, onExtensions, quick, refuse, startListWatch, until, watching } from './testing.ts';
+
+const { extensions } = resources;
+
+/** An API with this many Extensions, each with so many bytes. */
+async function startApi(count: number, bytes = 0) {
+  const api = await startListWatch();
+  for (let index = 0; index < count; index++) {
+    api.put(extensions, extension(`shoot-${index}`, { spec: { providerConfig: 'x'.repeat(bytes) } }));
+  }
+  return api;
+}
+
+const namespaces = (sent: { key: { namespace: string } }[]) => new Set(sent.map(({ key }) => key.namespace)).size;
+const numberOf = (url: URL, name: string) => Number(url.searchParams.get(name));
+
+test('asks for few large objects at a time', async () => {
+  await using api = await startApi(120, 126_000);
+  await using watcher = watching(api, [onExtensions()]);
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(namespaces(watcher.sent)).toBe(120);
+  expect(api.listRequests().map(({ url }) => numberOf(url, 'limit'))).toEqual([20, 23, 23, 23, 23, 23]);
+});
+
+test('lists objects of which only few arrive in time, and repeats no page that has arrived', async () => {
+  await using api = await startApi(30);
+  // Never answers more than three objects.
+  api.answerWith(({ url }) => numberOf(url, 'limit') > 3);
+  const client = api.client.with({ timeoutMs: 100 });
+  await using watcher = watching({ client }, [onExtensions()]);
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(namespaces(watcher.sent)).toBe(30);
+  const arrived = api.listRequests().filter(({ url }) => numberOf(url, 'limit') <= 3);
+  const starts = arrived.map(({ url }) => numberOf(url, 'continue'));
+  expect(new Set(starts).size).toBe(starts.length);
+});
+
+test('continues a list whose version the API server dropped, and lists again to find what changed meanwhile', async () => {
+  await using api = await startApi(30);
+  let isExpired = false;
+  api.answerWith(({ url }, response) => {
+    if (isExpired || !url.searchParams.has('continue')) return false;
+    isExpired = true;
+    // Changed on the first page, which has arrived.
+    api.put(extensions, extension('shoot-0', {}, { generation: 2 }));
+    api.compact();
+    const metadata = { continue: url.searchParams.get('continue') };
+    sendJson(response, 410, { kind: 'Status', apiVersion: 'v1', metadata, code: 410, reason: 'Expired' });
+    return true;
+  });
+  await using watcher = watching(api, [onExtensions()]);
+  await until(() => expect(api.openWatches()).toBe(1));
+  expect(api.listRequests().map(({ url }) => url.searchParams.get('continue'))).toEqual([null, '20', '20']);
+  expect(namespaces(watcher.sent)).toBe(30);
+  const ofFirst = () => watcher.sent.filter(({ key }) => key.namespace === 'shoot-0').length;
+  expect(ofFirst()).toBe(1);
+  api.endWatches();
+  await until(() => expect(ofFirst()).toBe(2));
+});
+
+test('starts a list over when the API server rejects the token of its next page', async () => {
+  await using api = await startApi(30);
+  let rejected = 0;
+  api.answerWith((request, response) => {
+    if (!request.url.searchParams.has('continue') || rejected++ > 0) return false;
+    return refuse(400, 'BadRequest')(request, response);
+  });
+  await using watcher = watching(api, [onExtensions()]);
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(namespaces(watcher.sent)).toBe(30);
+});
+
+test('watches from the version of the first page, whatever the later ones say', async () => {
+  await using api = await startApi(30);
+  api.answerWith(({ url }) => {
+    if (url.searchParams.has('continue')) api.put(extensions, extension('shoot-0', {}, { generation: 2 }));
+    return false;
+  });
+  await using watcher = watching(api, [onExtensions()]);
+  await until(() => expect(watcher.sent.filter(({ key }) => key.namespace === 'shoot-0')).toHaveLength(2));
+});
+
+test('lists again after three watches in a row that bring nothing, and shows it until one does', async () => {
+  await using api = await startApi(1);
+  api.answerWith(({ url }, response) => {
+    if (url.searchParams.get('watch') !== 'true') return false;
+    response.writeHead(200).flushHeaders();
+    return true;
+  });
+  const timing = { ...quick, inactivityMs: [30, 30] satisfies [number, number] };
+  await using watcher = watching(api, [onExtensions()], { timing });
+  await until(() => expect(api.listRequests().length).toBeGreaterThan(2));
+  const kinds = api.requests.map(({ url }) => (url.searchParams.has('watch') ? 'watch' : 'list'));
+  expect(kinds.slice(0, 9)).toEqual(['list', 'watch', 'watch', 'watch', 'list', 'watch', 'watch', 'watch', 'list']);
+  expect(watcher.status().selections[0]?.problem).toMatch(/the last \d+ watches brought no event and no bookmark/);
+  expect(watcher.lines.join()).toContain('watches bring nothing');
+  expect(watcher.ready()).toBe(true);
+  // Meanwhile, lists find what changes.
+  api.put(extensions, extension('shoot-0', {}, { generation: 2 }));
+  await until(() => expect(watcher.sent).toHaveLength(2));
+
+  api.answerWith(undefined);
+  await until(() => expect(api.openWatches()).toBe(1));
+  await until(() => {
+    api.bookmark(extensions);
+    expect(watcher.status().selections[0]?.problem).toBeUndefined();
+  });
+});
+
+test('a Retry-After longer than a stuck loop is respected, and the watcher is alive meanwhile', async () => {
+  await using api = await startApi(0);
+  api.answerWith(refuse(429, 'TooManyRequests', { 'retry-after': '1800' }));
+  await using watcher = watching(api, [onExtensions()], { timing: { ...quick, stuckMs: 50 } });
+  await until(() => expect(watcher.status().selections[0]?.problem).toContain('429'));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(api.requests).toHaveLength(1);
+  expect(watcher.alive()).toBe(true);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { definition, extension, onExtensions, refuse, startListWatch, until, watching } from './testing.ts';
+
+const { configMaps, extensions } = resources;
+const dead = createKubeClient({ server: 'https://127.0.0.1:1', token: 'x' });
+const onConfigMaps = definition('fan-out', [
+  {
+    in: 'garden',
+    resource: configMaps,
+    wakes: ({ data }) => data,
+    keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: metadata.name }],
+  },
+]);
+
+/** Watches a garden and three seeds; some do not answer, some refuse. */
+async function start(deaf: string[], refusing: string[]) {
+  const [api, strict] = [await startListWatch(), await startListWatch()];
+  strict.answerWith(refuse(403, 'Forbidden'));
+  api.put(extensions, extension('a'));
+  const seeds = ['one', 'two', 'three'];
+  const clientOf = (cluster: string) => (refusing.includes(cluster) ? strict.client : api.client);
+  const watcher = watching(api, [onExtensions(), onConfigMaps], {
+    clusters: { garden: true, seeds },
+    kube: async (cluster) => (deaf.includes(cluster) ? dead : clientOf(cluster)),
+  });
+  /** Resolves when each cluster has been listed, or has failed. */
+  const tried = () =>
+    until(() => {
+      const { selections } = watcher.status();
+      expect(selections.filter(({ synced, problem }) => synced || problem !== undefined)).toHaveLength(4);
+    });
+  return {
+    watcher,
+    strict,
+    tried,
+    async [Symbol.asyncDispose]() {
+      await watcher.stop();
+      await api[Symbol.asyncDispose]();
+      await strict[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test.each<[string, boolean, string[], string[]]>([
+  ['all answer', true, [], []],
+  ['one seed does not answer', true, ['one'], []],
+  ['no seed answers', true, ['one', 'two', 'three'], []],
+  ['one seed refuses what others allow', true, [], ['one']],
+  ['one seed does not answer and one refuses', true, ['one'], ['two']],
+  ['all seeds refuse, a mistake of the deployment', false, [], ['one', 'two', 'three']],
+  ['the only seed that answers refuses', false, ['one', 'two'], ['three']],
+  ['the garden does not answer', false, ['garden'], []],
+  ['the garden refuses', false, [], ['garden']],
+])('when %s, ready is %s', async (_, expected, deaf, refusing) => {
+  await using started = await start(deaf, refusing);
+  await started.tried();
+  expect(started.watcher.ready()).toBe(expected);
+});
+
+test('ready stays true when a seed that had not been listed begins to refuse', async () => {
+  await using started = await start(['one', 'two'], ['three']);
+  await started.tried();
+  expect(started.watcher.ready()).toBe(false);
+  started.strict.answerWith(undefined);
+  await until(() => expect(started.watcher.ready()).toBe(true));
+  started.strict.answerWith(refuse(403, 'Forbidden'));
+  started.strict.reset();
+  await until(() =>
+    expect(
+      started.watcher
+        .status()
+        .selections.map(({ problem }) => problem)
+        .join(),
+    ).toContain('403'),
+  );
+  expect(started.watcher.ready()).toBe(true);
+});
