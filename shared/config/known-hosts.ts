@@ -1,14 +1,11 @@
 import { hostsProblem, knownHostsSizeProblem } from '../ssh/known-hosts.ts';
 import { parsePublicLine } from '../ssh/public-key.ts';
-import { limits, limitText, withCommas } from './limits.ts';
 
 /** Returns what is wrong with lines of known_hosts, or undefined. Empty lines and comments are valid. */
 export function knownHostsProblem(text: string): string | undefined {
   const tooLarge = knownHostsSizeProblem(text);
   if (tooLarge !== undefined) return tooLarge;
   const lines = text.split('\n').map((line) => line.trim());
-  const many = tooManyProblem(lines);
-  if (many !== undefined) return many;
   const bad = lines.findIndex((line) => !isBlank(line) && !isHostKey(line));
   if (bad >= 0) {
     // The line is never quoted: a private key pasted here must not end up in an error.
@@ -21,15 +18,6 @@ export function knownHostsProblem(text: string): string | undefined {
   return lines.every(isBlank)
     ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'
     : undefined;
-}
-
-function tooManyProblem(lines: readonly string[]): string | undefined {
-  const { hosts, hostKeys } = limits;
-  if (lines.length > hostKeys.most)
-    return `has ${withCommas(lines.length)} lines; use at most ${limitText(hostKeys)}, those of the repository's server`;
-  const crowded = lines.findIndex((line) => line.split(',', hosts.most + 1).length > hosts.most);
-  if (crowded < 0) return undefined;
-  return `names more than ${limitText(hosts)} in line ${crowded + 1}; name only the repository's server`;
 }
 
 function isBlank(line: string): boolean {

@@ -76,22 +76,22 @@ const tooLarge: [string, ConfigInputs, string][] = [
   [
     'knownHosts of 100 KiB',
     withSsh(`${'*a'.repeat(50_000)}b ${hostKey('x').slice(2)}`),
-    'ConfigMap garden-foo/flux-config: knownHosts is longer than 64 KiB; use a shorter one',
+    "ConfigMap garden-foo/flux-config: knownHosts is longer than 64 KiB; keep only the lines of the repository's host",
   ],
   [
-    'knownHosts of 600 lines',
-    withSsh(Array(600).fill(hostKey('h')).join('\n')),
-    "ConfigMap garden-foo/flux-config: knownHosts has 600 lines; use at most 500 lines, those of the repository's server",
+    'knownHosts of 1,100 empty lines',
+    withSsh(`${hostKey('git.example.com')}${'\n'.repeat(1100)}${hostKey('x')}`),
+    "ConfigMap garden-foo/flux-config: knownHosts has more than 1000 lines; keep only the lines of the repository's host",
   ],
   [
     'knownHosts of 30,000 empty lines',
     withSsh(`${hostKey('git.example.com')}${'\n'.repeat(30_000)}${hostKey('x')}`),
-    "ConfigMap garden-foo/flux-config: knownHosts has 30,001 lines; use at most 500 lines, those of the repository's server",
+    "ConfigMap garden-foo/flux-config: knownHosts has more than 1000 lines; keep only the lines of the repository's host",
   ],
   [
-    'knownHosts with 20,000 patterns in one line',
-    withSsh(hostKey('*a,'.repeat(20_000))),
-    "ConfigMap garden-foo/flux-config: knownHosts names more than 100 hosts in line 1; name only the repository's server",
+    'knownHosts with 100 patterns in one line',
+    withSsh(hostKey(`${'*a,'.repeat(99)}b`)),
+    "ConfigMap garden-foo/flux-config: knownHosts has more than 64 host names in line 1; keep only those of the repository's host",
   ],
   [
     'a providerConfig of a megabyte',
@@ -153,7 +153,7 @@ describe('everything up to a limit is read', () => {
   it.each<[string, ConfigInputs]>([
     ['100 components', withFluxConfig({ componentsExtra: times(100, (i) => `extra-${i}`).join(',') })],
     ['500 lines of knownHosts', withSsh(Array(500).fill(hostKey('git.example.com')).join('\n'))],
-    ['100 hosts in one line', withSsh(hostKey(`${'a.example.com,'.repeat(99)}git.example.com`))],
+    ['64 hosts in one line', withSsh(hostKey(`${'a.example.com,'.repeat(63)}git.example.com`))],
     [
       '100 additional Secrets',
       withProviderConfig({ additionalSecretResources: times(100, (i) => ({ name: `s${i}`, targetName: `t${i}` })) }),

@@ -1,3 +1,5 @@
+import { knownHostsLimits } from '../ssh/known-hosts.ts';
+
 /** A limit on what projects may write. It is checked before the work that it bounds. */
 export interface Limit {
   most: number;
@@ -49,14 +51,19 @@ export const limits = {
     of: '`components`, `componentsExtra`, `tolerationKeys`, labels and annotations of a template, `additionalSecretResources`; keys of `flux-config`',
     why: 'each entry is compared with the others, or copied into the shoot',
   },
-  knownHosts: { most: 64, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
+  knownHosts: { most: knownHostsLimits.kib, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
   hostKeys: {
-    most: 500,
+    most: knownHostsLimits.lines,
     unit: 'lines',
     of: '`knownHosts`',
     why: 'each line is compared with the host of the repository',
   },
-  hosts: { most: 100, unit: 'hosts', of: 'one line of `knownHosts`', why: 'each is a pattern' },
+  hosts: {
+    most: knownHostsLimits.patterns,
+    unit: 'hosts',
+    of: 'one line of `knownHosts`',
+    why: 'each is a pattern for the host of the repository',
+  },
   copies: {
     most: 1280,
     unit: 'KiB',

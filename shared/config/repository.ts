@@ -17,7 +17,7 @@ import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
 import { knownHostsProblem } from './known-hosts.ts';
 import { limits } from './limits.ts';
-import { key, lengthProblem, text } from './schema.ts';
+import { key, text } from './schema.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 
 /** The project's repository as the ConfigMap `flux-config` describes it. */
@@ -48,7 +48,8 @@ export const repositoryKeys = {
     default: '`public`',
     example: 'private',
   }),
-  knownHosts: key(text(knownHosts, limits.knownHosts), {
+  // `knownHostsProblem` has limits of its own.
+  knownHosts: key(text(knownHosts, limits.configuration), {
     description:
       "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first, where the operators permit it. At most 64 KiB and 1,000 lines. Not needed for well-known hosts.",
     example: 'scan',
@@ -168,9 +169,6 @@ function sshUrlOf(url: string): URL | undefined {
 
 /** Returns true also for invalid lines, which the schema reports. */
 function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
-  const unclear =
-    knownHosts === 'scan' ||
-    lengthProblem(knownHosts, limits.knownHosts) !== undefined ||
-    knownHostsProblem(knownHosts) !== undefined;
+  const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
   return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
 }

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { hostPattern, type SshHost } from './host.ts';
 import { type PublicKey, parsePublicLine, publicLine } from './public-key.ts';
 
-/** Far more than one Git host needs, and little enough to search within milliseconds. */
-const MAX = { kib: 64, lines: 1000, patterns: 64, hostsLength: 4096 } as const;
+/** The limits on known_hosts: far more than one Git host needs, and little enough to search within milliseconds. */
+export const knownHostsLimits = { kib: 64, lines: 1000, patterns: 64, hostsLength: 4096 } as const;
 
 /** The longest name in DNS. */
 const MAX_HOST = 253;
@@ -14,16 +14,18 @@ const MAX_HOST = 253;
  */
 export function knownHostsSizeProblem(knownHosts: string): string | undefined {
   const remedy = "keep only the lines of the repository's host";
-  if (knownHosts.length > MAX.kib * 1024) return `is longer than ${MAX.kib} KiB; ${remedy}`;
+  if (knownHosts.length > knownHostsLimits.kib * 1024) return `is longer than ${knownHostsLimits.kib} KiB; ${remedy}`;
   let lines = 1;
   for (let at = knownHosts.indexOf('\n'); at >= 0; at = knownHosts.indexOf('\n', at + 1)) lines++;
-  return lines > MAX.lines ? `has more than ${MAX.lines} lines; ${remedy}` : undefined;
+  return lines > knownHostsLimits.lines ? `has more than ${knownHostsLimits.lines} lines; ${remedy}` : undefined;
 }
 
 /** Returns why the names in a line of known_hosts are too many; undefined when they are not. */
 export function hostsProblem(hosts: string): string | undefined {
-  if (hosts.length > MAX.hostsLength) return `has more than ${MAX.hostsLength} characters before the key type`;
-  if (hosts.split(',').length > MAX.patterns) return `has more than ${MAX.patterns} host names`;
+  if (hosts.length > knownHostsLimits.hostsLength)
+    return `has more than ${knownHostsLimits.hostsLength} characters before the key type`;
+  if (hosts.split(',').length > knownHostsLimits.patterns)
+    return `has more than ${knownHostsLimits.patterns} host names`;
   return undefined;
 }
 
