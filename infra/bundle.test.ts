@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,6 +17,7 @@ import type { webhookHandler } from './aws/webhook.ts';
 import { type Bundle, bundleAll, limitsOf } from './bundle.ts';
 import { type AnyDefinition, findAllDefinitions, findDefinitions } from './functions.ts';
 
+const token = 'f'.repeat(64);
 let folder: string;
 let bundles: Bundle[];
 let all: AnyDefinition[];
@@ -65,6 +67,7 @@ async function startBackends(): Promise<void> {
     QUEUE_URL_PREFIX: `${bridge.endpoint}/000000000000/shoot-flux-`,
     SECRETS_MANAGER_ENDPOINT: `http://127.0.0.1:${(secretsManager.address() as AddressInfo).port}/`,
     KUBECONFIG_SECRET_PREFIX: 'shoot-flux/test/',
+    WEBHOOK_TOKEN_SHA256: createHash('sha256').update(token).digest('hex'),
     AWS_REGION: 'us-east-1',
     LOG_LEVEL: 'error',
     SEEDS: 'local',
@@ -117,7 +120,7 @@ describe('a bundle at work', () => {
     const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
     const request = { uid: 'u', operation: 'CREATE', namespace: 'shoot--foo--bar', object };
     const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-    const { body } = await handler({ body: JSON.stringify(review), isBase64Encoded: false });
+    const { body } = await handler({ rawPath: `/${token}`, body: JSON.stringify(review), isBase64Encoded: false });
     const { patch, warnings } = JSON.parse(body).response;
     expect(JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))).toEqual([
       { op: 'add', path: '/spec/template/spec/containers/0/args/1', value: '--extra-target-namespace=flux-system' },

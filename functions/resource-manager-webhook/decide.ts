@@ -4,6 +4,9 @@ import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admiss
 import { containerOf, FLAG, namespacesOf, patchToAdd } from './container.ts';
 import { imageProblem } from './image.ts';
 
+/** More than any Shoot has: Flux, its source and its Kustomization, and those of other extensions. */
+const MOST_KEPT = 50;
+
 /** The namespaces that the resource-manager of a Shoot should be able to write to. */
 export interface TargetNamespaces {
   namespaces: string[];
@@ -33,10 +36,22 @@ export function decide({ object, oldObject }: AdmissionRequest, target: TargetNa
   const container = containerOf(asObject(object));
   if (container === undefined) return { allowed: true };
   const before = namespacesOf(containerOf(asObject(oldObject)));
-  const present = namespacesOf(container);
+  const present = new Set(namespacesOf(container));
+  const dropped = before.filter((namespace) => !present.has(namespace));
+  const kept = dropped.slice(0, MOST_KEPT);
   // The existing order is kept: another one would restart the resource-manager for nothing.
-  const missing = [...new Set([...before, ...target.namespaces])].filter((namespace) => !present.includes(namespace));
-  return { allowed: true, patch: patchToAdd(missing, container), warnings: target.warnings.map(warning) };
+  const missing = [...new Set([...kept, ...target.namespaces])].filter((namespace) => !present.has(namespace));
+  const tooMany =
+    dropped.length > MOST_KEPT
+      ? [
+          `${dropped.length - MOST_KEPT} target namespaces of the former Deployment were not kept: at most ${MOST_KEPT} are`,
+        ]
+      : [];
+  return {
+    allowed: true,
+    patch: patchToAdd(missing, container),
+    warnings: [...target.warnings, ...tooMany].map(warning),
+  };
 }
 
 function warning(reason: string): string {

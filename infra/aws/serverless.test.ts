@@ -149,6 +149,13 @@ describe('serverless.yml', () => {
       webhooks.map((webhook) => lambdaOf(webhook)?.FunctionName).sort(),
     );
     expect(webhooks.map(({ name }) => name)).toEqual(['admission', 'resource-manager-webhook']);
+    for (const webhook of webhooks) {
+      expect(lambdaOf(webhook)).toMatchObject({
+        ReservedConcurrentExecutions: 20,
+        // Without the parameter every request is refused.
+        Environment: { Variables: { WEBHOOK_TOKEN_SHA256: '' } },
+      });
+    }
     const actions = (definition: WebhookDefinition) => {
       const role = resources[idIn(lambdaOf(definition)?.Role)]?.Properties as Role;
       return role.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.flatMap(({ Action }) => Action));

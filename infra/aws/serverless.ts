@@ -63,11 +63,21 @@ function queueLambda(definition: FunctionDefinition): Named {
   ];
 }
 
-/** API servers cannot sign for IAM, so the URL is public. An answer reveals nothing beyond what its request contains. */
+/**
+ * API servers cannot sign for IAM, so the URL is public: it is served only with the token whose hash is set, and callers
+ * without it cannot use more of the account than the reserved concurrency.
+ */
 function webhookLambda(definition: WebhookDefinition): Named {
+  const { environment, ...common } = lambda(definition);
   return [
     definition.name,
-    { ...lambda(definition), package: { patterns: [`dist/functions/${definition.name}/**`] }, url: true },
+    {
+      ...common,
+      environment: { ...environment, WEBHOOK_TOKEN_SHA256: `\${param:webhookTokenSha256, ''}` },
+      reservedConcurrency: `\${param:webhookConcurrency, 20}`,
+      package: { patterns: [`dist/functions/${definition.name}/**`] },
+      url: true,
+    },
   ];
 }
 

@@ -1,30 +1,61 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, LambdaFunctionURLEvent } from 'aws-lambda';
-import { createLog } from '../../shared/runtime/log.ts';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { createLog, type Log } from '../../shared/runtime/log.ts';
 import type { WebhookFunction } from '../functions.ts';
-import { type AnswerDependencies, answer } from '../webhooks/answer.ts';
+import { type AnswerDependencies, answer, type HttpAnswer } from '../webhooks/answer.ts';
+import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
+import { MAX_BYTES, tooLong } from '../webhooks/read-body.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';
 
-/** An event of a function URL, an HTTP API or a REST API; the fields that we read are the same. */
-type HttpEvent =
-  | Pick<LambdaFunctionURLEvent, 'body' | 'isBase64Encoded'>
-  | Pick<APIGatewayProxyEvent, 'body' | 'isBase64Encoded'>;
+/** The fields of an event of a function URL or HTTP API (`rawPath`), or of a REST API (`path`), that we read. */
+interface HttpEvent {
+  rawPath?: string;
+  path?: string;
+  body?: string | null;
+  isBase64Encoded: boolean;
+}
 
-/** Returns the `handler` that a webhook's bundle exports. Each webhook has its own URL, so the path is ignored. */
+/**
+ * Returns the `handler` that a webhook's bundle exports. Each webhook has its own URL, which is public, so the path has
+ * to end with a token; the rest of it is ignored.
+ */
 export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
-  const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  let dependencies: AnswerDependencies | undefined;
-  return async ({ body, isBase64Encoded }) => {
-    dependencies ??= { ...dependenciesOf(webhook.definition.name, process.env), metrics };
-    const text = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString('utf8');
-    const given = await answer(webhook, text, dependencies);
-    metrics.flush();
-    return { statusCode: given.status, headers: { 'content-type': given.contentType }, body: given.body };
+  let made: ((event: HttpEvent) => Promise<HttpAnswer>) | undefined;
+  return async (event) => {
+    made ??= make(webhook, process.env);
+    const { status, contentType, body } = await made(event);
+    return { statusCode: status, headers: { 'content-type': contentType }, body };
   };
 }
 
-function dependenciesOf(name: string, variables: NodeJS.ProcessEnv): Omit<AnswerDependencies, 'metrics'> {
+const notFound: HttpAnswer = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'Not found.\n' };
+
+function make(webhook: WebhookFunction, variables: NodeJS.ProcessEnv): (event: HttpEvent) => Promise<HttpAnswer> {
   const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
-  return { settings, kube: lambdaClusters(name, kubeconfigSecretPrefix, variables), log: createLog(logLevel) };
+  const log = createLog(logLevel);
+  const tokens = tokensOf(variables, log);
+  if (tokens === undefined) return async () => notFound;
+  const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
+  const kube = lambdaClusters(webhook.definition.name, kubeconfigSecretPrefix, variables);
+  const dependencies: AnswerDependencies = { settings, kube, log, metrics };
+  return async (event) => {
+    const path = event.rawPath ?? event.path ?? '';
+    if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
+    const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+    if (body.length > MAX_BYTES) return { ...notFound, status: tooLong.status, body: `${tooLong.sentence}\n` };
+    const given = await answer(webhook, body, dependencies);
+    metrics.flush();
+    return given;
+  };
+}
+
+/** Returns undefined, and says so in the log, when the tokens are not configured: then nothing is answered. */
+function tokensOf(variables: NodeJS.ProcessEnv, log: Log): PathTokens | undefined {
+  const text = variables[TOKEN_HASHES];
+  if (text) return pathTokensOf(`Environment variable ${TOKEN_HASHES}`, text);
+  log.error('webhook token not set', {
+    error: `Environment variable ${TOKEN_HASHES} is not set, so every request is refused; deploy with --param webhookTokenSha256=HASH.`,
+  });
+  return undefined;
 }

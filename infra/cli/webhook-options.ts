@@ -2,8 +2,28 @@ import type { WebhookOptions } from '../process/webhooks.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/hosts.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
+import { pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
 import { type Option, UsageError, type Values } from './command.ts';
 import { portOf } from './port.ts';
+
+/** The option for the tokens in the URLs of the webhooks. */
+export const tokenOptions = {
+  'webhook-token-sha256': {
+    type: 'string',
+    value: 'HASH',
+    description: `Serve the webhooks only at paths that end with the token of this SHA-256 hash, such as /admission/TOKEN; several with commas between. Default: the environment variable ${TOKEN_HASHES}.`,
+  },
+} as const satisfies Record<string, Option>;
+
+/** Returns the hashes of the tokens; undefined when none are required. @throws ShootFluxError */
+export function tokenHashesOf(given: string | undefined): string | undefined {
+  const [setting, text] =
+    given === undefined
+      ? [`the environment variable ${TOKEN_HASHES}`, process.env[TOKEN_HASHES] || undefined]
+      : ['--webhook-token-sha256', given];
+  if (text !== undefined) pathTokensOf(setting, text);
+  return text;
+}
 
 /** Options of `run` for the webhooks. */
 export const webhookOptions = {
@@ -24,6 +44,7 @@ export const webhookOptions = {
     description:
       'Serve with this certificate (PEM) instead of a generated one; you must set the caBundle of the webhooks yourself.',
   },
+  ...tokenOptions,
   'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
 } as const satisfies Record<string, Option>;
 
@@ -35,11 +56,17 @@ export async function webhooksOf(values: Values<typeof webhookOptions>): Promise
   const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile } = values;
   const port = portOf('--webhook-port', values['webhook-port']);
   if (port === undefined) {
-    const [other] = Object.entries({ host: hosts, cert: certFile, key: keyFile }).filter(([, value]) => value);
+    const token = values['webhook-token-sha256'];
+    const [other] = Object.entries({ host: hosts, cert: certFile, key: keyFile, 'token-sha256': token }).filter(
+      ([, value]) => value,
+    );
     if (other !== undefined) throw new UsageError(`--webhook-${other[0]} requires --webhook-port`);
     return undefined;
   }
-  if (certFile === undefined && keyFile === undefined) return { port, hosts: (hosts ?? [SERVICE_HOST]).map(hostFrom) };
+  const tokenHashes = tokenHashesOf(values['webhook-token-sha256']);
+  if (certFile === undefined && keyFile === undefined) {
+    return { port, hosts: (hosts ?? [SERVICE_HOST]).map(hostFrom), tokenHashes };
+  }
   if (certFile === undefined || keyFile === undefined) {
     throw new UsageError('--webhook-cert and --webhook-key require each other');
   }
@@ -47,7 +74,7 @@ export async function webhooksOf(values: Values<typeof webhookOptions>): Promise
     throw new UsageError('--webhook-host cannot be combined with --webhook-cert, which has its own names');
   // The files may be replaced later, but an unusable certificate at start is the operator's mistake.
   await certificateFromFiles(certFile, keyFile, () => new Date()).current();
-  return { port, hosts: [], certificate: { certFile, keyFile } };
+  return { port, hosts: [], certificate: { certFile, keyFile }, tokenHashes };
 }
 
 function hostFrom(text: string): string {

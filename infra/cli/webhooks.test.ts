@@ -1,10 +1,16 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { eventually } from '@shoot-flux/landscape/eventually';
 import { expect, test, vi } from 'vitest';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { findAllDefinitions } from '../functions.ts';
+import { rbacObjects } from '../gardener/rbac.ts';
 import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
 import { files, shootFlux } from './testing.ts';
 
@@ -31,8 +37,8 @@ const review = {
 };
 
 /** Runs the command in a separate process. */
-async function startCommand(gardenFile: string, seedFile: string) {
-  const args = ['infra/cli/main.ts', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`];
+async function startCommand(gardenFile: string, seedFile: string, ...more: string[]) {
+  const args = ['infra/cli/main.ts', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`, ...more];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -40,10 +46,18 @@ async function startCommand(gardenFile: string, seedFile: string) {
   child.stderr.setEncoding('utf8');
   const [said] = (await once(child.stderr, 'data')) as [string];
   const port = /serves \/admission and \/resource-manager on port (\d+)/.exec(said)?.[1];
-  return { child, url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => child.kill('SIGKILL') };
+  const probes = /probes and metrics on port (\d+)/.exec(said)?.[1];
+  return {
+    child,
+    port: Number(port),
+    probes: `http://127.0.0.1:${probes}`,
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.dispose]: () => child.kill('SIGKILL'),
+  };
 }
 
-const post = (url: string, body: object) => fetch(url, { method: 'POST', body: JSON.stringify(body) });
+const headers = { 'content-type': 'application/json' };
+const post = (url: string, body: object) => fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 
 test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', { timeout: 20_000 }, async () => {
   await using input = await files({ kubeconfig });
@@ -75,6 +89,55 @@ test('answers before the API server times out, however slow the clusters are', {
   const answer = await post(`${command.url}/resource-manager`, { ...review, request });
   expect(performance.now() - begin).toBeLessThan(TIMEOUT_SECONDS * 1000);
   expect(await answer.json()).toMatchObject({ response: { patchType: 'JSONPatch', warnings: [expect.any(String)] } });
+  await Promise.all([garden.stop(), seed.stop()]);
+});
+
+test('answers only at paths with the token whose hash it has', async () => {
+  await using input = await files({ kubeconfig });
+  const { kubeconfig: file } = input.paths;
+  const hash = createHash('sha256').update('correct').digest('hex');
+  using command = await startCommand(file, file, '--webhook-token-sha256', hash);
+  const statusAt = async (path: string) => (await post(`${command.url}${path}`, review)).status;
+  expect(await statusAt('/admission/correct')).toBe(200);
+  expect(await Promise.all(['/admission', '/admission/wrong'].map(statusAt))).toEqual([404, 404]);
+  expect((await fetch(`${command.url}/healthz`)).status).toBe(200);
+});
+
+test('refuses a token in place of its hash', async () => {
+  await using input = await files({ kubeconfig });
+  const { kubeconfig: file } = input.paths;
+  const args = ['--garden', file, '--seed', `local=${file}`, '--webhook-token-sha256', 'a-token'];
+  const { code, err } = await shootFlux(['webhooks', ...args]);
+  expect(code).toBe(1);
+  expect(err).toContain('--webhook-token-sha256 must be the SHA-256 hash of a token, 64 hexadecimal digits');
+  expect(err).not.toContain('a-token');
+});
+
+test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', {
+  timeout: 30_000,
+}, async () => {
+  const definitions = await findAllDefinitions();
+  const [garden, seed] = await Promise.all([
+    startCluster([...gardenCrds(), ...rbacObjects(definitions, 'garden')]),
+    startCluster(seedCrds()),
+  ]);
+  await using input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
+  const more = ['--webhook-port', '0', '--webhook-host', '127.0.0.1', '--port', '0'];
+  using command = await startCommand(input.paths.garden, input.paths.seed, ...more);
+  await eventually('readiness', async () => (await fetch(`${command.probes}/readyz`)).ok);
+  expect(await (await fetch(`${command.probes}/metrics`)).text()).toContain('shoot_flux_webhook_answers_total');
+  const secret = await garden.client.find<KubeObject & { data: Record<string, string> }>(resources.secrets, {
+    namespace: 'shoot-flux',
+    name: 'shoot-flux-webhook-certificates',
+  });
+  const ca = Buffer.from(secret?.data['ca.crt'] ?? '', 'base64').toString('utf8');
+  const target = { host: '127.0.0.1', port: command.port, path: '/admission', method: 'POST', ca, headers };
+  const sent = request(target).end(JSON.stringify(review));
+  const [response] = await once(sent, 'response');
+  expect(JSON.parse(await text(response)).response).toMatchObject({ allowed: false, status: { code: 422 } });
+  sent.destroy();
+  command.child.kill('SIGTERM');
+  expect(await once(command.child, 'exit')).toEqual([0, null]);
   await Promise.all([garden.stop(), seed.stop()]);
 });
 

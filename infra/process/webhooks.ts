@@ -5,6 +5,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
+import { pathTokensOf } from '../webhooks/path-token.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
 /** The address and certificate of the webhooks; plain data, because a thread may serve them. */
@@ -15,6 +16,8 @@ export interface WebhookOptions {
   hosts: string[];
   /** Files of a certificate that is issued elsewhere. Absent: shoot-flux issues its own. */
   certificate?: { certFile: string; keyFile: string } | undefined;
+  /** SHA-256 hashes of the tokens that end the paths, with commas between. Absent: the paths have no token. */
+  tokenHashes?: string | undefined;
 }
 
 /** The settings that the webhooks use. */
@@ -33,7 +36,7 @@ export interface WebhookDependencies {
  * Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates.
  */
 export async function serveWebhooks(
-  { port, hosts, certificate }: WebhookOptions,
+  { port, hosts, certificate, tokenHashes }: WebhookOptions,
   { clientsOf, settings, log, metrics }: WebhookDependencies,
 ): Promise<Webhooks> {
   const functions = await findWebhooks();
@@ -56,5 +59,6 @@ export async function serveWebhooks(
     ...webhook,
     dependencies: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
   }));
-  return startWebhooks({ port, served, certificates, log, now });
+  const tokens = tokenHashes === undefined ? undefined : pathTokensOf('tokenHashes', tokenHashes);
+  return startWebhooks({ port, served, tokens, certificates, log, now });
 }

@@ -23,7 +23,7 @@ async function answerOf(webhook: typeof admission, handler: WebhookHandler) {
   const results: (string | undefined)[] = [];
   const metrics: Metrics = { ...noMetrics, count: (_, labels) => results.push(labels?.result) };
   const dependencies = { kube, settings, metrics, log: createLog('debug', (line) => lines.push(line)) };
-  const { body } = await answer({ ...webhook, handler }, review, dependencies);
+  const { body } = await answer({ ...webhook, handler }, Buffer.from(review), dependencies);
   return { response: JSON.parse(body).response, log: lines.join('\n'), results };
 }
 

@@ -5,6 +5,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 import type { WebhookFunction } from '../functions.ts';
+import { shapeProblem } from './json-shape.ts';
 
 /** The default timeout of Kubernetes for webhooks, and the limit for one request. */
 export const TIMEOUT_SECONDS = 10;
@@ -25,24 +26,32 @@ export interface HttpAnswer {
   body: string;
 }
 
+/** Returns a signal that aborts when what is known by then should be answered. */
+export function timeLimit(): AbortSignal {
+  return AbortSignal.timeout(TIMEOUT_SECONDS * 1000 - EARLY_MS);
+}
+
 /**
  * Answers the body of one webhook request. When the function throws, the answer follows its failure policy, so that our
  * log has the reason too, and not only the API server's.
+ * @param signal aborts when an answer is due; it counts from the first byte of the request
  */
 export async function answer(
   { definition, handler }: WebhookFunction,
-  body: string,
+  body: Buffer,
   dependencies: AnswerDependencies,
+  signal = timeLimit(),
 ): Promise<HttpAnswer> {
   enter({ function: definition.name, key: '' });
-  const read = readReview(body);
-  if ('problem' in read) return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${read.problem}\n` };
+  const shape = shapeProblem(body);
+  if (shape !== undefined) return badRequest(shape);
+  const read = readReview(body.toString('utf8'));
+  if ('problem' in read) return badRequest(read.problem);
   const { request } = read;
   const activity: Activity = { function: definition.name, key: `${request.namespace ?? ''}/${request.name ?? ''}` };
   const log = dependencies.log.with({ ...activity, operation: request.operation });
   enter(activity);
   const startedAt = performance.now();
-  const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000 - EARLY_MS);
   const kube = async (cluster: string) => {
     const client = await dependencies.kube(cluster, signal);
     enter(activity);
@@ -57,6 +66,10 @@ export async function answer(
   dependencies.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(decision) });
   dependencies.metrics.observe('webhook_seconds', (performance.now() - startedAt) / 1000, labels);
   return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, decision)) };
+}
+
+function badRequest(sentence: string): HttpAnswer {
+  return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
 
 async function run(

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { listen } from '../listen.ts';
-import { TIMEOUT_SECONDS } from './answer.ts';
 import { close } from './close.ts';
-import { respond, type ServedWebhook } from './respond.ts';
+import { SILENT_MS, serverLimits } from './connections.ts';
+import { createResponder, type ResponderOptions } from './respond.ts';
 
 /** Serves the webhooks over HTTP, behind a proxy that terminates TLS. */
 export interface PlainServer {
@@ -11,13 +11,19 @@ export interface PlainServer {
   stop(): Promise<void>;
 }
 
+/** The proxy needs one for each request at the same time. */
+const MOST_CONNECTIONS = 512;
+
 /** Serves every webhook at its path, and `/healthz`. */
-export async function startPlainServer(options: { port: number; served: ServedWebhook[] }): Promise<PlainServer> {
+export async function startPlainServer(options: { port: number } & ResponderOptions): Promise<PlainServer> {
+  const respond = createResponder(options);
   let isStopping = false;
-  const server = createServer({ requestTimeout: TIMEOUT_SECONDS * 1000 }, (request, response) => {
+  const server = createServer(serverLimits, (request, response) => {
     if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
-    else void respond(request, response, options.served, () => isStopping);
+    else void respond(request, response, () => isStopping);
   });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.timeout = SILENT_MS;
   const port = await listen(server, options.port);
   return {
     port,

@@ -2,7 +2,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
 import type { CertificateSource } from './certificate-source.ts';
-import type { ServedWebhook } from './respond.ts';
+import type { ResponderOptions } from './respond.ts';
 import { startWebhookServer } from './server.ts';
 import { validityOf } from './validity.ts';
 
@@ -10,9 +10,8 @@ import { validityOf } from './validity.ts';
 const EVERY_MS = 60_000;
 const AFTER_PROBLEM_MS = 5_000;
 
-export interface WebhooksOptions {
+export interface WebhooksOptions extends ResponderOptions {
   port: number;
-  served: ServedWebhook[];
   certificates: CertificateSource;
   log: Log;
   now(): Date;

@@ -44,6 +44,9 @@ export type ReadReview = { request: AdmissionRequest } | { problem: string };
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 
+/** No name, namespace, operation or uid of Kubernetes is longer; they end up in logs. */
+const LONGEST_NAME = 253;
+
 /** Reads the body that an API server posts. Never throws. */
 export function readReview(text: string): ReadReview {
   let review: unknown;
@@ -61,6 +64,9 @@ export function readReview(text: string): ReadReview {
   const { uid, operation, namespace, name, object, oldObject } = request;
   if (typeof uid !== 'string' || uid === '')
     return { problem: 'request.uid is not a string: every request needs a uid.' };
+  const texts = [uid, operation, namespace, name].map(textOf);
+  if (texts.some((text) => text !== undefined && text.length > LONGEST_NAME))
+    return { problem: `A name in the request is longer than ${LONGEST_NAME} characters.` };
   return {
     request: {
       uid,

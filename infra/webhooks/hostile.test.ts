@@ -1,0 +1,324 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type TLSSocket } from 'node:tls';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keptLog } from '../../events/testing.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { findWebhooks } from '../functions.ts';
+import { type AnswerDependencies, answer, TIMEOUT_SECONDS } from './answer.ts';
+import { findDue, type KeyPair } from './certificates.ts';
+import { issueDue } from './issue-certificates.ts';
+import { pathTokensOf } from './path-token.ts';
+import { startWebhookServer, type WebhookServer } from './server.ts';
+
+const token = 'f'.repeat(64);
+
+const hash = createHash('sha256').update(token).digest('hex');
+
+const { log, lines } = keptLog();
+const asked: string[] = [];
+let asking = 0;
+let mostAsking = 0;
+let askMs = 0;
+const dependencies: AnswerDependencies = {
+  kube: async (cluster) => {
+    asked.push(cluster);
+    asking += 1;
+    mostAsking = Math.max(mostAsking, asking);
+    await sleep(askMs);
+    asking -= 1;
+    throw new Error('there is no cluster');
+  },
+  settings: { seeds: ['local'] },
+  log,
+  metrics: noMetrics,
+};
+
+let certificate: KeyPair;
+let open: WebhookServer;
+let closed: WebhookServer;
+beforeAll(async () => {
+  const now = new Date();
+  certificate = (await issueDue(undefined, findDue(undefined, ['127.0.0.1'], now), ['127.0.0.1'], now)).serving;
+  const served = (await findWebhooks()).map((webhook) => ({ ...webhook, dependencies }));
+  open = await startWebhookServer({ port: 0, served });
+  closed = await startWebhookServer({ port: 0, served, tokens: pathTokensOf('token', hash) });
+  for (const server of [open, closed]) server.use(certificate);
+});
+afterAll(() => Promise.all([open.stop(), closed.stop()]));
+
+const review = (asked: object, more: object = {}) =>
+  JSON.stringify({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: { uid: 'u', operation: 'CREATE', object: { kind: 'Shoot', metadata: {} }, ...asked },
+    ...more,
+  });
+
+const json = { 'content-type': 'application/json' };
+
+/** Posts like an API server. */
+async function post(path: string, body: string | Buffer, headers: object = json, { port } = open) {
+  const sent = httpsRequest({
+    ...{ host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent: false },
+    headers: { ...headers },
+  });
+  const answered = once(sent, 'response');
+  // The server may answer and close before it has read everything.
+  sent.on('error', () => {});
+  sent.end(body);
+  const [response] = await answered;
+  return { status: response.statusCode as number, body: await text(response) };
+}
+
+/** Opens a connection that writes what it is asked to; `answer` is what arrives until the server closes it. */
+async function raw(): Promise<{ socket: TLSSocket; answer: Promise<string> }> {
+  const socket = connect({ host: '127.0.0.1', port: open.port, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  socket.on('error', () => {});
+  let received = '';
+  socket.on('data', (data) => (received += data));
+  return { socket, answer: once(socket, 'close').then(() => received) };
+}
+
+const head = (more: string, path = '/admission') =>
+  `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${more}\r\n`;
+
+describe('a hostile request', () => {
+  const repeated = (part: string, count: number) => part.repeat(count);
+  it.each<[string, string | Buffer, number, string]>([
+    ['with millions of lists', `[${repeated('[],', 2_000_000)}[]]`, 400, 'The body has more than 500000 values.\n'],
+    [
+      'with millions of keys',
+      `{${repeated('"a":{},', 1_000_000)}"b":0}`,
+      400,
+      'The body has more than 500000 values.\n',
+    ],
+    [
+      'nested a million levels deep',
+      repeated('[', 1_000_000),
+      400,
+      'The body is nested more than 10000 levels deep.\n',
+    ],
+    ['that is too long', Buffer.alloc(9_000_000, ' '), 413, 'The body is longer than 8388608 bytes.\n'],
+    ['that is no JSON', 'apiVersion: v1', 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    ['of random bytes', Buffer.from([0xff, 0xfe, 0x00, 0x22]), 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    ['whose JSON ends early', review({}).slice(0, -3), 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    [
+      'of another version',
+      review({}, { apiVersion: 'admission.k8s.io/v1beta1' }),
+      400,
+      'The body is not an AdmissionReview of admission.k8s.io/v1: list v1 in admissionReviewVersions.\n',
+    ],
+    ['without a uid', review({ uid: null }), 400, 'request.uid is not a string: every request needs a uid.\n'],
+    [
+      'with a very long uid',
+      review({ uid: repeated('u', 1e6) }),
+      400,
+      'A name in the request is longer than 253 characters.\n',
+    ],
+    [
+      'with a very long name',
+      review({ name: repeated('n', 1e6) }),
+      400,
+      'A name in the request is longer than 253 characters.\n',
+    ],
+  ])('%s is answered with one sentence', async (_, body, status, sentence) => {
+    expect(await post('/admission', body)).toEqual({ status, body: sentence });
+  });
+
+  it.each<[string, object, number, string]>([
+    [
+      'of another content type',
+      { 'content-type': 'application/yaml' },
+      415,
+      'Send the AdmissionReview as application/json.\n',
+    ],
+    [
+      'that is compressed',
+      { ...json, 'content-encoding': 'gzip' },
+      415,
+      'Send the AdmissionReview without compression.\n',
+    ],
+    ['that announces a terabyte', { ...json, 'content-length': 1e12 }, 413, 'The body is longer than 8388608 bytes.\n'],
+    ['with very long headers', { ...json, 'x-long': repeated('x', 30_000) }, 431, ''],
+  ])('%s is refused before its body is read', async (_, headers, status, sentence) => {
+    expect(await post('/admission', '{}', headers)).toEqual({ status, body: sentence });
+  });
+
+  it('with a key twice is answered by the last one, and with a prototype like any other', async () => {
+    const body = review({}).replace('"uid":"u"', '"uid":"first","__proto__":{"uid":"x"},"uid":"last"');
+    expect(JSON.parse((await post('/admission', body)).body).response.uid).toBe('last');
+  });
+
+  it('with the uid of another one is answered on its own', async () => {
+    const answers = await Promise.all([post('/admission', review({})), post('/admission', review({ object: 'x' }))]);
+    expect(answers.map(({ body }) => JSON.parse(body).response)).toEqual([
+      expect.objectContaining({ uid: 'u', allowed: true }),
+      expect.objectContaining({ uid: 'u', allowed: false }),
+    ]);
+  });
+
+  it('of HTTP/1.0 is answered, and its connection closed', async () => {
+    const { socket, answer } = await raw();
+    const body = review({});
+    socket.write(`${head(`content-length: ${body.length}\r\n`).replace('1.1', '1.0')}${body}`);
+    expect(await answer).toContain('"uid":"u"');
+  });
+
+  it('in chunks of one byte needs no more memory than its length', async () => {
+    const { socket, answer } = await raw();
+    const body = review({ object: { kind: 'Shoot', metadata: { name: repeated('x', 200_000) } } });
+    socket.write(head('transfer-encoding: chunked\r\nconnection: close\r\n'));
+    socket.write([...body].map((byte) => `1\r\n${byte}\r\n`).join(''));
+    socket.write('0\r\n\r\n');
+    expect(await answer).toContain('"uid":"u"');
+  });
+
+  it('cannot bring hundreds of thousands of namespaces into an answer', async () => {
+    const args = Array.from({ length: 100_000 }, (_, index) => `--extra-target-namespace=n${index}`);
+    const deployment = (args: string[]) => ({
+      metadata: { name: 'gardener-resource-manager' },
+      spec: { template: { spec: { containers: [{ name: 'gardener-resource-manager', image: 'x:v1.150.0', args }] } } },
+    });
+    const other = args.map((argument) => `${argument}-b`);
+    const body = review({ namespace: 'shoot--foo--bar', object: deployment(args), oldObject: deployment(other) });
+    const { response } = JSON.parse((await post('/resource-manager', body)).body);
+    expect(JSON.parse(Buffer.from(response.patch, 'base64').toString())).toHaveLength(51);
+    expect(response.warnings).toContain(
+      'shoot-flux: gardener-resource-manager: 99950 target namespaces of the former Deployment were not kept: at most 50 are',
+    );
+  });
+
+  it('with a very long image is answered with a short warning', async () => {
+    const containers = [{ name: 'gardener-resource-manager', image: `x:${repeated('y', 1e6)}` }];
+    const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+    const { body } = await post('/resource-manager', review({ namespace: 'shoot--foo--bar', object }));
+    expect(body.length).toBeLessThan(1000);
+    expect(body).toContain('is not a version');
+  });
+
+  it.each(['', '../../api/v1/secrets', 'A', 'a/b', `${'a'.repeat(64)}`])(
+    'for namespace "%s" reads nothing',
+    async (namespace) => {
+      asked.length = 0;
+      const containers = [{ name: 'gardener-resource-manager', image: 'x:v1.150.0' }];
+      const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+      const { body } = await post('/resource-manager', review({ namespace, object }));
+      expect(JSON.parse(body).response).toEqual({
+        uid: 'u',
+        allowed: true,
+        warnings: ['shoot-flux: request.namespace is not the name of a namespace; nothing was added'],
+      });
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('of any content is answered or refused with one sentence', async () => {
+    const [admission] = await findWebhooks();
+    if (admission === undefined) throw new Error('There is no admission.');
+    const valid = Buffer.from(
+      review({ object: { kind: 'Shoot', metadata: {}, spec: { extensions: [{ type: 'shoot-flux' }] } } }),
+    );
+    const changed = fc.tuple(fc.nat(valid.length - 1), fc.uint8Array({ maxLength: 8 })).map(([at, bytes]) => {
+      return Buffer.concat([valid.subarray(0, at), bytes, valid.subarray(at + bytes.length)]);
+    });
+    const anything = fc.json({ maxDepth: 6 }).map((value) => Buffer.from(value));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(changed, anything, fc.uint8Array().map(Buffer.from)), async (body) => {
+        const given = await answer(admission, body, dependencies);
+        expect([200, 400]).toContain(given.status);
+        if (given.status === 400) expect(given.body).toMatch(/^[A-Za-z][^\n]+\.\n$/);
+      }),
+      { seed: 36, numRuns: 500 },
+    );
+  });
+});
+
+describe('a hostile client', () => {
+  it('that sends headers or a body slowly is disconnected before an API server would be', {
+    timeout: 30_000,
+  }, async () => {
+    const [slowHead, slowBody, silent] = await Promise.all([raw(), raw(), raw()]);
+    const begin = performance.now();
+    slowHead.socket.write('POST /admission HTTP/1.1\r\nhost: a\r\n');
+    slowBody.socket.write(`${head('content-length: 1000\r\n')}{`);
+    const drip = setInterval(() => {
+      slowHead.socket.write('x-a: b\r\n');
+      slowBody.socket.write(' ');
+    }, 500);
+    const answers = await Promise.all([slowHead, slowBody, silent].map(({ answer }) => answer));
+    clearInterval(drip);
+    expect(answers.map((given) => given.split('\r\n')[0])).toEqual([
+      'HTTP/1.1 408 Request Timeout',
+      'HTTP/1.1 408 Request Timeout',
+      'HTTP/1.1 408 Request Timeout',
+    ]);
+    expect(performance.now() - begin).toBeLessThan(1000 * (TIMEOUT_SECONDS + 5));
+  });
+
+  it('that holds hundreds of connections does not keep others out', { timeout: 30_000 }, async () => {
+    const held: TLSSocket[] = [];
+    for (let count = 0; count < 300; count += 20) {
+      const some = await Promise.all(Array.from({ length: 20 }, () => raw()));
+      held.push(...some.map(({ socket }) => socket));
+    }
+    expect((await post('/admission', review({}))).status).toBe(200);
+    // The longest idle ones were closed for the others.
+    await sleep(50);
+    expect(held.filter(({ destroyed, readableEnded }) => !destroyed && !readableEnded).length).toBeLessThan(300);
+    for (const socket of held) socket.destroy();
+  });
+});
+
+describe('webhooks with a token', () => {
+  it('answer at the path with the token', async () => {
+    const { status, body } = await post(`/admission/${token}?timeout=10s`, review({}), json, closed);
+    expect({ status, uid: JSON.parse(body).response.uid }).toEqual({ status: 200, uid: 'u' });
+  });
+
+  it.each([
+    '/admission',
+    '/resource-manager',
+    `/admission/${token.slice(1)}`,
+    `/admission/${token}/`,
+    `/${token}`,
+    `/elsewhere/${token}`,
+    `/resource-manager/${hash}`,
+    '/',
+  ])('reveal nothing at %s, and read nothing', async (path) => {
+    asked.length = 0;
+    lines.length = 0;
+    expect(await post(path, review({ namespace: 'shoot--foo--bar' }), json, closed)).toEqual({
+      status: 404,
+      body: 'Not found.\n',
+    });
+    expect([asked, lines]).toEqual([[], []]);
+  });
+
+  it('never log the token', async () => {
+    lines.length = 0;
+    await post(`/admission/${token}`, review({}), json, closed);
+    await post(`/admission/${token}`, '{', json, closed);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(JSON.stringify(lines)).not.toContain(token.slice(0, 16));
+  });
+});
+
+it('asks the clusters for at most sixteen requests at the same time', async () => {
+  const containers = [{ name: 'gardener-resource-manager', image: 'x:v1.150.0', args: [] }];
+  const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+  mostAsking = 0;
+  askMs = 300;
+  const all = Array.from({ length: 60 }, () =>
+    post('/resource-manager', review({ namespace: 'shoot--foo--bar', object })),
+  );
+  const answers = await Promise.all(all);
+  expect(answers.every(({ body }) => JSON.parse(body).response.allowed)).toBe(true);
+  expect(mostAsking).toBeGreaterThan(1);
+  expect(mostAsking).toBeLessThanOrEqual(16);
+});
