@@ -26,7 +26,8 @@ export const definition: FunctionDefinition = {
       // Patched only to remove the operation annotation.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], resourceNames: [FLUX_CONFIG] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE] },
-      // RBAC cannot name what does not exist yet, and the names of Events are hashes.
+      // RBAC cannot name what does not exist yet, and the names of Events are hashes. A policy restricts the Secrets
+      // (infra/gardener/admission-policies.ts).
       { apiGroups: [''], resources: ['secrets', 'events'], verbs: ['create'] },
       { apiGroups: [''], resources: ['events'], verbs: ['get'] },
     ],

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { findAllDefinitions, isWebhook } from '../functions.ts';
+import { policyObjects } from './admission-policies.ts';
 import { rbacObjects } from './rbac.ts';
 import { webhookObjects } from './webhooks.ts';
 
@@ -9,7 +10,7 @@ export async function gardenerManifests(): Promise<Record<string, string>> {
   const definitions = await findAllDefinitions();
   const webhooks = definitions.filter(isWebhook);
   return {
-    'rbac-garden.yaml': yaml(rbacObjects(definitions, 'garden')),
+    'rbac-garden.yaml': yaml([...rbacObjects(definitions, 'garden'), ...policyObjects()]),
     'rbac-seed.yaml': yaml(rbacObjects(definitions, 'seed')),
     'webhooks-garden.yaml': yaml(webhookObjects(webhooks, 'garden')),
     'webhooks-seed.yaml': yaml(webhookObjects(webhooks, 'seed')),
