@@ -27,6 +27,7 @@ interface Queue {
 interface EventSource {
   EventSourceArn: Arn;
   FunctionName: Arn;
+  ScalingConfig?: { MaximumConcurrency: number };
 }
 interface Role {
   Policies: { PolicyDocument: { Statement: { Action: string[]; Resource: Partial<Arn>[] }[] } }[];
@@ -46,22 +47,22 @@ beforeAll(async () => {
   for (const definition of all)
     if (!existsSync(`${bundleFolder}/${definition.name}/index.mjs`)) await bundleFunction(definition);
   folder = await mkdtemp(join(tmpdir(), 'serverless-'));
-  await packageOffline();
-  const template = JSON.parse(await readFile(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'));
-  resources = template.Resources;
+  resources = await packageOffline(folder);
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Like a pipeline without AWS: no credentials, no account. */
-async function packageOffline(): Promise<void> {
+async function packageOffline(folder: string, ...parameters: string[]): Promise<typeof resources> {
   const osls = join(root, 'node_modules/.bin/osls');
   const env = { PATH: process.env.PATH, HOME: folder, SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' };
-  const child = spawn(process.execPath, [osls, 'package', '--stage', 'test', '--package', folder], { cwd: root, env });
+  const args = [osls, 'package', '--stage', 'test', '--package', folder, ...parameters];
+  const child = spawn(process.execPath, args, { cwd: root, env });
   let output = '';
   child.stdout.on('data', (data) => (output += data));
   child.stderr.on('data', (data) => (output += data));
   const code = await new Promise((resolve) => child.on('close', resolve));
   if (code !== 0) throw new Error(`osls package failed: ${output}`);
+  return JSON.parse(await readFile(join(folder, 'cloudformation-template-update-stack.json'), 'utf8')).Resources;
 }
 
 const ofType = <T>(type: string): T[] =>
@@ -165,6 +166,36 @@ describe('serverless.yml', () => {
       ['logs:CreateLogStream', 'logs:PutLogEvents', 'secretsmanager:GetSecretValue'],
     ]);
   });
+
+  it('limits the concurrency of each queue', () => {
+    const sources = ofType<EventSource>('AWS::Lambda::EventSourceMapping');
+    expect(sources.map(({ ScalingConfig }) => ScalingConfig)).toEqual(
+      definitions.map(() => ({ MaximumConcurrency: 10 })),
+    );
+  });
+
+  it('gives a deployment with another prefix other names, and a queue its own limit of concurrency', async () => {
+    const before = resources;
+    const otherFolder = await mkdtemp(join(tmpdir(), 'serverless-'));
+    const parameters = ['prefix=other', 'maximumConcurrency=4', 'maximumConcurrencyKeys=3'];
+    try {
+      const flags = parameters.flatMap((parameter) => ['--param', parameter]);
+      resources = await packageOffline(otherFolder, ...flags);
+      const names = queues().map(({ QueueName }) => QueueName);
+      expect(names).toContain('other-test-keys.fifo');
+      expect(names.filter((name) => !name.startsWith('other-test-'))).toEqual([]);
+      expect(lambdas().filter(({ FunctionName }) => !FunctionName.startsWith('other-test-'))).toEqual([]);
+      const limits = ofType<EventSource>('AWS::Lambda::EventSourceMapping').map(({ EventSourceArn, ScalingConfig }) => [
+        idIn(EventSourceArn),
+        ScalingConfig?.MaximumConcurrency,
+      ]);
+      expect(limits).toContainEqual(['KeysQueue', 3]);
+      expect(limits).toContainEqual(['ManagedResourcesQueue', 4]);
+    } finally {
+      resources = before;
+      await rm(otherFolder, { recursive: true });
+    }
+  }, 60_000);
 
   it('packages each bundle with its lazy chunks separately', async () => {
     for (const { name } of all) {

@@ -16,8 +16,8 @@ export interface ServerlessParts {
   resources: { Resources: Record<string, object>; Outputs: Record<string, object> };
 }
 
-/** Prefix of all names of a deployment; osls replaces `${sls:stage}`. */
-const PREFIX = `shoot-flux-\${sls:stage}-`;
+/** Prefix of all names of a deployment, so that several have no queue in common; osls replaces the variables. */
+const PREFIX = `\${param:prefix, 'shoot-flux'}-\${sls:stage}-`;
 
 /** Generates the parts of serverless.yml that follow from the functions' definitions. */
 export async function serverlessParts(): Promise<ServerlessParts> {
@@ -50,7 +50,8 @@ function queueLambda(definition: FunctionDefinition): Named {
     arn: arn(`${logicalId(definition.name)}Queue`),
     batchSize: BATCH_SIZE,
     functionResponseType: 'ReportBatchItemFailures',
-    maximumConcurrency: `\${param:maximumConcurrency, 10}`,
+    // How much of the account's concurrency one function can take; one Lambda runs up to ten keys.
+    maximumConcurrency: `\${param:maximumConcurrency${logicalId(definition.name)}, param:maximumConcurrency, 10}`,
   };
   return [
     definition.name,
@@ -195,7 +196,7 @@ function fifoQueues(definitions: FunctionDefinition[]): object[] {
 
 /** Each function has its own kubeconfigs, because it has its own rights in each cluster. */
 function secretPrefix(name: string): string {
-  return `shoot-flux/\${sls:stage}/${name}/`;
+  return `\${param:prefix, 'shoot-flux'}/\${sls:stage}/${name}/`;
 }
 
 function secretArn(name: string): string {
