@@ -1,14 +1,14 @@
 import { type ConfigError, RetryableError } from '../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { releasable } from './plan/changes.ts';
 import type { Obstacle } from './plan/obstacle.ts';
 import { namesOutOfScope } from './plan/scope.ts';
-import { type ControlPlane, contentNameOf } from './read/control-plane.ts';
+import { type ControlPlane, contentNameOf, findManagedResource } from './read/control-plane.ts';
 import { release } from './release.ts';
-import type { Run } from './run.ts';
+import { oldestDeletion, type Run, waitOn } from './run.ts';
 import { waitFor } from './wait.ts';
 
 /** Neither the resource-manager nor the shoot's API runs: reports success without touching the shoot (trap 17). */
@@ -19,14 +19,15 @@ export async function reportHibernated({ reporter }: Run): Promise<Outcome> {
 }
 
 /** Releases the Go extension's ManagedResources first, so that none of their objects is deleted or fought over. */
-export async function takeOver({ reporter, seed }: Run, legacy: KubeObject[]): Promise<Outcome> {
+export async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome> {
+  const { reporter, seed } = run;
   await reporter.processing("Releasing the former extension's ManagedResources to take over from it.");
   await reporter.accept();
   for (const { metadata } of legacy) {
-    const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
+    const live = await findManagedResource(seed, metadata);
     if (live !== undefined) await release(seed, live);
   }
-  return requeueAfter(2);
+  return waitOn(run, oldestDeletion(legacy), 2);
 }
 
 /** Ends a run that cannot deliver, and reports why. The record first: its deletion policy may be a new one. */

@@ -23,7 +23,7 @@ export const handler: Handler = async (key, context) => {
   const started = performance.now();
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key);
-  if (loaded.state === 'absent') return releaseLeftovers(seed, key.namespace);
+  if (loaded.state === 'absent') return releaseLeftovers(seed, key.namespace, context.now());
   if (loaded.state === 'irrelevant') return done;
   if (loaded.state === 'without Cluster') {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.

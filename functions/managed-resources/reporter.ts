@@ -1,4 +1,12 @@
-import { askedOperation, isAnswered, type OperationReport, operationStatus } from '../../shared/gardener/operation.ts';
+import {
+  askedOperation,
+  isAnswered,
+  isNewlyAsked,
+  type OperationReport,
+  operationStatus,
+  seconds,
+} from '../../shared/gardener/operation.ts';
+import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { type ResourceReference, stillCopied } from '../../shared/gardener/references.ts';
 import {
   type Applied,
@@ -11,6 +19,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
+import { secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { fieldManager } from './release.ts';
 
 /** What a report records in the same write; a field that is absent stays unchanged. */
@@ -25,6 +34,8 @@ export interface Reporter {
   current(): Extension;
   /** True while gardenlet waits for an answer, or one of our own operations has not ended. */
   isInFlight(): boolean;
+  /** Seconds since the operation began to fail; 0 while it does not. A request starts it again. */
+  failingSeconds(): number;
   processing(description: string, recorded?: Recorded): Promise<void>;
   succeeded(description: string, recorded?: Recorded): Promise<void>;
   failed(description: string, codes: string[], recorded?: Recorded): Promise<void>;
@@ -66,14 +77,21 @@ export function createReporter(inputs: ReporterInputs): Reporter {
       ...rest,
       metadata: { ...(metadata as object), resourceVersion: extension.metadata.resourceVersion },
     };
-    extension = await seed.mergePatch<Extension>(resources.extensions, name, guarded, {
-      fieldManager,
-      ...(subresource === undefined ? {} : { subresource }),
-    });
+    const options = { fieldManager, ...(subresource === undefined ? {} : { subresource }) };
+    extension = extensionOf(await seed.mergePatch(resources.extensions, name, guarded, options));
   };
 
   const asked = () => askedOperation(extension);
   const isInFlight = () => asked() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
+
+  /** The change of `state.failingSince` with a report; undefined: none. */
+  const failingSince = (state: OperationReport['state'], isNews: boolean): string | null | undefined => {
+    const since = extension.status?.state?.failingSince;
+    if (state === 'Processing') return undefined;
+    if (state === 'Succeeded') return since === undefined ? undefined : null;
+    // A request of gardenlet or a user may be the correction, so the looks are frequent again.
+    return since === undefined || (isNews && isNewlyAsked(inputs.extension)) ? seconds(now().getTime()) : undefined;
+  };
 
   const report = async (
     state: OperationReport['state'],
@@ -97,7 +115,7 @@ export function createReporter(inputs: ReporterInputs): Reporter {
     const references = mergeDiff(listed, recorded.references ?? stillCopied(listed, shootResources));
     const changes = {
       ...status,
-      ...recordChanges(extension, recorded.applied),
+      ...withFailingSince(recordChanges(extension, recorded.applied), failingSince(state, status !== undefined)),
       ...(references === undefined ? {} : { resources: references }),
     };
     if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
@@ -121,6 +139,7 @@ export function createReporter(inputs: ReporterInputs): Reporter {
   return {
     current: () => extension,
     isInFlight,
+    failingSeconds: () => secondsSince(extension.status?.state?.failingSince, now()),
     processing: (description, recorded = {}) => report('Processing', description, recorded),
     succeeded: (description, recorded = {}) => report('Succeeded', description, recorded),
     failed: (description, codes, recorded = {}) => report('Error', description, recorded, { description, codes }),
@@ -139,6 +158,14 @@ export function createReporter(inputs: ReporterInputs): Reporter {
       await patch({ metadata: { finalizers: rest, ...(annotations && { annotations }) } });
     },
   };
+}
+
+function withFailingSince(
+  changes: Record<string, unknown>,
+  failingSince: string | null | undefined,
+): Record<string, unknown> {
+  if (failingSince === undefined) return changes;
+  return { ...changes, state: { ...(changes.state as object | undefined), failingSince } };
 }
 
 /** The changes of the record and of its summary in `providerStatus`; empty when both are up to date. */

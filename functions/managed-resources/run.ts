@@ -1,6 +1,9 @@
 import type { Cluster, OperationType } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
+import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Reporter } from './reporter.ts';
 
 /** One execution of this function for one Extension. */
@@ -29,4 +32,23 @@ export function secondsInFlight({ reporter, context }: Run): number {
   const last = reporter.current().status?.lastOperation;
   if (last?.state === 'Error') return Number.POSITIVE_INFINITY;
   return last?.state === 'Processing' ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
+}
+
+/** Ends a run whose operation fails: the next look follows, ever more rarely, unless an event or a request comes first. */
+export function retryLater({ reporter }: Run): Outcome {
+  return requeueAfter(growingPause(reporter.failingSeconds(), 60));
+}
+
+/**
+ * Ends a run that waits for something to finish which no event may report.
+ * @param since when that began
+ * @param shortest seconds until the next look at the beginning
+ */
+export function waitOn({ context }: Run, since: string | undefined, shortest: number): Outcome {
+  return requeueAfter(growingPause(secondsSince(since, context.now()), shortest));
+}
+
+/** The earliest time at which the deletion of one of these objects was asked for. */
+export function oldestDeletion(objects: Iterable<KubeObject>): string | undefined {
+  return [...objects].flatMap(({ metadata }) => metadata.deletionTimestamp ?? []).sort()[0];
 }

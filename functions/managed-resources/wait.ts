@@ -1,6 +1,6 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { PATIENCE_SECONDS, type Run, secondsInFlight } from './run.ts';
+import { PATIENCE_SECONDS, type Run, retryLater, secondsInFlight } from './run.ts';
 
 /**
  * Ends a run that lacks something which may still come, such as a copy or a key pair: requeues soon, and reports an error
@@ -9,7 +9,7 @@ import { PATIENCE_SECONDS, type Run, secondsInFlight } from './run.ts';
 export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   const { reporter, isNewlyAsked } = run;
   const { lastOperation: last, lastError } = reporter.current().status ?? {};
-  if (!isNewlyAsked && last?.state === 'Error' && lastError?.description === sentence) return requeueAfter(60);
+  if (!isNewlyAsked && last?.state === 'Error' && lastError?.description === sentence) return retryLater(run);
   const isWaiting = !isNewlyAsked && last?.state === 'Processing' && last.description === sentence;
   const waited = isWaiting ? secondsInFlight(run) : 0;
   if (!isWaiting) await reporter.processing(sentence);
@@ -17,7 +17,7 @@ export async function waitFor(run: Run, sentence: string): Promise<Outcome> {
   await reporter.accept();
   if (waited >= PATIENCE_SECONDS) {
     await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
-    return requeueAfter(30);
+    return retryLater(run);
   }
   return requeueAfter(5);
 }

@@ -1,5 +1,6 @@
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
+import { textAt } from '../../shared/gardener/shapes.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
@@ -43,8 +44,7 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
   const objects = [source, kustomization].filter((verdict) => verdict !== undefined);
   const synced = objects.map(({ verdict }) => verdict);
   const verdicts = [controllersVerdict(applied, observed.deployments), ...synced];
-  const revision = (observed.kustomization?.status as { lastAppliedRevision?: string } | undefined)
-    ?.lastAppliedRevision;
+  const revision = textAt(observed.kustomization?.status, 'lastAppliedRevision');
   const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
   return {
     verdicts: verdicts.map((verdict) => withConfigHash(verdict, applied)),

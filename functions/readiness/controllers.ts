@@ -1,16 +1,17 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
-import type { Applied } from '../../shared/gardener/types.ts';
+import { fieldsOf, shapedConditions } from '../../shared/gardener/shapes.ts';
+import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
+import { isObservedGeneration } from './kstatus.ts';
 import type { Verdict } from './verdict.ts';
 
 interface DeploymentStatus {
-  observedGeneration?: number;
-  replicas?: number;
-  updatedReplicas?: number;
-  availableReplicas?: number;
-  conditions?: { type: string; status: string; reason?: string; message?: string }[];
+  replicas: number;
+  updatedReplicas: number;
+  availableReplicas: number;
+  conditions: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
 }
 
 /** Why the API server rejects the pods of the controllers, and the remedy. */
@@ -59,21 +60,22 @@ function releasesOf({ components, fluxVersion }: Applied, deployments: KubeObjec
 
 /** The same rules as in `kubectl rollout status`: pods of the previous release do not count. */
 function isAvailable(deployment: KubeObject): boolean {
-  const { observedGeneration, replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = statusOf(deployment);
+  const { replicas, updatedReplicas, availableReplicas } = statusOf(deployment);
   const desired = desiredReplicas(deployment);
-  if (desired === 0 || observedGeneration !== deployment.metadata.generation) return false;
+  if (desired === 0 || !isObservedGeneration(deployment)) return false;
   return updatedReplicas >= desired && replicas <= updatedReplicas && availableReplicas >= desired;
 }
 
 function desiredReplicas({ spec }: KubeObject): number {
-  return (spec as { replicas?: number } | undefined)?.replicas ?? 1;
+  const replicas = fieldsOf(spec)?.replicas;
+  return typeof replicas === 'number' ? replicas : 1;
 }
 
 function refusedPods(deployment: KubeObject | undefined): string[] {
-  const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
+  const conditions = deployment === undefined ? [] : statusOf(deployment).conditions;
   const failure = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   if (failure === undefined) return [];
-  const message = beginOf(failure.message ?? '');
+  const message = beginOf(failure.message);
   const refusal = refusalIn(message);
   const sentence = refusal && refusals[refusal.kind]?.(refusal.by ?? '');
   const quoted = safeText(message);
@@ -84,10 +86,17 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
 
 /** No progress for ten minutes, the default of Deployments. */
 function isOverdue(deployment: KubeObject): boolean {
-  const { conditions = [] } = statusOf(deployment);
+  const { conditions } = statusOf(deployment);
   return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
 }
 
 function statusOf({ status }: KubeObject): DeploymentStatus {
-  return (status ?? {}) as DeploymentStatus;
+  const fields = fieldsOf(status) ?? {};
+  const count = (name: string) => (typeof fields[name] === 'number' ? fields[name] : 0);
+  return {
+    replicas: count('replicas'),
+    updatedReplicas: count('updatedReplicas'),
+    availableReplicas: count('availableReplicas'),
+    conditions: shapedConditions(fields.conditions),
+  };
 }

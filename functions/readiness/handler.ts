@@ -6,10 +6,11 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import { growingPause, LONGEST_PAUSE_SECONDS, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { assess, assessAsUnknown, type Observed } from './assess.ts';
 import { observe } from './observe.ts';
-import { RARELY } from './polling.ts';
+import { isStuck, RARELY } from './polling.ts';
 import { publish, publishWhilePaused } from './publish.ts';
 
 /** Assesses Flux once its objects are applied; before that, the end of the operation wakes this function. */
@@ -17,7 +18,7 @@ export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key, hasRecord);
   // A Failed Shoot keeps the gate closed for a while; the Extension may look the same afterwards, which wakes nothing.
-  if (loaded.state === 'closed' && isFailed(loaded.cluster)) return requeueAfter(RARELY);
+  if (loaded.state === 'closed' && isFailed(loaded.cluster)) return requeueAfter(LONGEST_PAUSE_SECONDS);
   if (loaded.state !== 'open' || isLeaving(loaded.operation, loaded.cluster)) return done;
   const { extension, cluster } = loaded;
   const applied = extension.status?.state?.applied;
@@ -26,12 +27,12 @@ export const handler: Handler = async (key, context) => {
   if (isHibernated(cluster)) {
     await publishWhilePaused(seed, extension, true, context);
     // While the Shoot wakes up, gardenlet updates only the Cluster, which does not wake this function.
-    return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(WAKING);
+    return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(wakingPause(cluster, context));
   }
   const items = await listManagedResources(seed, key.namespace);
   if (!allApplied(applied, items)) {
     await publishWhilePaused(seed, extension, false, context);
-    return requeueAfter(RARELY);
+    return isStuck(extension, context.now()) ? done : requeueAfter(RARELY);
   }
   const observed = await observeShoot(seed, key.namespace, applied, context);
   const previous = { conditions: extension.status?.conditions ?? [], now: context.now() };
@@ -42,8 +43,10 @@ export const handler: Handler = async (key, context) => {
   return publish(seed, extension, applied, assessment, context);
 };
 
-/** Seconds between two checks of a Shoot that is waking up. */
-const WAKING = 20;
+/** Seconds until the next check of a Shoot that is waking up, which takes minutes, or is stuck. */
+function wakingPause({ spec: { shoot } }: Cluster, { now }: Context): number {
+  return growingPause(secondsSince(shoot.status?.lastOperation?.lastUpdateTime, now()), 20);
+}
 
 /** True when `managed-resources` has recorded what it applied. */
 function hasRecord({ status }: Extension): boolean {

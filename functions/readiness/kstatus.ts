@@ -1,3 +1,4 @@
+import { fieldsOf, shapedConditions, textAt } from '../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
 /** Readiness of a Flux object, by the rules of kstatus and the Flux CLI (docs/flux-facts.md, Conditions and events). */
@@ -14,49 +15,42 @@ export interface Attempt {
   isRepeated: boolean;
 }
 
-interface FluxCondition {
-  type: string;
-  status: string;
-  reason: string;
-  message: string;
-  lastTransitionTime?: string;
-}
-
-interface FluxStatus {
-  observedGeneration?: number;
-  conditions?: FluxCondition[];
-  lastAppliedRevision?: string;
-  artifact?: { revision?: string };
-}
-
 /**
  * Returns the readiness of a Flux object. `Ready=False` is usually transient, so it is "in progress" with its message;
  * only `Stalled` is "failed". The conditions of a suspended object are stale, so they do not count.
  */
 export function readiness(object: KubeObject): Readiness {
-  const status = (object.status ?? {}) as FluxStatus;
-  const condition = (type: string) => status.conditions?.find((entry) => entry.type === type);
+  const status = fieldsOf(object.status) ?? {};
+  const conditions = shapedConditions(status.conditions);
+  const condition = (type: string) => conditions.find((entry) => entry.type === type);
   if (object.metadata.deletionTimestamp !== undefined) return { state: 'terminating', message: 'is being deleted' };
-  if ((object.spec as { suspend?: boolean } | undefined)?.suspend === true)
-    return { state: 'suspended', message: 'is suspended' };
+  if (fieldsOf(object.spec)?.suspend === true) return { state: 'suspended', message: 'is suspended' };
   const ready = condition('Ready');
   const stalled = condition('Stalled');
   if (stalled?.status === 'True') return { state: 'failed', message: stalled.message };
-  const isObserved = status.observedGeneration === object.metadata.generation;
+  const isObserved = isObservedGeneration(object);
   const reconciling = condition('Reconciling');
   const isAtWork = reconciling?.status === 'True';
   if (isObserved && !isAtWork && ready?.status === 'True') {
-    return { state: 'current', revision: status.lastAppliedRevision ?? status.artifact?.revision };
+    return {
+      state: 'current',
+      revision: textAt(status, 'lastAppliedRevision') ?? textAt(status, 'artifact', 'revision'),
+    };
   }
   if (ready?.status === 'False') return { state: 'in progress', message: ready.message };
   // The message of Reconciling names the current step; that of Ready is the same for all steps.
   const message = (isAtWork ? reconciling.message : undefined) ?? (ready?.status === 'Unknown' ? ready.message : NEW);
-  const since = ready?.status === 'Unknown' ? ready.lastTransitionTime : undefined;
+  const since = ready?.status === 'Unknown' ? ready.lastTransitionTime || undefined : undefined;
   return {
     state: 'in progress',
     message,
     attempt: since === undefined ? undefined : { since, isRepeated: isObserved },
   };
+}
+
+/** A generation that is missing or of another type is not observed. */
+export function isObservedGeneration({ metadata: { generation }, status }: KubeObject): boolean {
+  return typeof generation === 'number' && fieldsOf(status)?.observedGeneration === generation;
 }
 
 const NEW = 'has not been reconciled yet';

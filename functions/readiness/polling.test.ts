@@ -1,39 +1,121 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conditionFactory } from '../../shared/gardener/testing.ts';
-import { secondsUntilNextCheck } from './polling.ts';
+import { conditionFactory, extensionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
+import { growingPause } from '../../shared/runtime/growing-pause.ts';
+import { isStuck, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
+const ago = (seconds: number) => now.getTime() - seconds * 1000;
+const time = (seconds: number) => new Date(ago(seconds)).toISOString();
+const DAY = 86_400;
+
+const changed = (secondsAgo: number) => [conditionFactory({ lastTransitionTime: time(secondsAgo) })];
 
 describe('secondsUntilNextCheck', () => {
-  const changed = (secondsAgo: number) => [
-    conditionFactory({ lastTransitionTime: new Date(now.getTime() - secondsAgo * 1000).toISOString() }),
-  ];
-
   it.each([
     [10, 5],
     [300, 20],
-    [3600, 120],
-    [90_000, 600],
+    [899, 20],
+  ])('checks a shoot that is not Ready %i s after the last operation again in %i s', (secondsAgo, expected) => {
+    expect(secondsUntilNextCheck(changed(DAY), false, false, { now, endedAt: ago(secondsAgo) })).toBe(expected);
+  });
+
+  it.each([
+    [10, 60],
+    [480, 120],
+    [1200, 240],
+    [3600, 480],
+    [7680, 900],
+    [DAY, 900],
   ])('checks a shoot that is not Ready and last changed %i s ago again in %i s', (secondsAgo, expected) => {
-    expect(secondsUntilNextCheck(changed(secondsAgo), false, false, now)).toBe(expected);
+    expect(secondsUntilNextCheck(changed(secondsAgo), false, false, { now })).toBe(expected);
+  });
+
+  it('checks a shoot whose conditions change all the time at most once a minute', () => {
+    expect(secondsUntilNextCheck([...changed(DAY), ...changed(0)], false, false, { now })).toBe(60);
+  });
+
+  it('survives conditions without a time', () => {
+    const odd = [conditionFactory({ lastTransitionTime: 'yesterday' })];
+    expect(secondsUntilNextCheck(odd, false, false, { now })).toBe(60);
   });
 
   it('checks seldom when everything is Ready, and not at all when it is also released', () => {
-    expect(secondsUntilNextCheck(changed(43_200), false, false, now, now.getTime() - 10_000)).toBe(5);
-    expect(secondsUntilNextCheck(changed(10), true, false, now)).toBe(600);
-    expect(secondsUntilNextCheck(changed(10), true, true, now)).toBeUndefined();
+    expect(secondsUntilNextCheck(changed(10), true, false, { now })).toBe(720);
+    expect(secondsUntilNextCheck(changed(10), true, true, { now })).toBeUndefined();
   });
 
   it.each([
     [0, false, 120],
     [600, false, 120],
     [0, true, undefined],
-    [901, false, 600],
+    [901, false, 720],
     [901, true, undefined],
   ])(
     'checks a Ready shoot again for a while, because Flux may use what was applied late (applied %i s ago, released %s: %s s)',
-    (ago, released, seconds) => {
-      expect(secondsUntilNextCheck(changed(43_200), true, released, now, now.getTime() - ago * 1000)).toBe(seconds);
+    (seconds, released, expected) => {
+      expect(secondsUntilNextCheck(changed(43_200), true, released, { now, endedAt: ago(seconds) })).toBe(expected);
     },
   );
+});
+
+describe('while a controller only reconciles again', () => {
+  it('checks soon after an operation, and as seldom as a Ready shoot later', () => {
+    expect(secondsWhileReconciling({ now, endedAt: ago(10) })).toBe(20);
+    expect(secondsWhileReconciling({ now, endedAt: ago(1000) })).toBe(720);
+  });
+});
+
+describe('the looks at one Shoot, of this function and of managed-resources, in any hour', () => {
+  /** Runs of a chain of requeues and of an hourly resync that does not merge with it. */
+  const looks = (pause: number | undefined, phase: number) => {
+    const own = pause === undefined ? 0 : Math.floor((3600 - phase - 1) / pause) + 1;
+    return own + 1;
+  };
+  const conditions = changed(DAY);
+  const phases = fc.integer({ min: 0, max: 719 });
+
+  it('are at most 7 where all is Ready and followed, and 2 where it is released', () => {
+    fc.assert(
+      fc.property(phases, (phase) => {
+        expect(
+          looks(secondsUntilNextCheck(conditions, true, false, { now }), phase) + looks(undefined, 0),
+        ).toBeLessThanOrEqual(7);
+      }),
+      { seed: 32 },
+    );
+    expect(looks(secondsUntilNextCheck(conditions, true, true, { now }), 0) + looks(undefined, 0)).toBe(2);
+  });
+
+  it('are at most 6 where something has been failing for a day: Flux, or the operation', () => {
+    const flux = looks(secondsUntilNextCheck(conditions, false, false, { now }), 0) + looks(undefined, 0);
+    // managed-resources is woken by growingPause, and this function by the resync alone.
+    const failed = extensionFactory({
+      status: { lastOperation: lastOperationFactory({ state: 'Error', lastUpdateTime: time(DAY) }) },
+    });
+    const operation = looks(growingPause(DAY, 60), 0) + looks(isStuck(failed, now) ? undefined : 1, 0);
+    expect([flux, operation]).toEqual([6, 6]);
+  });
+});
+
+describe('isStuck', () => {
+  const extension = (state: 'Error' | 'Processing' | 'Succeeded', seconds: number, failingSince?: string) =>
+    extensionFactory({
+      status: {
+        lastOperation: lastOperationFactory({ state, lastUpdateTime: time(seconds) }),
+        ...(failingSince !== undefined && { state: { failingSince } }),
+      },
+    });
+
+  it('is true once an operation has failed or not ended for an hour', () => {
+    expect(isStuck(extension('Error', 3601), now)).toBe(true);
+    expect(isStuck(extension('Processing', 3601), now)).toBe(true);
+    expect(isStuck(extension('Error', 100), now)).toBe(false);
+    expect(isStuck(extension('Succeeded', DAY), now)).toBe(false);
+    expect(isStuck(extensionFactory(), now)).toBe(false);
+  });
+
+  it('counts from the first failure, however often the error changes its words', () => {
+    expect(isStuck(extension('Error', 1, time(DAY)), now)).toBe(true);
+  });
 });

@@ -1,32 +1,54 @@
-import type { Condition } from '../../shared/gardener/types.ts';
+import type { Condition, Extension } from '../../shared/gardener/types.ts';
+import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 
-/** Seconds between two checks of a shoot where no change is expected. */
-export const RARELY = 600;
+/** Seconds between two checks of a shoot where no change is expected: with both resyncs seven looks an hour (decision 32). */
+export const RARELY = 720;
 /** Seconds between two checks while a controller reconciles, which seldom takes longer. */
 export const SOON = 20;
 
 /** Flux may use the applied objects late: how long to check more often after a success, and how often, in seconds. */
 const AFTER_SUCCESS = { for: 900, every: 120 };
 
+/** An operation that has not succeeded for longer is looked at by `managed-resources`; its success wakes this function. */
+const STUCK_SECONDS = 3600;
+
+/** When things that decide about the next check happened, in ms. */
+export interface Since {
+  now: Date;
+  /** The end of the last operation: it may repair an old failure, or break a healthy Flux. */
+  endedAt?: number;
+}
+
 /**
- * Returns the seconds until the next check of the shoot: few while the state changes, more the longer it stays the
- * same, many when everything is Ready, and undefined when everything is Ready and released. After a success it checks
- * often at first: Flux uses a new key or password only at its next interval, and is Ready until then.
+ * Returns the seconds until the next check of the shoot: few after an operation, more the longer it stays the same, many
+ * when everything is Ready, and undefined when everything is Ready and released. After a success it checks often at
+ * first: Flux uses a new key or password only at its next interval, and is Ready until then.
  */
 export function secondsUntilNextCheck(
   conditions: Condition[],
   allTrue: boolean,
   isReleased: boolean,
-  now: Date,
-  /** When the last operation ended, in ms: it may repair an old failure, or break a healthy Flux. */
-  endedAt = 0,
+  { now, endedAt = 0 }: Since,
 ): number | undefined {
-  const applied = (now.getTime() - endedAt) / 1000;
+  const applied = secondsSince(endedAt, now);
   if (allTrue && isReleased) return undefined;
   if (allTrue) return applied < AFTER_SUCCESS.for ? AFTER_SUCCESS.every : RARELY;
-  const changes = conditions.map(({ lastTransitionTime }) => Date.parse(lastTransitionTime));
-  const unchanged = (now.getTime() - Math.max(endedAt, ...changes)) / 1000;
-  if (unchanged < 120) return 5;
-  if (unchanged < 900) return SOON;
-  return unchanged < 21_600 ? 120 : RARELY;
+  if (applied < 120) return 5;
+  if (applied < 900) return SOON;
+  // Whoever lets a condition change all the time does not bring back the short intervals.
+  const changes = conditions.map(({ lastTransitionTime }) => secondsSince(lastTransitionTime, now));
+  return growingPause(Math.min(applied, ...changes), 60);
+}
+
+/** Returns the pause while a controller only reconciles again: soon after an operation, else as if it were done. */
+export function secondsWhileReconciling({ now, endedAt = 0 }: Since): number {
+  return secondsSince(endedAt, now) < AFTER_SUCCESS.for ? SOON : RARELY;
+}
+
+/** True when the operation has not succeeded for long, so that two functions would look at what stays wrong. */
+export function isStuck({ status }: Extension, now: Date): boolean {
+  const last = status?.lastOperation;
+  if (last === undefined || last.state === 'Succeeded') return false;
+  const since = status?.state?.failingSince ?? last.lastUpdateTime;
+  return secondsSince(since, now) > STUCK_SECONDS;
 }

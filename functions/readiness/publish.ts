@@ -8,7 +8,7 @@ import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.t
 import type { Assessment } from './assess.ts';
 import { configurationFollowed, mergeConditions, ownTypes } from './conditions.ts';
 import { healthWhilePaused, SHOOT_HEALTH, shootHealth } from './health.ts';
-import { SOON, secondsUntilNextCheck } from './polling.ts';
+import { isStuck, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
 
 /** Writes the verdicts to the Extension, and returns when to check the shoot again. */
 export async function publish(
@@ -26,9 +26,10 @@ export async function publish(
   await write(seed, extension, next, context, flux);
   const own = (next ?? live).filter(({ type }) => verdicts.some((verdict) => verdict.type === type));
   const allTrue = verdicts.every(({ status }) => status === 'True');
-  if (allTrue && isReconciling) return requeueAfter(SOON);
-  const endedAt = Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') || 0;
-  const seconds = secondsUntilNextCheck(own, allTrue, isReleased(applied), now, endedAt);
+  if (isStuck(extension, now)) return done;
+  const since = { now, endedAt: Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') || 0 };
+  if (allTrue && isReconciling) return requeueAfter(secondsWhileReconciling(since));
+  const seconds = secondsUntilNextCheck(own, allTrue, isReleased(applied), since);
   return seconds === undefined ? done : requeueAfter(seconds);
 }
 

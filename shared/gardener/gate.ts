@@ -5,7 +5,8 @@ export type GateDecision = { open: true; operation: OperationType } | { open: fa
 
 /** True for Extensions of our type whose class is unset or `shoot` (trap 12: the others have no Cluster). */
 export function isOurs(extension: Extension): boolean {
-  return extension.spec.type === EXTENSION_TYPE && (extension.spec.class ?? 'shoot') === 'shoot';
+  const { type, class: extensionClass } = extension.spec ?? {};
+  return type === EXTENSION_TYPE && (extensionClass ?? 'shoot') === 'shoot';
 }
 
 /**

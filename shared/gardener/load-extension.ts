@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { resources } from '../kube/resource.ts';
 import type { ReconcileKey } from '../runtime/key.ts';
 import { gate, isOurs } from './gate.ts';
+import { clusterOf, extensionOf } from './read-objects.ts';
 import type { Cluster, Extension, OperationType } from './types.ts';
 
 /** What a function that works on an Extension finds when it begins. */
@@ -24,10 +25,12 @@ export async function loadExtension(
   key: ReconcileKey,
   isRelevant: (extension: Extension) => boolean = () => true,
 ): Promise<LoadedExtension> {
-  const extension = await seed.find<Extension>(resources.extensions, key);
-  if (extension === undefined) return { state: 'absent' };
+  const found = await seed.find(resources.extensions, key);
+  if (found === undefined) return { state: 'absent' };
+  const extension = extensionOf(found);
   if (!isOurs(extension) || !isRelevant(extension)) return { state: 'irrelevant' };
-  const cluster = await seed.find<Cluster>(resources.clusters, { name: key.namespace });
+  const clusterFound = await seed.find(resources.clusters, { name: key.namespace });
+  const cluster = clusterFound && clusterOf(clusterFound);
   if (cluster === undefined) return { state: 'without Cluster' };
   const decision = gate(extension, cluster);
   if (!decision.open) return { state: 'closed', reason: decision.reason, cluster };

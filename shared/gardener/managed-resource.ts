@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { isTrue } from './is-true.ts';
 import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
+import { managedResourceOf } from './read-objects.ts';
 import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
 
 /** The four ManagedResources of a Shoot, in the order in which they are written. */
@@ -84,8 +85,8 @@ export const ourLabelSelector = `${ORIGIN_LABEL}=${ORIGIN}`;
 /** Lists our ManagedResources of a control plane. */
 export async function listManagedResources(seed: KubeClient, namespace: string): Promise<ManagedResource[]> {
   const options = { namespace, labelSelector: ourLabelSelector };
-  const { items } = await seed.list<ManagedResource>(resources.managedResources, options);
-  return items;
+  const { items } = await seed.list(resources.managedResources, options);
+  return items.map(managedResourceOf);
 }
 
 /** True for ours, also without the label that a user has removed; others may use our names. */

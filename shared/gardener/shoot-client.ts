@@ -4,6 +4,7 @@ import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
 import type { Context } from '../runtime/context.ts';
+import { shapedClient } from './shaped-client.ts';
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;
@@ -35,7 +36,7 @@ export async function withShoot<T>(
   if (connection === undefined) return undefined;
   const shoot = createKubeClient(connection, { name: 'the shoot', signal, ...options });
   try {
-    return await act(shoot);
+    return await act(shapedClient(shoot, 'the shoot'));
   } finally {
     shoot.close();
   }

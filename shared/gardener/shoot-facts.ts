@@ -55,5 +55,7 @@ function project({ metadata }: Shoot, technicalID: string): string | undefined {
 }
 
 function known(facts: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(facts).filter((fact): fact is [string, string] => fact[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(facts).filter((fact): fact is [string, string] => typeof fact[1] === 'string'),
+  );
 }

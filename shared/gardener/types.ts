@@ -88,7 +88,13 @@ export interface ExtensionStatus {
   lastError?: LastError | null;
   conditions?: Condition[];
   providerStatus?: ProviderStatus;
-  state?: { applied?: Applied; bootstrapped?: Bootstrapped; [field: string]: unknown };
+  state?: {
+    applied?: Applied;
+    bootstrapped?: Bootstrapped;
+    /** RFC 3339: since when the operation has been failing. `managed-resources` writes it, because the time of an error changes with its words. */
+    failingSince?: string;
+    [field: string]: unknown;
+  };
   resources?: ResourceReference[];
 }
 

@@ -205,7 +205,7 @@ const withShootHealth = { shootHealth: true };
 describe('conditions', () => {
   it('name the remedy for a failing source, and are True once it is corrected', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 60 });
     const { status } = await extension();
     const sentence =
       "GitRepository flux-system/main-gitrepo: the host key of the SSH server git.example.com does not match known_hosts; if the server's key was changed on purpose, put the server's host keys into knownHosts in ConfigMap flux-config.";
@@ -220,7 +220,7 @@ describe('conditions', () => {
     expect(await health()).toBeUndefined();
 
     await setReady(gitRepositories, 'main-gitrepo');
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
     const corrected = await condition('SourceReady');
     expect(corrected).toMatchObject({ status: 'True', reason: 'Ready', lastTransitionTime: '2026-03-04T05:00:20Z' });
     expect(corrected).not.toHaveProperty('codes');
@@ -235,13 +235,13 @@ describe('conditions', () => {
     const ready = (await extension()).status;
     await setReconciling('main-ks', 5);
     const { resourceVersion } = (await extension()).metadata;
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 20 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 720 });
     expect((await extension()).metadata.resourceVersion).toBe(resourceVersion);
-    expect(await run(withShootHealth, 120)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await run(withShootHealth, 120)).toEqual({ type: 'requeue', afterSeconds: 60 });
     expect(await condition('KustomizationReady')).toMatchObject({ status: 'False', reason: 'Progressing' });
     expect(await health()).toMatchObject({ status: 'Progressing' });
     await setReady(kustomizations, 'main-ks');
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 720 });
     expect((await extension()).status?.providerStatus).toEqual(ready?.providerStatus);
   });
 
@@ -250,16 +250,16 @@ describe('conditions', () => {
     await release();
     expect(await run()).toEqual({ type: 'done' });
     await setReconciling('main-ks', 5);
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 20 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
     await setReady(kustomizations, 'main-ks');
     expect(await run()).toEqual({ type: 'done' });
   });
 
-  it('are Unknown, not False, while the shoot does not respond, and are checked again soon', async () => {
+  it('are Unknown, not False, while the shoot does not respond, and are checked again within a minute', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     await run(withShootHealth);
     shoot.api.faults.add({ action: 'status', status: 503, match: {}, times: 50 });
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 60 });
     for (const type of ['FluxReady', 'SourceReady', 'KustomizationReady']) {
       expect(await condition(type)).toMatchObject({
         ...{ status: 'Unknown', reason: 'ShootNotReachable' },
@@ -270,7 +270,7 @@ describe('conditions', () => {
     await run(withShootHealth, 300);
     expect(await health()).toMatchObject({ status: 'Unknown', reason: 'ConditionCheckError' });
     shoot.api.faults.clear();
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 720 });
     expect(await health()).toMatchObject({ status: 'True' });
   });
 
@@ -284,17 +284,17 @@ describe('conditions', () => {
     expect((await extension()).status).toEqual(status);
   });
 
-  it('report a later failure at the next check, and are then checked often', async () => {
+  it('report a later failure at the next check, and are then checked more often', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    expect(await run({}, 600)).toEqual({ type: 'requeue', afterSeconds: 5 });
+    expect(await run({}, 600)).toEqual({ type: 'requeue', afterSeconds: 60 });
     expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
   });
 
   it('wait until new content is applied, and are checked again', async () => {
     await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 600 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
     expect((await extension()).status?.conditions).toBeUndefined();
   });
 

@@ -1,4 +1,5 @@
 import { DELETE_ON_INVALID_UPDATE } from '../../../shared/gardener/managed-resource.ts';
+import { fieldsAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, InvalidError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
@@ -118,7 +119,7 @@ async function applyDeployment(shoot: KubeClient, resource: Resource, deployment
 async function isAutoscaled(shoot: KubeClient, { namespace, name }: ObjectMeta): Promise<boolean> {
   const { items } = await shoot.list(resources.horizontalPodAutoscalers, { namespace });
   return items.some(({ spec }) => {
-    const target = (spec as { scaleTargetRef?: { kind?: string; name?: string } }).scaleTargetRef;
+    const target = fieldsAt(spec, 'scaleTargetRef');
     return target?.kind === 'Deployment' && target.name === name;
   });
 }

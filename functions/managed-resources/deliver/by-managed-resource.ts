@@ -10,13 +10,14 @@ import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gard
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { type Changes, changesOf, leftoverSecrets } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { withInstalled } from '../plan/version.ts';
-import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
+import { type ControlPlane, findManagedResource, readSecretNames } from '../read/control-plane.ts';
 import { deleteManagedResource, fieldManager, release } from '../release.ts';
-import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
+import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
 import { judge, type Verdict } from './judge.ts';
 import { retryApply, retryWebhook } from './retry.ts';
 
@@ -43,9 +44,10 @@ export async function deliverByManagedResource(
   const verdict = judge(changes.blocked, live, secondsInFlight(run));
   await recordPlan(run, plan, verdict);
   await writeChanges(run, plan, changes, live);
-  if (verdict.state === 'failed') return requeueAfter(60);
+  if (verdict.state === 'failed') return retryLater(run);
   // The ManagedResources wake this function once they are applied; failures count only after PATIENCE_SECONDS.
-  return requeueAfter(changes.blocked.length > 0 ? 2 : PATIENCE_SECONDS);
+  if (changes.blocked.length === 0) return requeueAfter(PATIENCE_SECONDS);
+  return waitOn(run, oldestDeletion(changes.blocked.flatMap((name) => live.get(name) ?? [])), 2);
 }
 
 function hasWrites({ write, writeSecret, remove, blocked }: Changes): boolean {
@@ -123,7 +125,7 @@ async function createManagedResource(seed: KubeClient, manifest: KubeObject): Pr
     await seed.create(resources.managedResources, manifest, { fieldManager });
   } catch (error) {
     if (!(error instanceof AlreadyExistsError)) throw error;
-    const live = await seed.find<ManagedResource>(resources.managedResources, manifest.metadata);
+    const live = await findManagedResource(seed, manifest.metadata);
     if (live !== undefined && !isOurManagedResource(live)) {
       const { namespace, name } = live.metadata;
       throw new RetryableError(
@@ -160,12 +162,12 @@ async function reportProgress(
     if (verdict.state === 'struggling') return requeueAfter(verdict.recheckInSeconds);
     // When a late resource-manager fails, that wakes nothing, and the run that wrote the content has done its recheck.
     const isLate = isNewlyAsked || seconds >= PATIENCE_SECONDS;
-    return isLate && reporter.isInFlight() ? requeueAfter(PATIENCE_SECONDS) : done;
+    return isLate && reporter.isInFlight() ? requeueAfter(pauseWhilePending(run)) : done;
   }
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
     await reporter.accept();
-    return requeueAfter(60);
+    return retryLater(run);
   }
   for (const name of leftoverSecrets(secretNames, { record }, live)) {
     await seed.delete(resources.secrets, { namespace, name });
@@ -176,6 +178,12 @@ async function reportProgress(
   });
   await reporter.finish();
   return done;
+}
+
+/** A resource-manager that is down is waited for, ever more rarely. */
+function pauseWhilePending(run: Run): number {
+  const hasFailed = run.reporter.current().status?.lastOperation?.state === 'Error';
+  return growingPause(hasFailed ? run.reporter.failingSeconds() : secondsInFlight(run), PATIENCE_SECONDS);
 }
 
 function applying(fluxVersion: string): string {

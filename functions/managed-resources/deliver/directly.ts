@@ -12,7 +12,7 @@ import type { Plan } from '../plan/plan.ts';
 import { withInstalled } from '../plan/version.ts';
 import { type ControlPlane, readSecretNames } from '../read/control-plane.ts';
 import { release } from '../release.ts';
-import { PATIENCE_SECONDS, type Run, secondsInFlight } from '../run.ts';
+import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
 import { kindsOf } from '../shoot/kinds.ts';
 import { waitFor } from '../wait.ts';
 import { applyContents, type Progress } from './apply.ts';
@@ -44,7 +44,7 @@ async function takeOver(
 ): Promise<Outcome> {
   await recordPlan(run, plan, changes);
   for (const resource of live.values()) await release(run.seed, resource);
-  return requeueAfter(2);
+  return waitOn(run, oldestDeletion(live.values()), 2);
 }
 
 /**
@@ -124,7 +124,7 @@ async function reportApplied(
   const { references } = plan;
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
-  return remaining.length > 0 ? requeueAfter(5) : done;
+  return remaining.length > 0 ? waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, 5) : done;
 }
 
 /**
@@ -138,8 +138,15 @@ async function reportRejection(run: Run, error: unknown, applied: Applied): Prom
   const { message } = error;
   const isMissing = error instanceof NotFoundError;
   const mayPass = isMissing || refusalIn(message)?.kind === 'terminating';
-  if (mayPass && secondsInFlight(run) < PATIENCE_SECONDS) return requeueAfter(2);
+  if (mayPass && secondsInFlight(run) < PATIENCE_SECONDS) {
+    // Drift begins an operation as well: without one, the patience would never end.
+    if (!run.reporter.isInFlight()) await run.reporter.processing(waitingForShoot(applied), { applied });
+    return requeueAfter(2);
+  }
   if (!isMissing && !isRefused(error)) throw error;
   await run.reporter.failed(explainRejected(message), [RETRYABLE_CONFIGURATION_PROBLEM], { applied });
-  return requeueAfter(60);
+  return retryLater(run);
 }
+
+const waitingForShoot = ({ fluxVersion }: Applied) =>
+  `Applying Flux ${fluxVersion} and its configuration to the shoot again.`;

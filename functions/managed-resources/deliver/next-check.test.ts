@@ -26,6 +26,17 @@ describe('after an operation', () => {
   });
 });
 
+describe('an object that leaves and is not suspended in the shoot', () => {
+  it.each([
+    [0, 10],
+    [2 * MINUTE, 20],
+    [24 * HOUR, 900],
+    [Number.NaN, 10],
+  ])('is looked at again: %d ms old, in %s s', (age, seconds) => {
+    expect(nextCheck({ now, renewals: [], unsuspendedSince: now - age })).toBe(seconds);
+  });
+});
+
 describe('a token', () => {
   it.each([
     [5 * HOUR, undefined],
@@ -33,9 +44,11 @@ describe('a token', () => {
     [10 * MINUTE, 390],
     [MINUTE, 60],
     [0, 60],
-    [-5 * MINUTE, 300],
-    [-HOUR, 900],
-    [-now, 900],
+    [-5 * MINUTE, 60],
+    [-HOUR, 480],
+    [-3 * HOUR, 900],
+    [-7 * HOUR, undefined],
+    [-now, undefined],
   ])('that is renewed in %d ms is rechecked in %s s', (left, seconds) => {
     expect(nextCheck({ now, renewals: [now + left] })).toBe(seconds);
   });

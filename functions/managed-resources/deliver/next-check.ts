@@ -1,3 +1,4 @@
+import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
@@ -11,7 +12,8 @@ const RECHECKS_AFTER_SECONDS = [15, 60, 300];
 /** The resync covers every key within this time, so anything later needs no check. */
 const RESYNC_SECONDS = 3600;
 const SOON_SECONDS = 60;
-const RARELY_SECONDS = 900;
+/** A token that is overdue for longer is left to the resync. */
+const LONGEST_OVERDUE_SECONDS = 21_600;
 
 /** Things that may change without an event. */
 export interface Unannounced {
@@ -20,11 +22,17 @@ export interface Unannounced {
   endedAt?: number | undefined;
   /** When tokens are renewed, in epoch ms. */
   renewals: readonly number[];
+  /** Since when an object that leaves is not suspended in the shoot, in epoch ms; absent: none is. */
+  unsuspendedSince?: number | undefined;
 }
 
 /** Returns in how many seconds to recheck; undefined: the resync is early enough. */
-export function nextCheck({ now, endedAt, renewals }: Unannounced): number | undefined {
-  const checks = [...(endedAt === undefined ? [] : afterOperation(now - endedAt)), ...renewals.flatMap(afterRenewal)];
+export function nextCheck({ now, endedAt, renewals, unsuspendedSince }: Unannounced): number | undefined {
+  const checks = [
+    ...(endedAt === undefined ? [] : afterOperation(now - endedAt)),
+    ...renewals.flatMap(afterRenewal),
+    ...(unsuspendedSince === undefined ? [] : [growingPause((now - unsuspendedSince) / 1000, 10)]),
+  ];
   return checks.length === 0 ? undefined : Math.min(...checks);
 
   /** Long requeues fire up to 50 % late; waiting 65 % of the remaining time is never late and needs few hops. */
@@ -32,8 +40,8 @@ export function nextCheck({ now, endedAt, renewals }: Unannounced): number | und
     const left = (renewal - now) / 1000;
     if (left > RESYNC_SECONDS) return [];
     // An overdue token may come soon, or gardenlet is down for long.
-    const wait = left > 0 ? left * 0.65 : Math.min(-left, RARELY_SECONDS);
-    return [Math.max(SOON_SECONDS, Math.ceil(wait))];
+    if (left < -LONGEST_OVERDUE_SECONDS) return [];
+    return [left > 0 ? Math.max(SOON_SECONDS, Math.ceil(left * 0.65)) : growingPause(-left, SOON_SECONDS)];
   }
 }
 
@@ -53,6 +61,7 @@ export function withNextCheck({ context, reporter }: Run, plan: Plan, outcome: O
     now: context.now().getTime(),
     endedAt: hasEnded ? Date.parse(last.lastUpdateTime) : undefined,
     renewals: plan.renewals,
+    unsuspendedSince: plan.awaitsSuspension ? Date.parse(last?.lastUpdateTime ?? '') : undefined,
   });
   return seconds === undefined ? outcome : requeueAfter(seconds);
 }

@@ -24,13 +24,16 @@ export function surplusFields(live: KubeObject, wanted: KubeObject): Record<stri
 
 type Patch = Record<string, unknown>;
 
+/** Deeper than any field that we write; an owner of a shoot may nest fields until the stack ends. */
+const DEEPEST = 50;
+
 /** Under the key: those of the managed fields that are in the live value and not in the wanted one. */
-function removalOf(key: string, fields: unknown, live: unknown, wanted: unknown): Patch {
-  if (!isObject(fields) || !isObject(live) || !isObject(wanted)) return {};
+function removalOf(key: string, fields: unknown, live: unknown, wanted: unknown, depth = 0): Patch {
+  if (depth > DEEPEST || !isObject(fields) || !isObject(live) || !isObject(wanted)) return {};
   const removals = Object.entries(fields).map(([field, deeper]): Patch => {
     const name = field.slice('f:'.length);
     if (!field.startsWith('f:') || !(name in live)) return {};
-    return name in wanted ? removalOf(name, deeper, live[name], wanted[name]) : { [name]: null };
+    return name in wanted ? removalOf(name, deeper, live[name], wanted[name], depth + 1) : { [name]: null };
   });
   const inner = removals.reduce(merge, {});
   return Object.keys(inner).length === 0 ? {} : { [key]: inner };

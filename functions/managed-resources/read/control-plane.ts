@@ -6,9 +6,10 @@ import {
   ourLabelSelector,
 } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
+import { managedResourceOf } from '../../../shared/gardener/read-objects.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
 import { isBootstrapped } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 
@@ -57,10 +58,16 @@ export async function readManagedResources(
   const items = await listManagedResources(seed, namespace);
   const found = new Map(items.map((item) => [item.metadata.name, item]));
   for (const name of expected.filter((one) => !found.has(one))) {
-    const live = await seed.find<ManagedResource>(resources.managedResources, { namespace, name });
+    const live = await findManagedResource(seed, { namespace, name });
     if (live !== undefined && isOurManagedResource(live)) found.set(name, live);
   }
   return found;
+}
+
+/** Reads one ManagedResource. */
+export async function findManagedResource(seed: KubeClient, name: ObjectName): Promise<ManagedResource | undefined> {
+  const found = await seed.find(resources.managedResources, name);
+  return found && managedResourceOf(found);
 }
 
 /** Reads the objects that a ManagedResource holds; undefined: its Secret is gone, or holds something else. */
@@ -90,7 +97,7 @@ export async function readRemainingManagedResources(seed: KubeClient, namespace:
   const found: ManagedResource[] = [];
   const names = [...ourNames, ...legacyNames];
   for (const { metadata } of items.filter((item) => names.includes(item.metadata.name))) {
-    const live = await seed.find<ManagedResource>(resources.managedResources, metadata);
+    const live = await findManagedResource(seed, metadata);
     if (live !== undefined && (legacyNames.includes(metadata.name) || isOurManagedResource(live))) found.push(live);
   }
   return found;

@@ -1,5 +1,6 @@
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import type { Release } from '../../../shared/flux/release.ts';
+import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from './in-parallel.ts';
@@ -38,9 +39,17 @@ export function kindsOf(release: Release): Record<string, Resource> {
 
 /** Returns the kind of a CustomResourceDefinition, in the version that it stores, or else in one that it serves. */
 export function servedKind({ spec }: KubeObject): Resource | undefined {
-  const { group, names, scope, versions } = spec as CrdSpec;
-  const version = versions.find(({ served, storage }) => served && storage) ?? versions.find(({ served }) => served);
-  return version && { group, version: version.name, ...names, namespaced: scope === 'Namespaced' };
+  const [group, plural, kind] = [textAt(spec, 'group'), textAt(spec, 'names', 'plural'), textAt(spec, 'names', 'kind')];
+  const versions = entriesAt(spec, 'versions').filter(({ served }) => served === true);
+  const version = textAt(versions.find(({ storage }) => storage === true) ?? versions[0], 'name');
+  if (group === undefined || plural === undefined || kind === undefined || version === undefined) return undefined;
+  if (![group, plural, version].every(isPathSegment)) return undefined;
+  return { group, version, plural, kind, namespaced: textAt(spec, 'scope') === 'Namespaced' };
+}
+
+/** These become part of a path. */
+function isPathSegment(text: string): boolean {
+  return /^[a-z0-9][a-z0-9.-]{0,252}$/.test(text);
 }
 
 /**
@@ -50,13 +59,6 @@ export function servedKind({ spec }: KubeObject): Resource | undefined {
 export async function servedKinds(shoot: KubeClient, crds: string[]): Promise<Resource[]> {
   const found = await inParallel(crds, (name) => shoot.find(resources.customResourceDefinitions, { name }));
   return found.map((crd) => crd && servedKind(crd)).filter((kind) => kind !== undefined);
-}
-
-interface CrdSpec {
-  group: string;
-  names: { plural: string; kind: string };
-  scope: string;
-  versions: { name: string; served: boolean; storage: boolean }[];
 }
 
 /** Returns the resource of an object, in the object's own version. */

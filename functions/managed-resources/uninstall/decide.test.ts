@@ -41,9 +41,20 @@ describe('decideRemoval', () => {
     expect(uninstall === undefined ? 'stays' : 'is removed').toBe(expected);
   });
 
+  it.each([
+    [1, 2],
+    [180, 2],
+    [181, 30],
+    [240, 60],
+    [86_400, 900],
+  ])('rechecks %i s after the request in %i s: a foreign finalizer may stay for days', (waited, seconds) => {
+    expect(decideRemoval(leaving({}), clusterFactory(), later(waited)).recheckInSeconds).toBe(seconds);
+  });
+
   it('removes nothing without a record', () => {
     expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
       isOverdue: false,
+      recheckInSeconds: 2,
       removesFinalizers: false,
     });
   });
@@ -52,13 +63,18 @@ describe('decideRemoval', () => {
 
   it('trap 18: leaves Flux in a Shoot that is being deleted, which has no nodes any more', () => {
     const cluster = clusterFactory({ metadata: { deletionTimestamp } });
-    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({ isOverdue: false, removesFinalizers: false });
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
+      isOverdue: false,
+      recheckInSeconds: 2,
+      removesFinalizers: false,
+    });
   });
 
   it('trap 17: leaves Flux in a hibernated Shoot, with the reason', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
       isOverdue: false,
+      recheckInSeconds: 2,
       removesFinalizers: true,
       staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
     });
@@ -68,6 +84,7 @@ describe('decideRemoval', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
       isOverdue: false,
+      recheckInSeconds: 2,
       removesFinalizers: false,
       staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
       resumes: 'may',
@@ -78,6 +95,7 @@ describe('decideRemoval', () => {
     expect(decideRemoval(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(decideRemoval(uninstalled, clusterFactory(), later(121))).toEqual({
       isOverdue: true,
+      recheckInSeconds: 2,
       removesFinalizers: true,
       staysBecause: 'Flux could not be removed within 120 s; the rest of it stays in the shoot.',
       resumes: 'must',
@@ -126,8 +144,8 @@ describe("the resource-manager's finalizer", () => {
 describe('a recheck of a Shoot that is being deleted', () => {
   it.each([
     [0, 10],
-    [600, 100],
-    [7200, 300],
+    [600, 80],
+    [7200, 900],
   ])('follows %i s after the deletion in %i s', (seconds, expected) => {
     expect(cleanupRecheckSeconds(clusterFactory({ metadata: { deletionTimestamp } }), later(seconds))).toBe(expected);
   });

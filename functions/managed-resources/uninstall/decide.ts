@@ -1,10 +1,12 @@
 import type { DeletionPolicy } from '../../../shared/config/types.ts';
 import { isTrue } from '../../../shared/gardener/is-true.ts';
 import { type Applied, type Cluster, type Extension, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
+import { growingPause, secondsSince } from '../../../shared/runtime/growing-pause.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { isBootstrapped, updateScope } from '../plan/scope.ts';
 
 /** gardenlet waits three minutes for a deletion or a migration, which nothing configures (rule 1.5). */
+const GARDENLET_PATIENCE_SECONDS = 180;
 const SHOOT_PATIENCE_SECONDS = 120;
 /** After this time, suspended objects that cannot be resumed stay suspended: the last half minute is for releasing. */
 const RESUME_PATIENCE_SECONDS = 150;
@@ -28,6 +30,8 @@ export interface Removal {
   removesFinalizers: boolean;
   /** True: releasing takes longer than a running resource-manager needs. */
   isOverdue: boolean;
+  /** The next check, in case the watch misses that a ManagedResource is gone; nothing of the shoot sends events. */
+  recheckInSeconds: number;
 }
 
 /** Decides whether Flux is removed, and which obstacles are not worth waiting for. */
@@ -36,7 +40,12 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   const waited = secondsSinceAsked(extension, now);
   const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
   const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
-  const releasing = { isOverdue, removesFinalizers: isForced || shoot.status?.hibernated === true || isOverdue };
+  const releasing = {
+    isOverdue,
+    removesFinalizers: isForced || shoot.status?.hibernated === true || isOverdue,
+    // Once gardenlet has stopped waiting, only a foreign finalizer is left, which may stay for days.
+    recheckInSeconds: waited <= GARDENLET_PATIENCE_SECONDS ? 2 : growingPause(waited, 30),
+  };
   const applied = extension.status?.state?.applied;
   if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return releasing;
   // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
@@ -78,6 +87,5 @@ function secondsSinceAsked({ metadata }: Extension, now: Date): number {
  * gardenlet then cleans it for ten minutes before it retries.
  */
 export function cleanupRecheckSeconds({ spec: { shoot } }: Cluster, now: Date): number {
-  const seconds = (now.getTime() - Date.parse(shoot.metadata.deletionTimestamp ?? '')) / 1000;
-  return Math.min(300, Math.max(10, Math.ceil(seconds / 6)));
+  return growingPause(secondsSince(shoot.metadata.deletionTimestamp, now), 10);
 }

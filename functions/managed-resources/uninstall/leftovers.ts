@@ -3,9 +3,11 @@ import { managedResourceNames } from '../../../shared/gardener/managed-resource.
 import type { Extension } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
+import { growingPause, secondsSince } from '../../../shared/runtime/growing-pause.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { readManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { release } from '../release.ts';
+import { oldestDeletion } from '../run.ts';
 
 const RECHECK_SECONDS = 30;
 
@@ -13,7 +15,7 @@ const RECHECK_SECONDS = 30;
  * Releases our ManagedResources in a control plane without an Extension; Flux stays in the shoot. A run that outlives
  * its lease, or a user who removes our finalizer, leaves them behind, and they would block the Shoot for ever (rule 8).
  */
-export async function releaseLeftovers(seed: KubeClient, namespace: string): Promise<Outcome> {
+export async function releaseLeftovers(seed: KubeClient, namespace: string, now: Date): Promise<Outcome> {
   const leftovers = await readManagedResources(seed, namespace, []);
   const secretNames = await readSecretNames(seed, namespace);
   if (leftovers.size + secretNames.size === 0) return done;
@@ -23,7 +25,7 @@ export async function releaseLeftovers(seed: KubeClient, namespace: string): Pro
   // Also those that have lost their label; they are only looked for where something else of ours is left.
   const all = await readManagedResources(seed, namespace, Object.values(managedResourceNames));
   for (const leftover of all.values()) await release(seed, leftover);
-  if (all.size > 0) return requeueAfter(RECHECK_SECONDS);
+  if (all.size > 0) return requeueAfter(growingPause(secondsSince(oldestDeletion(all.values()), now), RECHECK_SECONDS));
   for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name });
   return done;
 }

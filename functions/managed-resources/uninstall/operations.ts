@@ -5,9 +5,9 @@ import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
+import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { fieldManager, release } from '../release.ts';
-import type { Run } from '../run.ts';
+import { type Run, waitOn } from '../run.ts';
 import { resumeAll, suspendAll } from '../shoot/suspend.ts';
 import { cleanupRecheckSeconds, decideRemoval, type Removal } from './decide.ts';
 import { finalizeDeleted } from './finalizers.ts';
@@ -18,8 +18,6 @@ const RESOURCE_MANAGER_FINALIZER = 'resources.gardener.cloud/gardener-resource-m
 
 /** A shoot API that never answers leaves the run enough of its ten seconds to end. */
 const BEST_EFFORT_MS = 3000;
-/** The next check, in case the watch misses that a ManagedResource is gone. */
-const RECHECK_SECONDS = 2;
 /** The next attempt to resume suspended objects in a shoot that did not answer. */
 const RESUME_AGAIN_SECONDS = 10;
 
@@ -35,7 +33,7 @@ export async function remove(run: Run): Promise<Outcome> {
   const isUninstalled = await uninstallIfDue(run, removal, remaining.length === 0);
   if (isUninstalled) await reportForeignFinalizer(run, removal, remaining);
   // A last attempt of the resource-manager may have recreated objects; the next run finds them.
-  if (!isUninstalled || remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
+  if (!isUninstalled || remaining.length > 0) return requeueAfter(removal.recheckInSeconds);
   const isResumed = await resumeIfSuspended(run, removal);
   if (!isResumed) return requeueAfter(RESUME_AGAIN_SECONDS);
   await reportRemoved(run, removal);
@@ -103,7 +101,7 @@ export async function migrate(run: Run): Promise<Outcome> {
   const remaining = await releaseAll(run, removal);
   if (remaining.length > 0) {
     await reportForeignFinalizer(run, removal, remaining);
-    return requeueAfter(RECHECK_SECONDS);
+    return requeueAfter(removal.recheckInSeconds);
   }
   await reporter.succeeded('Migrated.');
   await reporter.removeFinalizers('all');
@@ -125,7 +123,7 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
     await suspendAll(shoot, run.isTimeUp);
     return isWithoutCrds;
   });
-  if (remaining.length > 0) return requeueAfter(RECHECK_SECONDS);
+  if (remaining.length > 0) return waitOn(run, cluster.spec.shoot.metadata.deletionTimestamp, 2);
   await reporter.succeeded('The Shoot is being deleted; Flux is released.');
   await reporter.finish();
   return isClean === true ? done : requeueAfter(cleanupRecheckSeconds(cluster, context.now()));
@@ -170,7 +168,7 @@ async function reportForeignFinalizer(
 
 async function removeResourceManagerFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
   const { namespace, name } = resource.metadata;
-  const live = await seed.find<ManagedResource>(resources.managedResources, { namespace, name });
+  const live = await findManagedResource(seed, { namespace, name });
   if (live?.metadata.deletionTimestamp === undefined) return;
   const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER);
   const { resourceVersion } = live.metadata;

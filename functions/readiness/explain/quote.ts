@@ -1,3 +1,4 @@
+import { entriesAt, fieldsOf } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 
@@ -23,16 +24,11 @@ function mayQuoteSecret(message: string): boolean {
 
 /** API servers quote the values that they reject; values that were substituted or decrypted must not be shown. */
 function withoutSecretValues({ spec }: KubeObject, message: string): string {
-  const { decryption, postBuild } = (spec ?? {}) as KustomizationSpec;
-  const isSecret = decryption !== undefined || postBuild?.substituteFrom?.some(({ kind }) => kind === 'Secret');
+  const substitutes = entriesAt(spec, 'postBuild', 'substituteFrom');
+  const isSecret = fieldsOf(spec)?.decryption !== undefined || substitutes.some(({ kind }) => kind === 'Secret');
   if (!isSecret) return message;
   return message
     .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')
     .replace(/(valueUnstructured\{Value:).*/gs, '$1***')
     .replace(/(unknown anchor )'[^']*'|(cannot unmarshal \S+ )`[^`]*`/g, '$1$2***');
-}
-
-interface KustomizationSpec {
-  decryption?: unknown;
-  postBuild?: { substituteFrom?: { kind?: string }[] };
 }

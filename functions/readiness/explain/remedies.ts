@@ -1,5 +1,6 @@
 import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
 import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
+import { fieldsAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /** Where the user can correct a source or a root Kustomization. */
@@ -56,7 +57,7 @@ interface Spec {
 
 /** Returns the names that remedies for the object refer to. */
 export function remediesFor(object: KubeObject, origin: Origin): Remedies {
-  const spec = (object.spec ?? {}) as Spec;
+  const spec = specOf(object);
   const url = spec.url ?? spec.endpoint ?? '';
   return {
     kind: object.kind,
@@ -70,6 +71,26 @@ export function remediesFor(object: KubeObject, origin: Origin): Remedies {
     secret: secretOf(object, origin, spec),
     decryption: decryptionOf(object, origin, spec),
   };
+}
+
+const refFields = ['branch', 'tag', 'semver', 'commit', 'name', 'digest'] as const;
+
+/** The fields that remedies name, where they are texts: the owner of a shoot may write anything into them. */
+function specOf({ spec }: KubeObject): Spec {
+  const texts = ['url', 'endpoint', 'bucketName', 'path'].map((name) => [name, textAt(spec, name)]);
+  const ref = refFields.map((name) => [name, textAt(spec, 'ref', name)]);
+  const secretRef = fieldsAt(spec, 'secretRef');
+  const decryption = textAt(spec, 'decryption', 'secretRef', 'name');
+  return {
+    ...defined(texts),
+    ref: defined(ref),
+    ...(secretRef && { secretRef: defined([['name', textAt(secretRef, 'name')]]) }),
+    ...(decryption !== undefined && { decryption: { secretRef: { name: decryption } } }),
+  };
+}
+
+function defined(entries: (string | undefined)[][]): Record<string, string> {
+  return Object.fromEntries(entries.filter(([, text]) => text !== undefined)) as Record<string, string>;
 }
 
 function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place, string> {

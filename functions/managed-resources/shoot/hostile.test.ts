@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shapedObject } from '../../../shared/gardener/shapes.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { surplusFields } from '../deliver/surplus-fields.ts';
+import { isSuspended, objectRef } from '../objects.ts';
+import { steeringKeysPatch, withoutSteeringKeys } from '../plan/steering-keys.ts';
+import { isHeld } from '../uninstall/finalizers.ts';
+import { isAtWork } from '../uninstall/pods.ts';
+import { servedKind } from './kinds.ts';
+import { carriesOurMark } from './mark.ts';
+
+const object = (parts: Record<string, unknown>) =>
+  shapedObject({
+    apiVersion: 'v1',
+    kind: 'Any',
+    ...parts,
+    metadata: { name: 'a', ...(parts.metadata as object) },
+  } as KubeObject);
+const crd = (spec: unknown) => object({ kind: 'CustomResourceDefinition', spec });
+const versions = [{ name: 'v1', served: true, storage: true }];
+const names = { plural: 'things', kind: 'Thing' };
+
+describe('objects that the owner of a shoot has written', () => {
+  it.each([
+    ['no versions', { group: 'example.com', names, versions: null }],
+    ['versions that are no objects', { group: 'example.com', names, versions: ['v1', null] }],
+    ['a version that is served as a text', { group: 'example.com', names, versions: [{ name: 'v1', served: 'true' }] }],
+    ['no names', { group: 'example.com', names: ['things'], versions }],
+    [
+      'a plural that leads to another path',
+      { group: 'example.com', names: { ...names, plural: '../../secrets' }, versions },
+    ],
+    ['a group with a query', { group: 'example.com?limit=1', names, versions }],
+    ['no spec', undefined],
+  ])('a CRD with %s serves no kind', (_, spec) => {
+    expect(servedKind(crd(spec))).toBeUndefined();
+  });
+
+  it('a CRD that is one serves its stored version', () => {
+    const spec = {
+      group: 'example.com',
+      names,
+      scope: 'Namespaced',
+      versions: [{ name: 'v1beta1', served: true }, ...versions],
+    };
+    expect(servedKind(crd(spec))).toEqual({ group: 'example.com', version: 'v1', ...names, namespaced: true });
+  });
+
+  it('a suspension that is a text is none, so the object is suspended again', () => {
+    for (const suspend of ['true', 1, {}, [true]]) expect(isSuspended(object({ spec: { suspend } }))).toBe(false);
+    for (const spec of [null, 'suspend', [true]]) expect(isSuspended(object({ spec }))).toBe(false);
+  });
+
+  it('fields that are nested without end are left as they are', () => {
+    const nested = (key: string) => {
+      let value: Record<string, unknown> = { [key]: 1 };
+      for (let depth = 0; depth < 20_000; depth++) value = { [key]: value };
+      return value;
+    };
+    const managedFields = [{ manager: 'x', operation: 'Update', fieldsV1: { 'f:spec': nested('f:a') } }];
+    const live = { apiVersion: 'v1', kind: 'Any', metadata: { name: 'a', managedFields }, spec: nested('a') };
+    const wanted = { ...live, metadata: { name: 'a' }, spec: nested('a') };
+    expect(surplusFields(live, wanted)).toBeUndefined();
+  });
+
+  it('never make the functions that read them throw', () => {
+    const metadata = fc.dictionary(
+      fc.constantFrom('labels', 'annotations', 'finalizers', 'managedFields', 'generation', 'deletionTimestamp'),
+      fc.anything(),
+    );
+    fc.assert(
+      fc.property(metadata, fc.anything(), fc.anything(), (meta, spec, status) => {
+        const live = object({ metadata: meta, spec, status });
+        servedKind(live);
+        isHeld(live);
+        isSuspended(live);
+        carriesOurMark(live);
+        isAtWork(live.metadata, new Date(0));
+        steeringKeysPatch(live);
+        surplusFields(live, object({ spec: { a: 1 } }));
+        expect(objectRef(withoutSteeringKeys(live))).toBe('Any//a');
+      }),
+      { seed: 9, numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../kube/resource.ts';
+import { allApplied, applyState, isOurManagedResource } from './managed-resource.ts';
+import { isAnswered, isNewlyAsked, operationStatus } from './operation.ts';
+import { appliedOf, clusterOf, extensionOf, managedResourceOf } from './read-objects.ts';
+import { shootFacts } from './shoot-facts.ts';
+import {
+  appliedFactory,
+  clusterFactory,
+  extensionFactory,
+  lastOperationFactory,
+  managedResourceFactory,
+} from './testing.ts';
+
+const options = { seed: 9, numRuns: 400 };
+
+/** An object with any value in these fields. */
+const odd = (...fields: string[]) => fc.dictionary(fc.constantFrom(...fields), fc.anything());
+const withMeta = (parts: object) => ({ metadata: { name: 'a', namespace: 'b' }, ...parts }) as unknown as KubeObject;
+
+describe('objects of a seed', () => {
+  it('are returned as they are when they are well-formed', () => {
+    const applied = appliedFactory({
+      managedResources: { a: 'b' },
+      objects: { a: ['c'] },
+      leaving: ['d'],
+      delivered: {},
+    });
+    const extension = extensionFactory({ status: { lastOperation: lastOperationFactory(), state: { applied } } });
+    expect(extensionOf(extension)).toBe(extension);
+    const resource = managedResourceFactory('shoot-flux-sync', 'x');
+    expect(managedResourceOf(resource)).toBe(resource);
+    const cluster = clusterFactory({ spec: { region: 'r', resources: [] }, status: { technicalID: 't' } });
+    expect(clusterOf(cluster)).toEqual(cluster);
+  });
+
+  it('a record that is none counts as lost, and odd optional parts of one as absent', () => {
+    const applied = appliedFactory();
+    for (const value of [
+      null,
+      'text',
+      [],
+      {},
+      { ...applied, objects: null },
+      { ...applied, objects: { a: 'b' } },
+      { ...applied, components: 'a' },
+    ]) {
+      expect(appliedOf(value)).toBeUndefined();
+    }
+    const parts = { leaving: [null, 'a'], delivered: { a: 1, b: 'c' }, source: 'x', arrived: '3', problem: {} };
+    expect(appliedOf({ ...applied, ...parts })).toEqual({ ...applied, leaving: ['a'], delivered: { b: 'c' } });
+  });
+
+  it('a Cluster without a Shoot is none', () => {
+    for (const spec of [
+      undefined,
+      null,
+      'text',
+      {},
+      { shoot: null },
+      { shoot: {} },
+      { shoot: { metadata: { name: 1 } } },
+    ]) {
+      expect(clusterOf(withMeta({ spec }))).toBeUndefined();
+    }
+  });
+
+  it('never make the functions that read an Extension throw', () => {
+    const status = odd('lastOperation', 'lastError', 'conditions', 'providerStatus', 'state', 'resources');
+    const state = odd('applied', 'bootstrapped', 'failingSince');
+    fc.assert(
+      fc.property(fc.anything(), status, state, fc.boolean(), (spec, shown, recorded, hasState) => {
+        const extension = extensionOf(withMeta({ spec, status: hasState ? { ...shown, state: recorded } : shown }));
+        isAnswered(extension);
+        isNewlyAsked(extension);
+        operationStatus(extension, { type: 'Create', state: 'Error', description: 'a' }, new Date(0));
+        expect(Array.isArray(extension.status?.conditions ?? [])).toBe(true);
+      }),
+      options,
+    );
+  });
+
+  it('never make the functions that read a ManagedResource throw', () => {
+    const applied = appliedFactory({ managedResources: { a: 'b' } });
+    fc.assert(
+      fc.property(
+        odd('secretRefs', 'keepObjects', 'class'),
+        odd('conditions', 'observedGeneration'),
+        (spec, status) => {
+          const resource = managedResourceOf(withMeta({ spec, status }));
+          applyState(resource);
+          isOurManagedResource(resource);
+          allApplied(applied, [resource]);
+        },
+      ),
+      options,
+    );
+  });
+
+  it('never make the facts about a Shoot anything but texts', () => {
+    const spec = odd(
+      'region',
+      'kubernetes',
+      'provider',
+      'networking',
+      'dns',
+      'maintenance',
+      'resources',
+      'extensions',
+      'hibernation',
+    );
+    fc.assert(
+      fc.property(spec, odd('technicalID', 'clusterIdentity', 'uid', 'lastOperation'), (shootSpec, status) => {
+        const shoot = { metadata: { name: 'a', namespace: 'garden-b' }, spec: shootSpec, status };
+        const cluster = clusterOf(withMeta({ spec: { shoot } }));
+        const { info, facts } = shootFacts(cluster ?? clusterFactory(), {});
+        for (const fact of [...Object.values(info), ...Object.values(facts)]) expect(typeof fact).toBe('string');
+      }),
+      options,
+    );
+  });
+});
