@@ -10,6 +10,11 @@ export function quote(value: string): string {
   return JSON.stringify(truncate(safe));
 }
 
+/** Shows a word such as a kind without quotation marks, and any other text with them. */
+export function shown(text: string): string {
+  return /^[\w./:-]{1,80}$/.test(text) ? text : quote(text);
+}
+
 /** Truncates a string to the length that errors show. */
 export function truncate(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;

@@ -1,4 +1,4 @@
-import { quote, truncate } from './quote.ts';
+import { quote, shown } from './quote.ts';
 import { asObject, asString } from './values.ts';
 
 /** An entry of the Shoot's `spec.resources`; missing fields are empty strings. */
@@ -63,8 +63,7 @@ export function entryProblem(
   if (entry === undefined) {
     return `${quote(name)} is not an entry of the Shoot's spec.resources (${namesOf(resources)}); add the entry or use another one`;
   }
-  const { resourceName } = entry;
-  const [apiVersion, kind] = [truncate(entry.apiVersion), truncate(entry.kind)];
+  const { apiVersion, kind, resourceName } = entry;
   if (apiVersion === '' || kind === '' || resourceName === '') {
     return `${quote(name)} has an incomplete resourceRef in the Shoot's spec.resources; set its apiVersion, kind and name`;
   }
@@ -73,14 +72,14 @@ export function entryProblem(
     return `${quote(name)} is a WorkloadIdentity in the Shoot's spec.resources, and Flux sources cannot use its token; use an entry that refers to a Secret`;
   }
   if (use === 'credentials' && kind !== 'Secret') {
-    return `${quote(name)} is a ${kind} in the Shoot's spec.resources, not a Secret; use an entry that refers to a Secret`;
+    return `${quote(name)} is a ${shown(kind)} in the Shoot's spec.resources, not a Secret; use an entry that refers to a Secret`;
   }
   if (needed === undefined) {
-    return `${quote(name)} is a ${kind} in the Shoot's spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity`;
+    return `${quote(name)} is a ${shown(kind)} in the Shoot's spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity`;
   }
   return apiVersion === needed
     ? undefined
-    : `${quote(name)} is a ${kind} of ${apiVersion} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
+    : `${quote(name)} is a ${kind} of ${shown(apiVersion)} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
 }
 
 /** How many names an error lists. */
@@ -88,7 +87,7 @@ const MAX_NAMES = 10;
 
 function namesOf(resources: readonly ShootResource[]): string {
   if (resources.length === 0) return 'which is empty';
-  const names = resources.slice(0, MAX_NAMES).map(({ name }) => truncate(name));
+  const names = resources.slice(0, MAX_NAMES).map(({ name }) => shown(name));
   const more = resources.length > MAX_NAMES ? ` and ${resources.length - MAX_NAMES} more` : '';
   return `it has ${names.join(', ')}${more}`;
 }

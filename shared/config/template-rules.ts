@@ -1,7 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
-import { quote } from './quote.ts';
+import { quote, shown } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import { metadataIssues } from './template-metadata.ts';
 import type { SourceKind } from './templates.ts';
@@ -67,7 +67,7 @@ function identityIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
     Bucket: provider === 'generic',
   };
   return spec.serviceAccountName !== undefined && isUnused[kind]
-    ? [issue('source.template.spec.serviceAccountName', `is not supported with provider ${provider}; remove it`)]
+    ? [issue('source.template.spec.serviceAccountName', `is not supported with provider ${shown(provider)}; remove it`)]
     : [];
 }
 
@@ -83,7 +83,7 @@ function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
   const path = 'source.template.spec.sts';
   const provider = asString(spec.provider) ?? 'generic';
   const possible = tokenServices.get(provider);
-  if (possible === undefined) return [issue(path, `is not supported with provider ${provider}; remove it`)];
+  if (possible === undefined) return [issue(path, `is not supported with provider ${shown(provider)}; remove it`)];
   if (service.provider !== possible) {
     return [issue(`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`)];
   }

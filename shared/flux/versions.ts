@@ -1,4 +1,5 @@
 import type { Origin } from '../config/origins.ts';
+import { quote } from '../config/quote.ts';
 import { ConfigError } from '../errors.ts';
 
 /** The version of a Flux release; `pre` is the part after the dash of a pre-release, else empty. */
@@ -78,13 +79,13 @@ export function resolveVersion(inputs: VersionInputs): string {
   };
 
   const matching = versions.filter(
-    filterOf(requested) ?? (() => fail(`"${requested}" is neither a release nor a range`)),
+    filterOf(requested) ?? (() => fail(`${quote(requested ?? '')} is neither a release nor a range`)),
   );
   if (matching.length === 0)
     fail(
       requested === undefined
         ? 'cannot be resolved, because no stable Flux release is available'
-        : `"${requested}" matches no Flux release`,
+        : `${quote(requested)} matches no Flux release`,
     );
   const current = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
   if (current && !mayUpgrade) return current;

@@ -1,3 +1,4 @@
+import { quote } from '../../../shared/config/quote.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
@@ -88,12 +89,12 @@ async function readReference(
   const reference = shoot.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
   if (reference === undefined) {
     return {
-      missing: `The Shoot's spec.resources has no entry "${resourceName}" yet; add an entry "${resourceName}" that references the Secret, ConfigMap or WorkloadIdentity.`,
+      missing: `The Shoot's spec.resources has no entry ${quote(resourceName)} yet; add one that references the Secret, ConfigMap or WorkloadIdentity.`,
     };
   }
   const { resource, name, isToken } = referenceCopy(reference);
   const copy = await read('seed', resource, { namespace, name });
-  const where = `${reference.kind} ${shoot.metadata.namespace ?? ''}/${reference.name} (spec.resources "${resourceName}")`;
+  const where = `${reference.kind} ${shoot.metadata.namespace ?? ''}/${reference.name} (spec.resources ${quote(resourceName)})`;
   if (isToken && (copy === undefined || dataOf(copy).token === undefined)) {
     return { missing: `${where} has no token in the control plane yet; check that it exists.` };
   }

@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { ConfigError, issuesText } from '../errors.ts';
+import { objectGroups } from '../flux/groups.ts';
+import { renderInputs } from '../flux/testing.ts';
+import * as checks from './checks.ts';
+import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { fluxConfigSchema } from './flux-config.ts';
+import { limits } from './limits.ts';
+import { fluxConfigRepository } from './repository.ts';
+import type { ConfigInputs } from './types.ts';
+
+const base = await renderInputs();
+
+/** Merges and renders inputs; returns the sentences. Anything else than a ConfigError fails the test. */
+function sentences(inputs: ConfigInputs): string[] {
+  try {
+    objectGroups({ ...base, config: effectiveConfig(inputs) });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // A status has no room for more, whatever the input is.
+    expect(error.issues.length).toBeLessThan(150);
+    expect(issuesText(error.issues).length).toBeLessThan(20_000);
+    return error.issues.map(({ object, path, message }) => {
+      expect(object).toMatch(/^(providerConfig|ConfigMap garden-foo\/flux-config|configuration)$/);
+      expect(path.length).toBeLessThan(500);
+      expect(message).toMatch(/^[^\n]{10,1500}$/);
+      return message;
+    });
+  }
+}
+
+/** Parts of texts over which regular expressions stumble; repeated up to the limit of a text. */
+const atoms = [
+  ...[
+    'a',
+    '1',
+    '1m',
+    '0.',
+    '.',
+    '-',
+    '_',
+    '/',
+    ':',
+    '@',
+    '*',
+    ' ',
+    '\t',
+    '\n',
+    '\\',
+    '"',
+    '[',
+    '{',
+    '%41',
+    '||',
+    '>=',
+    '~>',
+  ],
+  ...[
+    '1.x',
+    '1.2.3 - ',
+    'v1.0.0-',
+    '+',
+    '..',
+    '.lock',
+    '@{',
+    'a.',
+    'a-',
+    'git@a:',
+    'https://',
+    'ssh://git@',
+    'oci://a/',
+  ],
+  ...[
+    'sha256:',
+    'ü',
+    '漢',
+    '\u2028',
+    '\u0000',
+    '\ud800',
+    '😀',
+    '\u3002',
+    'xn--',
+    'PRIVATE KEY',
+    '__proto__',
+    'constructor',
+  ],
+];
+const hostileText = fc
+  .tuple(fc.constantFrom(...atoms), fc.constantFrom(...atoms), fc.constantFrom('', ...atoms), fc.nat(limits.text.most))
+  .map(([one, other, start, length]) => `${start}${(one + other).repeat(length)}`.slice(0, length));
+const hostileKey = fc.oneof(
+  hostileText.map((text) => text.slice(0, 300)),
+  fc.constantFrom('__proto__', 'toString', ''),
+);
+const { value: hostileValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.oneof(hostileText, fc.jsonValue({ maxDepth: 1 }), fc.constantFrom(null, true, 0, -1, 1e308, '')),
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.dictionary(hostileKey, tie('value'), { maxKeys: 5, noNullPrototype: true }),
+    fc.tuple(tie('value'), fc.integer({ min: 0, max: 150 })).map(([value, count]) => Array(count).fill(value)),
+  ),
+}));
+
+const full = {
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  flux: {
+    version: 'v2.9.4',
+    registry: 'a',
+    namespace: 'b',
+    components: [''],
+    componentsExtra: [''],
+    imagePullSecret: 'a',
+  },
+  source: {
+    template: {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata: { name: 'a', namespace: 'b', labels: { a: 'b' }, annotations: { a: 'b' } },
+      spec: {
+        url: 'https://git.example.com/a',
+        ref: { branch: 'a', tag: 'b', semver: '1.x', name: 'a', commit: 'b' },
+        ...{ interval: '1m', timeout: '1m', secretRef: { name: 'a' }, ignore: 'a', include: [{ repository: {} }] },
+      },
+    },
+    secretResourceName: 'a',
+  },
+  kustomization: {
+    template: {
+      metadata: { name: 'a', labels: { a: 'b' } },
+      spec: {
+        ...{ path: './', interval: '1m', prune: true, sourceRef: { kind: 'GitRepository', name: 'a', namespace: 'b' } },
+        ...{ postBuild: { substitute: { a: 'b' }, substituteFrom: [{ kind: 'Secret', name: 'a' }] }, patches: [{}] },
+        ...{ kubeConfig: { secretRef: { name: 'a' } }, decryption: { secretRef: { name: 'a' } }, commonMetadata: {} },
+      },
+    },
+  },
+  additionalSecretResources: [{ name: 'a', targetName: 'b' }],
+  ...{ syncMode: 'Once', deletionPolicy: 'Orphan', suspend: true },
+};
+
+type Path = readonly string[];
+
+/** Returns the path of every field, also of those with fields of their own. */
+function pathsOf(value: unknown, above: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, field]) => [[...above, key], ...pathsOf(field, [...above, key])]);
+}
+
+function replaced(value: unknown, [first, ...rest]: Path, by: unknown): unknown {
+  if (first === undefined) return by;
+  const copy = Array.isArray(value) ? [...value] : { ...(value as object) };
+  const fields = copy as Record<string, unknown>;
+  fields[first] = replaced(fields[first], rest, by);
+  return copy;
+}
+
+const settings = { seed: 20_261_122, numRuns: 400 };
+const keys = Object.keys(fluxConfigSchema._zod.def.shape);
+
+describe('hostile configurations end with sentences', () => {
+  it('with any value in any field of a providerConfig', () => {
+    const property = fc.property(fc.constantFrom(...pathsOf(full)), hostileValue, (path, value) => {
+      sentences({ providerConfig: replaced(full, path, value), shootResources: [] });
+    });
+    fc.assert(property, settings);
+  });
+
+  it('with any text in any key of flux-config', () => {
+    const property = fc.property(fc.constantFrom(...keys), hostileText, (key, text) => {
+      const inputs = withFluxConfig({
+        repositoryUrl: 'ssh://git@git.example.com/a',
+        repositoryType: 'private',
+        [key]: text,
+      });
+      sentences(inputs);
+      const { fluxConfig = { namespace: '', data: {} } } = inputs;
+      try {
+        fluxConfigRepository(fluxConfig);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+      }
+    });
+    fc.assert(property, settings);
+  });
+
+  it("with any value in the Shoot's resources", () => {
+    const property = fc.property(hostileText, hostileText, hostileText, (apiVersion, kind, resourceName) => {
+      const shootResources = [{ name: 'a', apiVersion, kind, resourceName }];
+      sentences({ providerConfig: full, shootResources });
+      sentences({ providerConfig: { additionalSecretResources: [{ name: 'a' }] }, shootResources });
+    });
+    fc.assert(property, settings);
+  });
+});
+
+test('every check reads hostile texts of the greatest length in linear time', { timeout: 60_000 }, () => {
+  const all = Object.values(checks).filter((check) => typeof check === 'function');
+  const startedAt = performance.now();
+  for (const check of all) {
+    for (const one of atoms) {
+      for (const other of atoms)
+        check(`${`v1.0.0 ${(one + other).repeat(limits.text.most)}`.slice(0, limits.text.most - 1)}!`);
+    }
+  }
+  // 45,000 texts: quadratic time for one check in a hundred would exceed this many times over.
+  expect(performance.now() - startedAt).toBeLessThan(40_000);
+});
+
+describe('many of anything within the limits is merged and rendered', { timeout: 60_000 }, () => {
+  const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
+  const fields = (count: number, value: unknown = 'x') =>
+    Object.fromEntries(times(count, (i) => [`field_${i}`, value]));
+  const copies = times(100, (i) => ({ name: `n${i}`, targetName: `s${i}` }));
+  const corpus: [string, ConfigInputs][] = [
+    [
+      'long texts that sentences quote',
+      withTemplates({
+        kind: 'Bucket',
+        spec: { bucketName: 'a', endpoint: 'b', provider: 'x\n'.repeat(50_000), sts: {} },
+      }),
+    ],
+    ['a pre-release of 4,000 characters', withFluxConfig({ fluxVersion: `v2.9.4-${'a'.repeat(4000)}` })],
+    ['4,700 unknown keys', { providerConfig: fields(4700) }],
+    ['4,700 unknown fields of a source', withTemplates(gitRepository(fields(4700)))],
+    ['4,700 unknown fields of a Kustomization', withTemplates(gitRepository(), kustomization(fields(4700)))],
+    ['4,700 variables', withTemplates(gitRepository(), kustomization({ postBuild: { substitute: fields(4700) } }))],
+    [
+      '900 wrong patches',
+      withTemplates(gitRepository(), kustomization({ patches: times(900, () => ({ ptch: 'a', targt: {} })) })),
+    ],
+    [
+      '1,400 references beside 100 copies',
+      withTemplates(
+        gitRepository({ include: times(1400, (i) => ({ kind: 'Secret', name: `s${i}` })) }),
+        kustomization(),
+        {
+          additionalSecretResources: copies,
+        },
+      ),
+    ],
+    [
+      '100 copies from 15,000 resources',
+      {
+        ...withTemplates(gitRepository(), kustomization(), { additionalSecretResources: copies }),
+        shootResources: times(15_000, (i) => ({ name: `r${i}`, apiVersion: 'v1', kind: 'Secret', resourceName: 'a' })),
+      },
+    ],
+    ['4,700 empty lists', withTemplates(gitRepository({ include: times(4700, () => []) }))],
+    [
+      '120 KiB of characters that the content escapes',
+      withTemplates(gitRepository({ ignore: '\u2028'.repeat(120_000) })),
+    ],
+    [
+      '55 levels',
+      withTemplates(gitRepository({ ignore: times(55, String).reduce<unknown>((inner) => ({ a: inner }), 1) })),
+    ],
+  ];
+
+  it.each(corpus)('%s', (_, inputs) => {
+    const startedAt = performance.now();
+    sentences(inputs);
+    // At most 30 ms on a quiet machine; before there were limits, some took seconds.
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+});
