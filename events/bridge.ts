@@ -20,8 +20,6 @@ export interface Bridge {
 
 /** How functions are run. */
 export interface RunOptions {
-  /** Runs of one function at a time. */
-  concurrency?: number;
   /** A function's time. Default 10. */
   timeoutSeconds?: number;
 }

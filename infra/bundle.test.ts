@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openSqsBridge, type SqsBridge } from '../events/sqs/bridge.ts';
+import type { SqsBridge } from '../events/sqs/bridge.ts';
 import type { SqsLambda } from '../events/sqs/lambda.ts';
 import { lambdaContext } from '../events/sqs/lambda-protocol.ts';
+import { openEmulatedBridge } from '../events/sqs/testing.ts';
 import { changeOf, eventOf, keyOf, lookInto, recordOf } from '../events/testing.ts';
 import { sendJson, startTlsServer, statusBody, type TestServer } from '../shared/kube/testing.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
@@ -54,7 +55,7 @@ afterAll(async () => {
 
 /** Starts SQS, Secrets Manager and a seed, and names them in environment variables before a bundle is imported. */
 async function startBackends(): Promise<void> {
-  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openEmulatedBridge({ definitions, log: createLog('error', () => {}) });
   // An empty seed.
   seed = await startTlsServer(({ url }, response) =>
     /\/(managedresources|secrets)$/.test(url.pathname)

@@ -17,12 +17,13 @@ import {
   processDependencies,
 } from '../testing.ts';
 import { openSqsBridge, type SqsBridge } from './bridge.ts';
+import { openEmulatedBridge } from './testing.ts';
 
 const names = ['keys', 'managed-resources', 'sender', 'receiver'];
 let bridge: SqsBridge;
 beforeAll(async () => {
   const definitions = [...names.map((name) => definitionOf(name)), delay];
-  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openEmulatedBridge({ definitions, log: createLog('error', () => {}) });
 });
 afterAll(() => bridge.stop());
 

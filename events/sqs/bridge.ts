@@ -5,7 +5,6 @@ import type { Bridge, Running, RunOptions } from '../bridge.ts';
 import type { ProcessDependencies, QueueFunction } from '../run/runner.ts';
 import { lazySqs } from './connect.ts';
 import { createQueues } from './create-queues.ts';
-import { startEmulator } from './emulator.ts';
 import { createSqsLambda } from './lambda.ts';
 import { type PollerOptions, startPoller } from './poller.ts';
 import { DELAY, type QueueUrls } from './queues.ts';
@@ -17,8 +16,8 @@ import { createVisibility } from './visibility.ts';
 export interface BridgeOptions {
   definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
   log: Log;
-  /** Another SQS than the embedded one; missing queues are created there. */
-  endpoint?: string | undefined;
+  /** Where SQS's protocol is spoken; missing queues are created there. */
+  endpoint: string;
   /** Start of every queue's name. Default `shoot-flux-`. */
   prefix?: string;
   /** Visibility timeout of the queues, and how long a poller leases messages. Default 20 and 15. */
@@ -27,6 +26,8 @@ export interface BridgeOptions {
   seeds?: string[];
   /** These seeds take the place of the recorded ones. */
   replaceSeeds?: boolean | undefined;
+  /** Runs of one function at a time; see `PollerOptions`. */
+  concurrency?: number | undefined;
 }
 
 /** Carries changes through SQS: queues, a sender for the watcher, and pollers that do what Lambda does. */
@@ -42,12 +43,12 @@ export interface SqsBridge extends Bridge {
 }
 
 /** How functions are run; see `PollerOptions`. */
-export type SqsRunOptions = RunOptions & Pick<PollerOptions, 'waitSeconds'>;
+export type SqsRunOptions = RunOptions & Pick<PollerOptions, 'concurrency' | 'waitSeconds'>;
 
 /** Emulators do not notice a poller that died: its open receive still takes messages. Short receives take few. */
 const WAIT_SECONDS = 1;
 
-/** Opens the queues of functions: embedded in this process, or at another endpoint. */
+/** Opens the queues of functions at an endpoint. */
 export async function openSqsBridge({
   definitions,
   log,
@@ -56,16 +57,15 @@ export async function openSqsBridge({
   visibilitySeconds,
   seeds,
   replaceSeeds,
+  concurrency,
 }: BridgeOptions): Promise<SqsBridge> {
-  const embedded = endpoint === undefined ? await startEmulator() : undefined;
-  const address = endpoint ?? embedded?.endpoint ?? '';
-  const connect = lazySqs({ endpoint: address });
+  const connect = lazySqs({ endpoint });
   const sqs = await connect();
   const visible = visibilitySeconds === undefined ? {} : { visibilitySeconds };
   const queues = await createQueues(sqs, definitions, { prefix, ...visible }).catch((error: unknown) => {
     sqs.client.destroy();
     throw new ShootFluxError(
-      `SQS at ${new URL(address).host}: the queues cannot be opened (${errorMessage(error)}); check the endpoint.`,
+      `SQS at ${new URL(endpoint).host}: the queues cannot be opened (${errorMessage(error)}); check the endpoint.`,
     );
   });
   if (seeds !== undefined) {
@@ -80,7 +80,7 @@ export async function openSqsBridge({
   const sender = createSender({ sqs: connect, queues });
 
   return {
-    endpoint: address,
+    endpoint,
     queues,
     sender,
     start(functions, dependenciesOf, options) {
@@ -97,6 +97,7 @@ export async function openSqsBridge({
           log,
           waitSeconds: WAIT_SECONDS,
           ...visible,
+          ...(concurrency === undefined ? {} : { concurrency }),
           ...options,
         });
       });
@@ -109,7 +110,6 @@ export async function openSqsBridge({
     },
     async stop() {
       sqs.client.destroy();
-      await embedded?.stop();
     },
   };
 }

@@ -19,16 +19,17 @@ import {
   processDependencies,
   recordOf,
 } from '../testing.ts';
-import { openSqsBridge, type SqsBridge } from './bridge.ts';
+import type { SqsBridge } from './bridge.ts';
 import { createSqsLambda } from './lambda.ts';
 import { lambdaContext } from './lambda-protocol.ts';
+import { openEmulatedBridge } from './testing.ts';
 
 let bridge: SqsBridge;
 beforeAll(async () => {
   const definitions = ['managed-resources', 'terminal', 'exhausted', 'unreadable', 'delay'].map((name) =>
     definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}),
   );
-  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openEmulatedBridge({ definitions, log: createLog('error', () => {}) });
 });
 afterAll(() => bridge.stop());
 

@@ -8,8 +8,8 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { changeOf, definitionOf, keptLog, lookInto } from '../testing.ts';
 import { openSqsBridge, type SqsBridge } from './bridge.ts';
 import { lazySqs, type Sqs } from './connect.ts';
-import { type Emulator, startEmulator } from './emulator.ts';
 import { startPoller } from './poller.ts';
+import { type Emulator, startEmulator } from './testing.ts';
 
 const log = createLog('error', () => {});
 const soon = { timeout: 20_000, interval: 20 };

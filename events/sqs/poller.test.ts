@@ -4,8 +4,9 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { lazySqs, type Sqs } from '../sqs/connect.ts';
 import type { SqsLambda } from '../sqs/lambda.ts';
 import { changeOf, definitionOf, keptLog, keyOf, lookInto } from '../testing.ts';
-import { openSqsBridge, type SqsBridge } from './bridge.ts';
+import type { SqsBridge } from './bridge.ts';
 import { type Poller, type PollerOptions, startPoller } from './poller.ts';
+import { openEmulatedBridge } from './testing.ts';
 
 const names = ['exclusive', 'partial', 'thrown', 'long', 'drained', 'late', 'standard', 'away'] as const;
 type Name = (typeof names)[number];
@@ -15,7 +16,7 @@ let bridge: SqsBridge;
 let sqs: Sqs;
 beforeAll(async () => {
   const definitions = names.map((name) => definitionOf(name, name === 'standard' ? { queue: 'standard' } : {}));
-  bridge = await openSqsBridge({
+  bridge = await openEmulatedBridge({
     definitions,
     log: createLog('error', () => {}),
     visibilitySeconds: VISIBILITY_SECONDS,

@@ -4,10 +4,11 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../shared/runtime/log.ts';
 import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
-import { openSqsBridge, type SqsBridge } from './bridge.ts';
+import type { SqsBridge } from './bridge.ts';
 import { lazySqs } from './connect.ts';
 import { prefixedQueueUrls } from './queues.ts';
 import { createSender, UnsentError } from './sender.ts';
+import { openEmulatedBridge } from './testing.ts';
 
 const names = ['many', 'flaky', 'refused', 'delay'] as const;
 let bridge: SqsBridge;
@@ -15,7 +16,7 @@ let faulty: FaultyGateway;
 
 beforeAll(async () => {
   const definitions = names.map((name) => definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}));
-  bridge = await openSqsBridge({ definitions, log: createLog('error', () => {}) });
+  bridge = await openEmulatedBridge({ definitions, log: createLog('error', () => {}) });
   faulty = await startFaultyGateway(bridge.endpoint);
 });
 afterAll(async () => {

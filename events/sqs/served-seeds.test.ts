@@ -3,8 +3,8 @@ import { definition as delay } from '../../functions/delay/function.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { definitionOf } from '../testing.ts';
 import { openSqsBridge } from './bridge.ts';
-import { type Emulator, startEmulator } from './emulator.ts';
 import { seedsIn, seedsProblem, tagsOf } from './served-seeds.ts';
+import { type Emulator, startEmulator } from './testing.ts';
 
 let emulator: Emulator;
 beforeAll(async () => {

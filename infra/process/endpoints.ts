@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
 import { listen } from '../listen.ts';
@@ -14,6 +15,8 @@ export interface Probes {
   /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
+  /** Absent when another queue keeps them. */
+  deadLetters?: DeadLetters['list'] | undefined;
 }
 
 /** A server for probes and metrics. */
@@ -23,8 +26,8 @@ export interface Endpoints {
 }
 
 /**
- * Serves `/healthz` (the process makes progress), `/readyz` (the first sync is done, or what it waits for) and
- * `/metrics`.
+ * Serves `/healthz` (the process makes progress), `/readyz` (the first sync is done, or what it waits for), `/metrics`
+ * and `/dead-letters` (what was given up).
  * @throws ShootFluxError when the port is not available
  */
 export async function startEndpoints(port: number, probes: Probes): Promise<Endpoints> {
@@ -42,7 +45,10 @@ async function answer(url: string, response: ServerResponse, probes: Probes): Pr
     const { contentType, text: body } = await probes.metrics.expose();
     return text(response, 200, body, contentType);
   }
-  return text(response, 404, 'Not found. Try /healthz, /readyz or /metrics.\n');
+  if (path === '/dead-letters' && probes.deadLetters !== undefined) {
+    return text(response, 200, `${JSON.stringify(probes.deadLetters(), null, 2)}\n`, 'application/json');
+  }
+  return text(response, 404, 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n');
 }
 
 /** First the clusters that are down, then one line for each watch. */

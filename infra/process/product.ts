@@ -1,4 +1,4 @@
-import { openSqsBridge } from '../../events/sqs/bridge.ts';
+import type { Running } from '../../events/bridge.ts';
 import { sqsPace } from '../../events/watcher/pace.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
@@ -13,6 +13,7 @@ import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
+import { openBridge, withDepths } from './queues.ts';
 import { startThreadedWebhooks } from './threaded-webhooks.ts';
 import { startWatchdog } from './watchdog.ts';
 import type { ThreadedOptions } from './webhooks-messages.ts';
@@ -31,10 +32,10 @@ export interface ProductOptions {
   webhooks?: ThreadedOptions | undefined;
   /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
-  /** Use this SQS endpoint instead of the embedded queue. */
+  /** Use this SQS endpoint instead of the queue in this process. */
   sqsEndpoint?: string | undefined;
   resyncSeconds?: number | undefined;
-  /** Maximum number of concurrent runs of one function. Default 10. */
+  /** Slots of each function: runs at a time that work rather than wait. */
   concurrency?: number | undefined;
   /** Called for every request to an API server. */
   onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
@@ -63,7 +64,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const watcherKube = kubeOf('watcher');
 
-  const bridge = await openSqsBridge({ definitions, log, endpoint: options.sqsEndpoint });
+  const { queue, bridge } = await openBridge({ ...options, definitions, metrics, health });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
@@ -75,11 +76,19 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
+  let running: Running | undefined;
   const serve = async () => {
     const webhooks = options.webhooks && (await startThreadedWebhooks(options.webhooks, { settings, log, metrics }));
     const ready = () => watcher.ready() && webhooks?.status().ready !== false;
-    const { alive, status } = watcher;
-    const probes = { alive, ready, status, clusters: health.status, webhooks: webhooks?.status, metrics };
+    const probes = {
+      alive: () => watcher.alive() && running?.alive?.() !== false,
+      ready,
+      status: watcher.status,
+      clusters: health.status,
+      webhooks: webhooks?.status,
+      metrics: queue === undefined ? metrics : withDepths(metrics, queue),
+      deadLetters: queue?.deadLetters.list,
+    };
     const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
       await webhooks?.stop();
       throw error;
@@ -95,11 +104,9 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
-  const running = bridge.start(
-    functions,
-    ({ name }) => ({ kube: kubeOf(name), settings, now: () => new Date(), log, metrics }),
-    options.concurrency === undefined ? {} : { concurrency: options.concurrency },
-  );
+  running = bridge.start(functions, ({ name }) => ({
+    ...{ kube: kubeOf(name), settings, now: () => new Date(), log, metrics },
+  }));
   watcher.start();
   const watchdog = startWatchdog({ log, metrics });
   const heartbeat = startHeartbeat({
@@ -115,7 +122,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       watchdog.stop();
       await heartbeat.stop();
       await watcher.stop();
-      await running.stop();
+      await running?.stop();
       await prober.stop();
       await bridge.stop();
       await webhooks?.stop();

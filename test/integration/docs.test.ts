@@ -8,7 +8,7 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { report } from '../../events/run/report.ts';
-import { startEmulator } from '../../events/sqs/emulator.ts';
+import { startEmulator } from '../../events/sqs/testing.ts';
 import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { startEmulator } from '../../events/sqs/emulator.ts';
+import { startEmulator } from '../../events/sqs/testing.ts';
 
 /** An SQS that records all requests: messages, attributes, names. */
 export interface QueueTap {

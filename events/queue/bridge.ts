@@ -1,0 +1,95 @@
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Bridge } from '../bridge.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
+import { runnerOf } from '../run/runner.ts';
+import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
+import { createSchedule, type Depth, type Schedule } from './schedule.ts';
+import { startWorker, type Worker } from './worker.ts';
+
+/** Carries changes within this process: no message is copied, and what arrives for a key is merged. */
+export interface QueueBridge extends Bridge {
+  deadLetters: Pick<DeadLetters, 'list'>;
+  /** How many keys each function has. */
+  depths(): { function: string; depth: Depth }[];
+}
+
+/** Whose queues are opened. */
+export interface QueueOptions {
+  definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
+  metrics: Metrics;
+  /** Changes of a cluster that is down are parked until it answers. */
+  health?: Pick<ClusterHealth, 'isUp' | 'onChange'> | undefined;
+  /** Slots of each function; see slots.ts. */
+  concurrency?: number | undefined;
+}
+
+/** Measured: see decision 25. */
+export const DEFAULT_CONCURRENCY = 20;
+
+interface Queue {
+  schedule: Schedule;
+  worker: Worker | undefined;
+}
+
+/** Opens the queues of functions in this process. Functions that only move changes between queues are not needed. */
+export function openQueue({
+  definitions,
+  metrics,
+  health,
+  concurrency = DEFAULT_CONCURRENCY,
+}: QueueOptions): QueueBridge {
+  const isUp = (cluster: string) => health?.isUp(cluster) !== false;
+  const queues = new Map<string, Queue>(
+    definitions
+      .filter(({ queue }) => queue !== 'standard')
+      .map(({ name }) => [name, { schedule: createSchedule({ concurrency, isUp }), worker: undefined }]),
+  );
+  const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
+  const stopListening = health?.onChange((cluster, isNowUp) => {
+    for (const { schedule, worker } of isNowUp ? queues.values() : []) {
+      schedule.resume(cluster, performance.now());
+      worker?.wake();
+    }
+  });
+
+  const send = async (changes: ChangeRequest[]): Promise<void> => {
+    const targets = changes.map((change) => [change, queueOf(queues, change.function)] as const);
+    for (const [{ key, cause }, { schedule }] of targets) schedule.add(key, cause, performance.now());
+    for (const [, { worker }] of targets) worker?.wake();
+  };
+
+  return {
+    sender: { send },
+    deadLetters,
+    depths: () => [...queues].map(([name, { schedule }]) => ({ function: name, depth: schedule.depth() })),
+    start(functions, dependenciesOf, { timeoutSeconds = FUNCTION_TIMEOUT_SECONDS } = {}) {
+      const workers = functions
+        .filter(({ definition }) => queues.has(definition.name))
+        .map((queueFunction) => {
+          const { definition } = queueFunction;
+          const queue = queueOf(queues, definition.name);
+          const runner = runnerOf(queueFunction, { ...dependenciesOf(definition), send });
+          queue.worker = startWorker({ schedule: queue.schedule, runner, deadLetters, timeoutSeconds });
+          return queue.worker;
+        });
+      return {
+        alive: () => workers.every((worker) => worker.alive()),
+        async stop(deadlineMs = (timeoutSeconds + 1) * 1000) {
+          await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
+        },
+      };
+    },
+    async stop() {
+      stopListening?.();
+    },
+  };
+}
+
+function queueOf(queues: ReadonlyMap<string, Queue>, name: string): Queue {
+  const queue = queues.get(name);
+  if (queue !== undefined) return queue;
+  throw new TypeError(`Function ${name} does not exist; known are ${[...queues.keys()].join(', ')}.`);
+}

@@ -1,0 +1,59 @@
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+
+/** A change that was given up: names, numbers and one sentence, never an object. */
+export interface DeadLetter {
+  function: string;
+  key: ReconcileKey;
+  /** Why the last run happened. */
+  causes: readonly Cause[];
+  /** One sentence: the error of the last run. */
+  reason: string;
+  attempts: number;
+  /** When it was first given up, and when last; RFC 3339. */
+  since: string;
+  last: string;
+}
+
+/** The changes that were given up: one for each key of a function, until the key succeeds. */
+export interface DeadLetters {
+  add(letter: Omit<DeadLetter, 'since' | 'last'>, at: Date): void;
+  /** The key has succeeded. */
+  remove(name: string, key: ReconcileKey): void;
+  /** Returns all that are kept, oldest first, and how many were dropped because there were too many. */
+  list(): { deadLetters: DeadLetter[]; dropped: number };
+}
+
+/** So many are kept, a kilobyte each; more have a common reason. */
+export const MOST_DEAD_LETTERS = 1000;
+const LONGEST_REASON = 1000;
+
+/**
+ * Creates an empty list.
+ * @param onDrop called when the oldest gives way to a new one
+ */
+export function createDeadLetters(onDrop: (name: string) => void = () => {}): DeadLetters {
+  const letters = new Map<string, DeadLetter>();
+  let dropped = 0;
+
+  return {
+    add(letter, at) {
+      const id = idOf(letter.function, letter.key);
+      const last = at.toISOString();
+      const since = letters.get(id)?.since ?? last;
+      letters.set(id, { ...letter, reason: letter.reason.slice(0, LONGEST_REASON), since, last });
+      if (letters.size <= MOST_DEAD_LETTERS) return;
+      const [oldest] = letters;
+      if (oldest === undefined) return;
+      letters.delete(oldest[0]);
+      dropped++;
+      onDrop(oldest[1].function);
+    },
+    remove: (name, key) => void letters.delete(idOf(name, key)),
+    list: () => ({ deadLetters: [...letters.values()], dropped }),
+  };
+}
+
+function idOf(name: string, key: ReconcileKey): string {
+  return `${name} ${keyText(key)}`;
+}

@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { causeOf, keyOf } from '../testing.ts';
+import type { Next } from './next.ts';
+import { createSchedule, type Schedule, type Start } from './schedule.ts';
+
+const live = (resourceVersion = '1') => causeOf({ resourceVersion });
+const awaited = causeOf({ awaited: true });
+const listed = causeOf({ listed: true });
+const resync: Cause = { type: 'resync', epoch: 1 };
+const done: Next = { type: 'done' };
+const look = (seconds: number): Next => ({ type: 'look', seconds });
+const failed = (seconds: number, down?: string): Next => ({
+  ...{ type: 'retry', seconds, error: new RetryableError('no answer'), down },
+});
+const givenUp: Next = { type: 'deadLetter', error: new TerminalError('never') };
+
+/** The n-th Shoot of a project in a cluster. */
+const shoot = (cluster: string, project: string, n: number): ReconcileKey => ({
+  ...{ cluster, namespace: `shoot--${project}--s${n}`, name: 'shoot-flux' },
+});
+
+const texts = (start: Start | undefined) =>
+  start?.causes.map((cause) => ('resourceVersion' in cause ? cause.resourceVersion : cause.type));
+
+/** Starts everything that may start, in order. */
+function takeAll(schedule: Schedule, now: number): Start[] {
+  const starts: Start[] = [];
+  for (let start = schedule.take(now); start !== undefined; start = schedule.take(now)) starts.push(start);
+  return starts;
+}
+
+describe('the changes of a key', () => {
+  it('become one run when five of them wait', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    for (const version of ['1', '2', '3', '4', '5']) schedule.add(keyOf(1), live(version), 0);
+    const starts = takeAll(schedule, 0);
+    expect(starts.map(texts)).toEqual([['1', '2', '3', '4', '5']]);
+    schedule.end(keyOf(1), done, 10);
+    expect(schedule.take(10)).toBeUndefined();
+    expect(schedule.depth()).toEqual({ waiting: 0, delayed: 0, running: 0, parked: 0 });
+  });
+
+  it('keep the newest causes and count the others', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    for (let version = 1; version <= 10_000; version++) schedule.add(keyOf(1), live(String(version)), 0);
+    const start = schedule.take(0);
+    expect(start?.causes).toHaveLength(20);
+    expect(texts(start)?.at(-1)).toBe('10000');
+    expect(start?.more).toBe(9980);
+  });
+
+  it('that arrive during its run make exactly one more run afterwards', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    schedule.add(keyOf(1), live('1'), 0);
+    schedule.take(0);
+    schedule.add(keyOf(1), live('2'), 1);
+    schedule.add(keyOf(1), live('3'), 2);
+    expect(schedule.take(3)).toBeUndefined();
+    schedule.end(keyOf(1), done, 4);
+    expect(texts(schedule.take(4))).toEqual(['2', '3']);
+    schedule.end(keyOf(1), done, 5);
+    expect(schedule.take(5)).toBeUndefined();
+  });
+
+  it('leave one pending look, exactly as late as the latest run asks for', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    const runAt = (now: number, next: Next) => {
+      expect(schedule.take(now)).toBeDefined();
+      schedule.end(keyOf(1), next, now);
+    };
+    schedule.add(keyOf(1), live('1'), 0);
+    runAt(0, look(600));
+    schedule.add(keyOf(1), live('2'), 100_000);
+    runAt(100_000, look(600));
+    expect(schedule.nextDue()).toBe(700_000);
+    expect(schedule.take(699_999)).toBeUndefined();
+    runAt(700_000, done);
+    expect(schedule.nextDue()).toBeUndefined();
+  });
+
+  it.each([
+    ['a followed and healthy Shoot, 6 times', look(600), 6],
+    ['a released one, once', done, 1],
+  ] as const)('look in an hour at %s', (_, next, expected) => {
+    const schedule = createSchedule({ concurrency: 10 });
+    schedule.add(keyOf(1), live(), 0);
+    let looks = 0;
+    // The second and third hour, with a resync in each that never meets the looks.
+    for (let now = 0; now < 3 * 3_600_000; now += 1000) {
+      if (now % 3_600_000 === 1_234_000) schedule.add(keyOf(1), resync, now);
+      if (schedule.take(now) === undefined) continue;
+      schedule.end(keyOf(1), next, now);
+      if (now >= 3_600_000) looks++;
+    }
+    expect(looks / 2).toBe(expected);
+  });
+
+  it('that the resync sends join a look that is due soon, and no look that is far away', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    for (const [n, seconds] of [
+      [1, 600],
+      [2, 86_400],
+    ] as const) {
+      schedule.add(keyOf(n), live(), 0);
+      schedule.take(0);
+      schedule.end(keyOf(n), look(seconds), 0);
+      schedule.add(keyOf(n), resync, 1000);
+    }
+    expect(takeAll(schedule, 1000).map(({ key }) => key)).toEqual([keyOf(2)]);
+  });
+});
+
+describe('a key that fails', () => {
+  const backingOff = () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    schedule.add(keyOf(1), live('1'), 0);
+    for (const [now, attempt] of [
+      [0, 1],
+      [1000, 2],
+    ] as const) {
+      expect(schedule.take(now)?.attempt).toBe(attempt);
+      schedule.end(keyOf(1), failed(attempt === 1 ? 1 : 60), now);
+    }
+    return schedule;
+  };
+
+  it.each([
+    ['live', live('2')],
+    ['awaited', awaited],
+  ])('runs at once after a %s change, and counts its attempts afresh', (_, cause) => {
+    const schedule = backingOff();
+    schedule.add(keyOf(1), cause, 5000);
+    expect(schedule.take(5000)?.attempt).toBe(1);
+    schedule.end(keyOf(1), done, 5001);
+    expect(schedule.take(1_000_000)).toBeUndefined();
+  });
+
+  it.each([
+    ['a resync', resync],
+    ['a list', listed],
+  ])('waits as long as before after %s, and keeps counting', (_, cause) => {
+    const schedule = backingOff();
+    schedule.add(keyOf(1), cause, 5000);
+    expect(schedule.take(60_999)).toBeUndefined();
+    expect(schedule.take(61_000)?.attempt).toBe(3);
+  });
+
+  it('runs at once after its run when a live change has arrived during it', () => {
+    const schedule = backingOff();
+    schedule.take(61_000);
+    schedule.add(keyOf(1), live('2'), 61_500);
+    schedule.end(keyOf(1), failed(120), 62_000);
+    expect(schedule.take(62_000)?.attempt).toBe(1);
+  });
+
+  it('is tried once by each resync after it was given up, and afresh after a live change', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    schedule.add(keyOf(1), live(), 0);
+    schedule.take(0);
+    schedule.end(keyOf(1), givenUp, 0);
+    for (const now of [3_600_000, 7_200_000]) {
+      schedule.add(keyOf(1), resync, now);
+      expect(schedule.take(now)?.attempt).toBe(40);
+      schedule.end(keyOf(1), givenUp, now);
+      expect(schedule.nextDue()).toBeUndefined();
+    }
+    schedule.add(keyOf(1), live('2'), 8_000_000);
+    expect(schedule.take(8_000_000)?.attempt).toBe(1);
+  });
+});
+
+describe('priorities', () => {
+  it('put what gardenlet waits for before 10,000 listed changes of the same project', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    for (let n = 0; n < 10_000; n++) schedule.add(shoot('seed', 'big', n), listed, 0);
+    const [first] = takeAll(schedule, 0);
+    schedule.add(shoot('seed', 'big', 9_999), awaited, 1);
+    if (first === undefined) throw new Error('nothing has started');
+    schedule.end(first.key, done, 2);
+    expect(schedule.take(2)?.key).toEqual(shoot('seed', 'big', 9_999));
+  });
+
+  it('leave the background and live changes a share of the starts', () => {
+    const schedule = createSchedule({ concurrency: 1 });
+    for (let n = 0; n < 100; n++) {
+      schedule.add(shoot('seed', 'a', n), awaited, 0);
+      schedule.add(shoot('seed', 'b', n), live(), 0);
+      schedule.add(shoot('seed', 'c', n), listed, 0);
+    }
+    const projects = Array.from({ length: 80 }, () => {
+      const start = schedule.take(0);
+      if (start !== undefined) schedule.end(start.key, done, 0);
+      return start?.key.namespace.at(7);
+    });
+    const shares = Map.groupBy(projects, (project) => project);
+    expect(['a', 'b', 'c'].map((project) => shares.get(project)?.length)).toEqual([60, 10, 10]);
+  });
+
+  it('stay for a retry, and sink for a look that is far away', () => {
+    const schedule = createSchedule({ concurrency: 1 });
+    schedule.add(keyOf(1), awaited, 0);
+    schedule.take(0);
+    schedule.end(keyOf(1), failed(15), 0);
+    schedule.add(keyOf(2), live(), 15_000);
+    expect(schedule.take(15_000)?.key).toEqual(keyOf(1));
+    schedule.end(keyOf(1), look(600), 15_000);
+    schedule.add(keyOf(3), live(), 615_000);
+    const order = [schedule.take(615_000)?.key];
+    schedule.end(keyOf(2), done, 615_000);
+    order.push(schedule.take(615_000)?.key);
+    expect(order).toEqual([keyOf(2), keyOf(3)]);
+  });
+});
+
+describe('turns', () => {
+  it('bring another project its run soon while 200 keys of one are busy', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    for (let n = 0; n < 200; n++) schedule.add(shoot('seed', 'busy', n), live(), 0);
+    const busy = takeAll(schedule, 0).map(({ key }) => key);
+    schedule.add(shoot('seed', 'other', 1), live(), 1);
+    // A slot is free for it, although the busy project waits for one.
+    expect(schedule.take(1)?.key).toEqual(shoot('seed', 'other', 1));
+    expect(busy.length).toBeLessThan(10);
+  });
+
+  it('alternate between clusters, and between the projects of a cluster', () => {
+    const schedule = createSchedule({ concurrency: 1 });
+    for (let n = 0; n < 10; n++) {
+      schedule.add(shoot('one', 'a', n), live(), 0);
+      schedule.add(shoot('one', 'b', n), live(), 0);
+      schedule.add(shoot('two', 'c', n), live(), 0);
+    }
+    const order = Array.from({ length: 8 }, () => {
+      const start = schedule.take(0);
+      if (start !== undefined) schedule.end(start.key, done, 0);
+      return start?.key.namespace.at(7);
+    });
+    expect(order.join('')).toBe('acbcacbc');
+  });
+});
+
+describe('a cluster that is down', () => {
+  const upOrDown = () => {
+    const down = new Set<string>();
+    return { down, schedule: createSchedule({ concurrency: 10, isUp: (cluster) => !down.has(cluster) }) };
+  };
+
+  it('parks its changes, until it answers again', () => {
+    const { down, schedule } = upOrDown();
+    down.add('dead');
+    for (let n = 0; n < 300; n++) schedule.add(shoot('dead', 'a', n), live(), 0);
+    schedule.add(shoot('alive', 'a', 1), live(), 0);
+    expect(takeAll(schedule, 0).map(({ key }) => key)).toEqual([shoot('alive', 'a', 1)]);
+    expect(schedule.depth()).toEqual({ waiting: 0, delayed: 0, running: 1, parked: 300 });
+    down.delete('dead');
+    schedule.resume('dead', 1000);
+    expect(schedule.take(1000)?.key.cluster).toBe('dead');
+  });
+
+  it('makes retries due when it answers again, with attempts afresh', () => {
+    const { down, schedule } = upOrDown();
+    schedule.add(keyOf(1), live(), 0);
+    schedule.take(0);
+    down.add('garden');
+    schedule.end(keyOf(1), failed(60, 'garden'), 0);
+    expect(schedule.take(30_000)).toBeUndefined();
+    schedule.resume('garden', 30_000);
+    expect(schedule.take(30_000)?.attempt).toBe(1);
+  });
+
+  it('delays keys of other clusters at most by their back-off', () => {
+    const { schedule } = upOrDown();
+    schedule.add(keyOf(1), live(), 0);
+    schedule.take(0);
+    schedule.end(keyOf(1), failed(60, 'garden'), 0);
+    expect(schedule.take(60_000)?.attempt).toBe(2);
+    schedule.end(keyOf(1), done, 60_000);
+    schedule.resume('garden', 61_000);
+    expect(schedule.take(61_000)).toBeUndefined();
+  });
+});
+
+describe('many keys', () => {
+  it('are added and merged by the ten thousand', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    const started = performance.now();
+    for (let round = 0; round < 5; round++) {
+      for (let n = 0; n < 10_000; n++) schedule.add(keyOf(n), live(String(round)), 0);
+    }
+    // Milliseconds; a queue that searches its entries takes minutes.
+    expect(performance.now() - started).toBeLessThan(2000);
+    expect(schedule.depth().waiting).toBe(10_000);
+  });
+});

@@ -1,0 +1,239 @@
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Priority } from '../priority.ts';
+import { LAST_ATTEMPT } from '../run/retry.ts';
+import { Heap, type Timed } from './heap.ts';
+import type { Next } from './next.ts';
+import { isFresh, merged, type Pending, pendingOf } from './pending.ts';
+import { Ready, type ReadyKey } from './ready.ts';
+import { createSlots } from './slots.ts';
+import { type Tenant, tenantOf } from './tenant.ts';
+
+/** A key of one function: it waits, runs, or both. */
+interface Entry extends Timed, ReadyKey {
+  key: ReconcileKey;
+  text: string;
+  tenant: Tenant;
+  /** Its next run; absent while it runs, unless a change has arrived meanwhile. */
+  pending: Pending | undefined;
+  /** The run under way. */
+  running: { pending: Pending; isLong: boolean } | undefined;
+  /** Its pending retry is due when this cluster answers again. */
+  waitsFor: string | undefined;
+}
+
+/** A key whose run starts now. */
+export interface Start {
+  key: ReconcileKey;
+  causes: readonly [Cause, ...Cause[]];
+  /** Causes that were not kept. */
+  more: number;
+  attempt: number;
+  /** When the oldest cause became due. */
+  since: number;
+}
+
+/** How many keys are in which state. Parked: due, but their cluster is down. */
+export interface Depth {
+  waiting: number;
+  delayed: number;
+  running: number;
+  parked: number;
+}
+
+/**
+ * Decides which key of one function runs when; the time is passed in, in ms of a monotonic clock. A key has one entry:
+ * it never runs twice at a time, what arrives while it runs makes one more run afterwards, and it has one pending look,
+ * which the outcome of the latest run replaces.
+ */
+export interface Schedule {
+  /** @throws RangeError at MOST_KEYS */
+  add(key: ReconcileKey, cause: Cause, now: number): void;
+  /** Returns the key that runs next; undefined while there is none, or no slot for it. */
+  take(now: number): Start | undefined;
+  /** The run under way waits for a network: it no longer counts as working. */
+  lasts(key: ReconcileKey): void;
+  end(key: ReconcileKey, next: Next, now: number): void;
+  /** The cluster answers again: what waited for it is due. */
+  resume(cluster: string, now: number): void;
+  /** Returns when the first delayed key is due. */
+  nextDue(): number | undefined;
+  depth(): Depth;
+}
+
+/** The limits of a schedule. */
+export interface ScheduleOptions {
+  /** Slots, see slots.ts. */
+  concurrency: number;
+  isUp?(cluster: string): boolean;
+}
+
+/** More keys than any landscape has objects; the sender keeps the rest and tries again. */
+export const MOST_KEYS = 500_000;
+/** Keys that were given up: the resync looks at each once and no more. */
+const MOST_GIVEN_UP = 100_000;
+/** The resync adds no look to one that is due this soon. */
+const RESYNC_PATIENCE_MS = 900_000;
+/** Nothing urgent is looked at so late: a later look is part of the background. */
+const URGENT_MS = 60_000;
+
+/** Creates the schedule of one function. */
+export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptions): Schedule {
+  const entries = new Map<string, Entry>();
+  const ready = new Ready<Entry>();
+  const delayed = new Heap<Entry>();
+  const slots = createSlots(concurrency);
+  const waiting = new Map<string, Set<Entry>>();
+  const givenUp = new Set<string>();
+
+  const entryOf = (key: ReconcileKey): Entry => {
+    const text = keyText(key);
+    const known = entries.get(text);
+    if (known !== undefined) return known;
+    if (entries.size >= MOST_KEYS) throw new RangeError(`The queue holds ${MOST_KEYS} keys and takes no more.`);
+    const none = { pending: undefined, running: undefined, waitsFor: undefined, readyAs: undefined };
+    const entry: Entry = { key, text, tenant: tenantOf(key), at: 0, index: -1, ...none };
+    entries.set(text, entry);
+    return entry;
+  };
+
+  const makeReady = (entry: Entry, pending: Pending) => {
+    delayed.remove(entry);
+    stopWaiting(entry);
+    entry.pending = pending;
+    ready.add(entry, pending.priority);
+  };
+
+  const delay = (entry: Entry, pending: Pending, at: number) => {
+    entry.pending = pending;
+    entry.at = at;
+    delayed.add(entry);
+  };
+
+  const waitFor = (entry: Entry, cluster: string) => {
+    entry.waitsFor = cluster;
+    const others = waiting.get(cluster) ?? new Set();
+    waiting.set(cluster, others.add(entry));
+  };
+
+  const stopWaiting = (entry: Entry) => {
+    if (entry.waitsFor === undefined) return;
+    const others = waiting.get(entry.waitsFor);
+    others?.delete(entry);
+    if (others?.size === 0) waiting.delete(entry.waitsFor);
+    entry.waitsFor = undefined;
+  };
+
+  /** What was given up starts afresh only for a fresh change; the resync tries it once. */
+  const attemptsOf = ({ text }: Entry, arrived: Pending): number => {
+    if (!givenUp.has(text)) return 0;
+    if (!isFresh(arrived)) return LAST_ATTEMPT - 1;
+    givenUp.delete(text);
+    return 0;
+  };
+
+  /** Adds what arrived to what is pending; a key that runs gathers it for afterwards. */
+  const arrive = (entry: Entry, arrived: Pending, now: number) => {
+    const { pending } = entry;
+    const added = { ...arrived, attempts: attemptsOf(entry, arrived) };
+    if (pending === undefined) {
+      if (entry.running === undefined) makeReady(entry, added);
+      else entry.pending = added;
+      return;
+    }
+    const both = merged(pending, added);
+    if (isFresh(added)) both.attempts = 0;
+    if (entry.running !== undefined) entry.pending = both;
+    else if (entry.readyAs !== undefined || !joins(added, pending, entry.at - now)) makeReady(entry, both);
+    // The priority of a pending look stays: nothing urgent has arrived.
+    else entry.pending = { ...both, priority: pending.priority, since: pending.since };
+  };
+
+  return {
+    add(key, cause, now) {
+      arrive(entryOf(key), pendingOf(cause, now), now);
+    },
+
+    take(now) {
+      for (let first = delayed.first(); first !== undefined && first.at <= now; first = delayed.first()) {
+        const { pending } = first;
+        if (pending !== undefined) makeReady(first, pending);
+      }
+      const entry = ready.take(slots, isUp);
+      const pending = entry?.pending;
+      if (entry === undefined || pending === undefined) return undefined;
+      const [first, ...rest] = pending.causes;
+      if (first === undefined) return undefined;
+      entry.pending = undefined;
+      entry.running = { pending, isLong: false };
+      slots.start(entry.tenant);
+      const { more, attempts, since } = pending;
+      return { key: entry.key, causes: [first, ...rest], more, attempt: attempts + 1, since };
+    },
+
+    lasts(key) {
+      const entry = entries.get(keyText(key));
+      if (entry?.running === undefined || entry.running.isLong) return;
+      entry.running.isLong = true;
+      slots.release(entry.tenant);
+    },
+
+    end(key, next, now) {
+      const entry = entries.get(keyText(key));
+      if (entry?.running === undefined) return;
+      const { pending: ran, isLong } = entry.running;
+      const arrived = entry.pending;
+      slots.end(entry.tenant, isLong);
+      entry.running = undefined;
+      entry.pending = undefined;
+      remember(givenUp, entry.text, next);
+      if (next.type === 'look' || next.type === 'retry') {
+        const at = now + next.seconds * 1000;
+        const attempts = next.type === 'retry' ? ran.attempts + 1 : 0;
+        delay(entry, laterLook(next.seconds, ran.priority, at, attempts), at);
+        const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
+        if (down !== undefined) waitFor(entry, down);
+      }
+      if (arrived !== undefined) arrive(entry, arrived, now);
+      else if (entry.pending === undefined) entries.delete(entry.text);
+    },
+
+    resume(cluster, now) {
+      for (const entry of [...(waiting.get(cluster) ?? [])]) {
+        const { pending } = entry;
+        // What has failed only because the cluster was down starts afresh.
+        if (pending !== undefined) makeReady(entry, { ...pending, attempts: 0, since: now });
+      }
+    },
+
+    nextDue: () => delayed.first()?.at,
+
+    depth() {
+      const down = ready.sizes().filter(([cluster]) => !isUp(cluster));
+      const parked = down.reduce((sum, [, size]) => sum + size, 0);
+      return { waiting: ready.size - parked, delayed: delayed.size, running: slots.counts().runs, parked };
+    },
+  };
+}
+
+/** Returns whether what arrived can wait for the pending look, which is due in so many ms. */
+function joins(added: Pending, pending: Pending, inMs: number): boolean {
+  if (isFresh(added)) return false;
+  // A key that fails is looked at ever more rarely, whatever is listed or resynced meanwhile.
+  return pending.attempts > 0 || (added.isResync && inMs <= RESYNC_PATIENCE_MS);
+}
+
+/** The look after a run is as urgent as the run, because gardenlet may wait for it, unless it is far away. */
+function laterLook(seconds: number, priority: Priority, at: number, attempts: number): Pending {
+  const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + seconds * 1000).toISOString() };
+  return { ...pendingOf(cause, at, attempts), priority: seconds * 1000 > URGENT_MS ? 'background' : priority };
+}
+
+function remember(givenUp: Set<string>, text: string, next: Next): void {
+  givenUp.delete(text);
+  if (next.type !== 'deadLetter') return;
+  givenUp.add(text);
+  if (givenUp.size <= MOST_GIVEN_UP) return;
+  const [oldest = text] = givenUp;
+  givenUp.delete(oldest);
+}

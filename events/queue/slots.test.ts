@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSlots, type Slots } from './slots.ts';
+import type { Tenant } from './tenant.ts';
+
+const tenant = (cluster: string, project = 'p'): Tenant => ({ cluster, project });
+
+/** Starts as many runs for a tenant as it may. */
+function fill(slots: Slots, holder: Tenant): number {
+  let held = 0;
+  while (slots.has(holder)) {
+    slots.start(holder);
+    held++;
+  }
+  return held;
+}
+
+/** The same for runs that hang: each gives its slot back. */
+function hang(slots: Slots, holder: Tenant): number {
+  let held = 0;
+  while (slots.has(holder)) {
+    slots.start(holder);
+    slots.release(holder);
+    held++;
+  }
+  return held;
+}
+
+describe('slots', () => {
+  it('leave room for others whatever one project, or one cluster, takes', () => {
+    const slots = createSlots(20);
+    expect(fill(slots, tenant('a'))).toBe(7);
+    expect(fill(slots, tenant('a', 'q'))).toBe(2);
+    expect(slots.has(tenant('b'))).toBe(true);
+  });
+
+  it('give a cluster half of them when its projects share them', () => {
+    const slots = createSlots(20);
+    const projects = Array.from({ length: 20 }, (_, n) => fill(slots, tenant('a', `p${n}`)));
+    expect(projects.reduce((sum, held) => sum + held)).toBe(10);
+  });
+
+  it.each([1, 2, 3, 10, 20])('start at least one run with %i of them', (concurrency) => {
+    expect(fill(createSlots(concurrency), tenant('a'))).toBeGreaterThan(0);
+  });
+
+  it.each([1, 2, 5, 10])('leave every slot free beside %i clusters whose runs all hang', (clusters) => {
+    const slots = createSlots(20);
+    for (let n = 0; n < clusters; n++) expect(hang(slots, tenant(`dead${n}`))).toBeGreaterThan(0);
+    expect(slots.counts().working).toBe(0);
+    expect(slots.counts().runs).toBeLessThan(100);
+    expect(slots.has(tenant('alive'))).toBe(true);
+  });
+
+  it('start nothing for a tenant whose hanging runs are too many, and again when they end', () => {
+    const slots = createSlots(20);
+    const held = hang(slots, tenant('dead'));
+    expect(held).toBeLessThan(50);
+    expect(slots.has(tenant('dead'))).toBe(false);
+    for (let n = 0; n < held; n++) slots.end(tenant('dead'), true);
+    expect(slots.counts()).toEqual({ working: 0, runs: 0 });
+    expect(slots.has(tenant('dead'))).toBe(true);
+  });
+
+  it('always have one left for a tenant that holds none, while fewer tenants than slots are at work', () => {
+    const steps = fc.array(fc.record({ cluster: fc.nat(3), project: fc.nat(2), kind: fc.nat(2) }), { maxLength: 300 });
+    fc.assert(
+      fc.property(steps, (all) => {
+        const slots = createSlots(20);
+        const running: [Tenant, boolean][] = [];
+        for (const { cluster, project, kind } of all) {
+          const holder = tenant(`c${cluster}`, `p${project}`);
+          const last = kind === 0 ? running.pop() : undefined;
+          if (last !== undefined) slots.end(...last);
+          else if (slots.has(holder)) {
+            slots.start(holder);
+            if (kind === 2) slots.release(holder);
+            running.push([holder, kind === 2]);
+          }
+        }
+        expect(slots.has(tenant('healthy'))).toBe(true);
+        for (const last of running) slots.end(...last);
+        expect(slots.counts()).toEqual({ working: 0, runs: 0 });
+      }),
+      { seed: 9 },
+    );
+  });
+});

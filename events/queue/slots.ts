@@ -1,0 +1,83 @@
+import type { Tenant } from './tenant.ts';
+
+/** Long runs only wait for a network: all runs together may be this many times the slots. */
+const RUNS_PER_SLOT = 5;
+
+/**
+ * Who may start a run. A slot is a share of the processor; a run gives it back at its end, or once it lasts so long that
+ * it must be waiting for a network. Runs that have given theirs back still count among all runs, which are limited too.
+ *
+ * Of slots and of all runs, a cluster may take more only while it holds fewer than are free, and a project of it only
+ * while it holds fewer than the cluster may still take. So k clusters that take what they can leave as much as one of
+ * them holds, and so do the projects of a cluster: hanging runs can never hold everything (decision 25).
+ */
+export interface Slots {
+  /** Returns how many slots and runs the cluster may still take; none at 0 or less. */
+  roomFor(cluster: string): number;
+  /** Returns whether a run for this tenant may start. */
+  has(tenant: Tenant): boolean;
+  start(tenant: Tenant): void;
+  /** The run lasts: it gives its slot back and counts as a run only. */
+  release(tenant: Tenant): void;
+  /** @param released true if its slot was given back before */
+  end(tenant: Tenant, released: boolean): void;
+  /** How many runs hold a slot, and how many there are. */
+  counts(): { working: number; runs: number };
+}
+
+/** Creates the slots of one function. */
+export function createSlots(concurrency: number): Slots {
+  const working = new Holdings(concurrency);
+  const runs = new Holdings(concurrency * RUNS_PER_SLOT);
+  return {
+    roomFor: (cluster) => Math.min(working.roomFor(cluster), runs.roomFor(cluster)),
+    has: (tenant) => working.has(tenant) && runs.has(tenant),
+    start(tenant) {
+      working.add(tenant, 1);
+      runs.add(tenant, 1);
+    },
+    release: (tenant) => working.add(tenant, -1),
+    end(tenant, released) {
+      if (!released) working.add(tenant, -1);
+      runs.add(tenant, -1);
+    },
+    counts: () => ({ working: working.total, runs: runs.total }),
+  };
+}
+
+/** What each cluster and project holds of something that is limited. */
+class Holdings {
+  total = 0;
+  readonly #limit: number;
+  readonly #held = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  roomFor(cluster: string): number {
+    return this.#limit - this.total - this.#of(cluster);
+  }
+
+  has(tenant: Tenant): boolean {
+    return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster);
+  }
+
+  add(tenant: Tenant, by: 1 | -1): void {
+    this.total += by;
+    for (const id of [tenant.cluster, idOf(tenant)]) {
+      const held = this.#of(id) + by;
+      if (held === 0) this.#held.delete(id);
+      else this.#held.set(id, held);
+    }
+  }
+
+  #of(id: string): number {
+    return this.#held.get(id) ?? 0;
+  }
+}
+
+/** Names of clusters have no `/`. */
+function idOf({ cluster, project }: Tenant): string {
+  return `${cluster}/${project}`;
+}
