@@ -26,6 +26,8 @@ test.each([
     ['--seed', 'a=kubeconfig', '--host-key-scan-allow', '10.0.0.0/33'],
     '--host-key-scan-allow "10.0.0.0/33" is not an address such as 10.0.0.0/8, or a host name',
   ],
+  [['--seed', 'a=kubeconfig', '--concurrency', '0'], '--concurrency 0 is not a whole number from 1 to 1000'],
+  [['--seed', 'a=kubeconfig', '--concurrency', 'many'], '--concurrency many is not a whole number from 1 to 1000'],
 ])('rejects %j as wrong usage', async (args, message) => {
   await using input = await files({ kubeconfig });
   const own = args.map((arg) => arg.replace('=kubeconfig', `=${input.paths.kubeconfig}`));

@@ -13,6 +13,9 @@ import { checkReleases, releasesOf } from './releases.ts';
 import { hostKeyScanOf, scanOptions } from './scan-options.ts';
 import { webhookOptions, webhooksOf } from './webhook-options.ts';
 
+/** Five times as many runs may wait for a network, each with its own connections. */
+const MOST_CONCURRENCY = 1000;
+
 export default command({
   name: 'run',
   summary: 'Run the whole product in one process: watcher, queues and functions.',
@@ -24,12 +27,21 @@ export default command({
       description: 'Folder with one folder per Flux release.',
       required: true,
     },
-    port: { type: 'string', value: 'N', description: 'Serve /healthz, /readyz and /metrics on this port.' },
+    port: {
+      type: 'string',
+      value: 'N',
+      description: 'Serve /healthz, /readyz, /metrics and /dead-letters on this port.',
+    },
     ...webhookOptions,
     'sqs-endpoint': {
       type: 'string',
       value: 'URL',
-      description: 'Use this SQS endpoint instead of the embedded queue.',
+      description: 'Use this SQS endpoint instead of the queue in this process.',
+    },
+    concurrency: {
+      type: 'string',
+      value: 'N',
+      description: 'Runs of each function at a time, 1 to 1000. Default: 20, or 10 with --sqs-endpoint.',
     },
     landscape: {
       type: 'string',
@@ -85,6 +97,7 @@ export default command({
       webhooks: webhooks && { ...webhooks, kubeconfigs: files },
       heartbeat,
       sqsEndpoint: url(values['sqs-endpoint']),
+      concurrency: concurrencyOf(values.concurrency),
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
     const answers = product.webhookPort === undefined ? '' : `, webhooks on port ${product.webhookPort}`;
@@ -101,6 +114,13 @@ export default command({
 function url(text: string | undefined): string | undefined {
   if (text === undefined || URL.canParse(text)) return text;
   throw new UsageError(`--sqs-endpoint ${text} is not a URL such as http://127.0.0.1:4566`);
+}
+
+function concurrencyOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text !== '' && Number.isInteger(number) && number >= 1 && number <= MOST_CONCURRENCY) return number;
+  throw new UsageError(`--concurrency ${text} is not a whole number from 1 to ${MOST_CONCURRENCY}`);
 }
 
 function delivery(text: string | undefined): Settings['delivery'] {
