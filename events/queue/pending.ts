@@ -3,10 +3,10 @@ import { type Priority, priorities, priorityOf } from '../priority.ts';
 
 /** The next run of a key: why, how urgent, and since when. */
 export interface Pending {
-  /** The newest causes; a key has as many as its objects change, so the others are only counted. */
+  /** The newest causes, and those that say where a pass continues; a key has as many as its objects change. */
   causes: Cause[];
-  /** How many causes were not kept. */
-  more: number;
+  /** How many changes this run answers besides the first. */
+  merged: number;
   priority: Priority;
   /** True if only the resync asks for this run, which no change has caused. */
   isResync: boolean;
@@ -22,16 +22,14 @@ const MOST_CAUSES = 20;
 /** Returns what one more cause asks for. */
 export function pendingOf(cause: Cause, since: number, attempts = 0): Pending {
   const isResync = cause.type === 'resync';
-  return { causes: [cause], more: 0, priority: priorityOf(cause), isResync, since, attempts };
+  return { causes: [cause], merged: 0, priority: priorityOf(cause), isResync, since, attempts };
 }
 
 /** Returns one run that answers both; the caller decides on attempts, and when it is due. */
 export function merged(older: Pending, newer: Pending): Pending {
-  const causes = [...older.causes, ...newer.causes];
-  const dropped = Math.max(0, causes.length - MOST_CAUSES);
   return {
-    causes: causes.slice(dropped),
-    more: older.more + newer.more + dropped,
+    causes: kept([...older.causes, ...newer.causes]),
+    merged: older.merged + newer.merged + 1,
     priority: moreUrgent(older.priority, newer.priority),
     isResync: older.isResync && newer.isResync,
     since: Math.min(older.since, newer.since),
@@ -42,6 +40,19 @@ export function merged(older: Pending, newer: Pending): Pending {
 /** Returns true if gardenlet, a user or a live event asks for the run: it then starts at once, and afresh. */
 export function isFresh({ priority }: Pending): boolean {
   return priority !== 'background';
+}
+
+/** Returns the most important causes, in order. */
+function kept(causes: Cause[]): Cause[] {
+  const surplus = causes.length - MOST_CAUSES;
+  if (surplus <= 0) return causes;
+  const dropped = new Set(causes.toSorted((a, b) => weight(a) - weight(b)).slice(0, surplus));
+  return causes.filter((cause) => !dropped.has(cause));
+}
+
+/** Without it the function would not know where its pass continues. */
+function weight(cause: Cause): number {
+  return cause.type === 'continue' ? 1 : 0;
 }
 
 function moreUrgent(a: Priority, b: Priority): Priority {

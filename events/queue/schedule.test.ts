@@ -43,13 +43,16 @@ describe('the changes of a key', () => {
     expect(schedule.depth()).toEqual({ waiting: 0, delayed: 0, running: 0, parked: 0 });
   });
 
-  it('keep the newest causes and count the others', () => {
+  it('keep the newest causes, and where a pass continues, and count all', () => {
     const schedule = createSchedule({ concurrency: 10 });
+    const rest: Cause = { type: 'continue', after: 's7', hop: 1, state: 'x' };
+    schedule.add(keyOf(1), rest, 0);
     for (let version = 1; version <= 10_000; version++) schedule.add(keyOf(1), live(String(version)), 0);
     const start = schedule.take(0);
     expect(start?.causes).toHaveLength(20);
     expect(texts(start)?.at(-1)).toBe('10000');
-    expect(start?.more).toBe(9980);
+    expect(start?.causes).toContainEqual(rest);
+    expect(start?.merged).toBe(10_000);
   });
 
   it('that arrive during its run make exactly one more run afterwards', () => {
@@ -154,6 +157,16 @@ describe('a key that fails', () => {
     schedule.add(keyOf(1), live('2'), 61_500);
     schedule.end(keyOf(1), failed(120), 62_000);
     expect(schedule.take(62_000)?.attempt).toBe(1);
+  });
+
+  it('answers the same causes with its retry', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    const rest: Cause = { type: 'continue', after: 's7', hop: 1, state: 'x' };
+    schedule.add(keyOf(1), rest, 0);
+    schedule.take(0);
+    schedule.end(keyOf(1), failed(60), 0);
+    schedule.add(keyOf(1), live('2'), 1000);
+    expect(schedule.take(1000)).toMatchObject({ causes: [rest, live('2')], merged: 1, attempt: 1 });
   });
 
   it('is tried once by each resync after it was given up, and afresh after a live change', () => {

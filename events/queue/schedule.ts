@@ -26,8 +26,8 @@ interface Entry extends Timed, ReadyKey {
 export interface Start {
   key: ReconcileKey;
   causes: readonly [Cause, ...Cause[]];
-  /** Causes that were not kept. */
-  more: number;
+  /** How many changes this run answers besides the first. */
+  merged: number;
   attempt: number;
   /** When the oldest cause became due. */
   since: number;
@@ -167,8 +167,8 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       entry.pending = undefined;
       entry.running = { pending, isLong: false };
       slots.start(entry.tenant);
-      const { more, attempts, since } = pending;
-      return { key: entry.key, causes: [first, ...rest], more, attempt: attempts + 1, since };
+      const { merged: count, attempts, since } = pending;
+      return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since };
     },
 
     lasts(key) {
@@ -189,8 +189,8 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       remember(givenUp, entry.text, next);
       if (next.type === 'look' || next.type === 'retry') {
         const at = now + next.seconds * 1000;
-        const attempts = next.type === 'retry' ? ran.attempts + 1 : 0;
-        delay(entry, laterLook(next.seconds, ran.priority, at, attempts), at);
+        const pending = next.type === 'retry' ? retryOf(ran, at) : lookOf(ran, next.seconds, at);
+        delay(entry, { ...pending, priority: laterPriority(ran.priority, next.seconds) }, at);
         const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
         if (down !== undefined) waitFor(entry, down);
       }
@@ -223,10 +223,19 @@ function joins(added: Pending, pending: Pending, inMs: number): boolean {
   return pending.attempts > 0 || (added.isResync && inMs <= RESYNC_PATIENCE_MS);
 }
 
-/** The look after a run is as urgent as the run, because gardenlet may wait for it, unless it is far away. */
-function laterLook(seconds: number, priority: Priority, at: number, attempts: number): Pending {
+/** A retry answers the same causes. */
+function retryOf(ran: Pending, at: number): Pending {
+  return { ...ran, merged: 0, since: at, attempts: ran.attempts + 1 };
+}
+
+function lookOf({ priority }: Pending, seconds: number, at: number): Pending {
   const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + seconds * 1000).toISOString() };
-  return { ...pendingOf(cause, at, attempts), priority: seconds * 1000 > URGENT_MS ? 'background' : priority };
+  return { ...pendingOf(cause, at), priority };
+}
+
+/** What follows a run is as urgent as the run, because gardenlet may wait for it, unless it is far away. */
+function laterPriority(priority: Priority, seconds: number): Priority {
+  return seconds * 1000 > URGENT_MS ? 'background' : priority;
 }
 
 function remember(givenUp: Set<string>, text: string, next: Next): void {

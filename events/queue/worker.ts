@@ -117,14 +117,14 @@ function now(): number {
   return performance.now();
 }
 
-function runOf(runner: Runner, { key, causes, more, attempt, since }: Start, begun: number): Run {
+function runOf(runner: Runner, { key, causes, merged, attempt, since }: Start, begun: number): Run {
   const [first, ...rest] = causes;
   const changeOf = (cause: typeof first): ChangeRequest => ({ function: runner.name, key, cause });
   return {
     changes: [changeOf(first), ...rest.map(changeOf)],
     attempt,
     dueAt: runner.now().getTime() - (begun - since),
-    superseded: rest.length + more,
+    superseded: merged,
   };
 }
 
