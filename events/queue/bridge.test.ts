@@ -110,8 +110,8 @@ describe('the queue of one process', () => {
 
   it('refuses a change for a function that it does not have', async () => {
     const { queue, stop } = start(async () => done);
-    await expect(queue.sender.send([changeOf({ function: 'nobody' })])).rejects.toThrow(
-      'Function nobody does not exist; known are managed-resources, other.',
+    await expect(queue.sender.send([changeOf({ function: 'unknown' })])).rejects.toThrow(
+      'Function unknown does not exist; known are managed-resources, other.',
     );
     await stop();
   });
