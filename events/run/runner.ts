@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { type Activity, attributed, enter, leave } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { ChangeHandler, Context, Handler, Settings } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
@@ -65,22 +66,33 @@ export function takesChanges(
 
 /** Calls `handler` of `functions/<name>/handler.ts` once. Never throws; the caller requeues or retries. */
 export async function runOnce(runner: Runner, run: Run, signal: AbortSignal): Promise<RunResult> {
+  const activity: Activity = { function: runner.name, key: keyText(run.changes[0].key) };
   try {
-    return await withinTime(runner.invoke(run.changes[0], contextOf(runner, run, signal)), signal);
+    enter(activity);
+    return await withinTime(runner.invoke(run.changes[0], contextOf(runner, run, activity, signal)), signal);
   } catch (error) {
     return { type: 'failed', error };
+  } finally {
+    leave(activity);
   }
 }
 
-function contextOf(runner: Runner, { changes }: Run, signal: AbortSignal): Context {
-  const { settings, now, metrics, name } = runner;
+function contextOf(runner: Runner, { changes }: Run, activity: Activity, signal: AbortSignal): Context {
+  const { settings, now, metrics } = runner;
+  const { kube, send } = attributed(
+    {
+      kube: async (cluster: string) => attributed(await runner.kube(cluster, signal), activity),
+      send: (requests: ChangeRequest[]) => runner.send(requests),
+    },
+    activity,
+  );
   return {
-    kube: (cluster) => runner.kube(cluster, signal),
+    kube,
     settings,
-    send: (requests) => runner.send(requests),
+    send,
     causes: changes.map(({ cause }) => cause),
     now,
-    log: runner.log.with({ function: name, key: keyText(changes[0].key) }),
+    log: runner.log.with({ ...activity }),
     metrics,
     signal,
   };

@@ -3,6 +3,7 @@ import type { Connection } from '../kube/connection.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
+import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
 import { shapedClient } from './shaped-client.ts';
 
@@ -32,11 +33,14 @@ export async function withShoot<T>(
   act: (shoot: KubeClient) => Promise<T>,
   options: Pick<KubeClientOptions, 'timeoutMs' | 'userAgent'> = {},
 ): Promise<T | undefined> {
+  // The run that called; its code continues when the shoot answers.
+  const activity = currentActivity();
   const connection = await shootConnection(seed, namespace, settings.shootAccess);
   if (connection === undefined) return undefined;
   const shoot = createKubeClient(connection, { name: 'the shoot', signal, ...options });
   try {
-    return await act(shapedClient(shoot, 'the shoot'));
+    const shaped = shapedClient(shoot, 'the shoot');
+    return await act(activity === undefined ? shaped : attributed(shaped, activity));
   } finally {
     shoot.close();
   }
