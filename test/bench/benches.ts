@@ -6,6 +6,7 @@ import { editBench } from './benches/edit.ts';
 import { failingProjectBench } from './benches/failing-project.ts';
 import { firstListBench } from './benches/first-list.ts';
 import { latencyBench } from './benches/latency.ts';
+import { looksBench } from './benches/looks.ts';
 import { manyBench } from './benches/many.ts';
 import { requestsBench } from './benches/requests.ts';
 import { untilReadyBench } from './benches/until-ready.ts';
@@ -27,5 +28,6 @@ export async function benches(): Promise<Bench[]> {
     failingProjectBench,
     firstListBench,
     editBench,
+    looksBench,
   ];
 }

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sample } from './flatness.ts';
+
+const main = join(import.meta.dirname, '../../infra/cli/main.ts');
+const START_MS = 60_000;
+
+/** The product under test: the command `run` in a process of its own. */
+export interface SoakedProduct {
+  /** Reads the process's own metrics. @throws when it no longer answers */
+  sample(at: number): Promise<Sample>;
+  /** Returns the lines of its log that it should never write. */
+  alarms(): readonly string[];
+  /** Returns the number of runs by their results. */
+  runs(): Promise<Record<string, number>>;
+  isAlive(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** Log lines that show a bug of the product rather than a bad day of its surroundings. */
+const alarming = /TypeError|RangeError|ReferenceError|SyntaxError|unhandled|unreadable message/;
+/** A block of the event loop counts if the process itself was busy, in CPU time, rather than others on the machine. */
+const BLOCKED_CPU_MS = 200;
+/** More are only counted by their absence from this list. */
+const MOST_ALARMS = 50;
+
+/** Starts the product and waits until it is ready. */
+export async function startSoakedProduct(args: string[], onLog: (line: string) => void): Promise<SoakedProduct> {
+  const child = spawn(process.execPath, [main, 'run', '--port=0', '--log-level=info', ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const alarms: string[] = [];
+  const port = Promise.withResolvers<number>();
+  child.once('exit', (code) => port.reject(new Error(`The product ended with ${code} while it started.`)));
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    const [, number] = /metrics on port (\d+)/.exec(line) ?? [];
+    if (number !== undefined) port.resolve(Number(number));
+    if (isAlarming(line) && alarms.length < MOST_ALARMS) alarms.push(line);
+    onLog(line);
+  });
+  const address = `http://127.0.0.1:${await port.promise}`;
+  const isOk = async (path: string) =>
+    (await fetch(`${address}${path}`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined))?.ok === true;
+  const deadline = performance.now() + START_MS;
+  while (!(await isOk('/readyz'))) {
+    if (performance.now() > deadline) throw new Error('The product was not ready in time.');
+    await sleep(50);
+  }
+  return {
+    sample: async (at) => sampleOf(at, await metricsAt(address)),
+    alarms: () => alarms,
+    runs: async () => runsOf(await metricsAt(address)),
+    isAlive: () => isOk('/healthz'),
+    stop: () => stop(child),
+  };
+}
+
+function isAlarming(line: string): boolean {
+  const [, cpuMs = 0] = /"message":"event loop blocked".*"cpuMs":(\d+)/.exec(line) ?? [];
+  return alarming.test(line) || Number(cpuMs) > BLOCKED_CPU_MS;
+}
+
+async function metricsAt(address: string): Promise<string> {
+  const response = await fetch(`${address}/metrics`, { signal: AbortSignal.timeout(5000) });
+  return response.text();
+}
+
+/** Returns the sum of all values of a metric. */
+function total(metrics: string, name: string): number {
+  const values = [...metrics.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+function sampleOf(at: number, metrics: string): Sample {
+  return {
+    at,
+    residentMb: total(metrics, 'process_resident_memory_bytes') / 1e6,
+    heapMb: total(metrics, 'nodejs_heap_size_used_bytes') / 1e6,
+    handles: total(metrics, 'nodejs_active_resources_total'),
+    waiting: total(metrics, 'shoot_flux_queue_waiting'),
+  };
+}
+
+function runsOf(metrics: string): Record<string, number> {
+  const runs: Record<string, number> = {};
+  for (const [, result = '', count] of metrics.matchAll(/^shoot_flux_reconcile_total\{.*result="(\w+)".*\} (\S+)$/gm)) {
+    runs[result] = (runs[result] ?? 0) + Number(count);
+  }
+  return runs;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
