@@ -34,9 +34,12 @@ export interface ListProgress {
   onObject(): void;
   /** The list is a page further than ever before. */
   onPage(): void;
+  /** The API server has sent an object that cannot be read. It is skipped: other tenants' objects follow. */
+  onUnreadable(error: Error): void;
 }
 
-export function createLister(selection: Selection, tracker: Tracker, { onObject, onPage }: ListProgress): Lister {
+export function createLister(selection: Selection, tracker: Tracker, progress: ListProgress): Lister {
+  const { onObject, onPage, onUnreadable } = progress;
   const { metadataOnly, labelSelector, fieldSelector } = selection;
   const size = createPageSize();
   let position: Position | undefined;
@@ -59,7 +62,7 @@ export function createLister(selection: Selection, tracker: Tracker, { onObject,
       onObject();
       tracker.observe(object);
     };
-    const options = { limit: size.limit(), metadataOnly, labelSelector, fieldSelector, onItem };
+    const options = { limit: size.limit(), metadataOnly, labelSelector, fieldSelector, onItem, onUnreadable };
     const answer = await abortable(client.list(selection.resource, { ...options, continue: at.next }), signal);
     onObject();
     if (answer.resourceVersion === '') {

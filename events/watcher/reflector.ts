@@ -38,6 +38,8 @@ export interface ReflectorOptions {
   health?: WatchedHealth | undefined;
   /** Called after each complete list. */
   onListed(): void;
+  /** Called for an object that cannot be read, and is skipped. */
+  onUnreadable(error: Error): void;
   /** Called after each failure. */
   onFailed(error: unknown): void;
   log: Log;
@@ -81,6 +83,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
       progressed();
     },
     onPage: backoff.reset,
+    onUnreadable: options.onUnreadable,
   });
 
   const list = async (client: KubeClient, signal: AbortSignal) => {
@@ -97,6 +100,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     // Over an old connection, the events of a cluster that was away arrive minutes later, if at all.
     const ignore = health?.onChange((changed) => changed === cluster && quit.abort('health'));
     const started = performance.now();
+    let hasAdvanced = false;
     let end = 'failed';
     try {
       const events = client.watch(resource, {
@@ -105,6 +109,10 @@ export function createReflector(options: ReflectorOptions): Reflector {
         fieldSelector,
         resourceVersion: from,
         timeoutSeconds: Math.round(between(timing.watchSeconds)),
+        onUnreadable(error) {
+          timer.refresh();
+          options.onUnreadable(error);
+        },
         signal: AbortSignal.any([signal, quit.signal]),
       });
       for await (const { type, object } of events) {
@@ -113,10 +121,12 @@ export function createReflector(options: ReflectorOptions): Reflector {
         progressed();
         if (type === 'DELETED') tracker.remove(object);
         else if (type !== 'BOOKMARK') tracker.observe(object);
-        // After the object was taken: an event that cannot be taken is not skipped by the next watch.
-        resourceVersion = object.metadata.resourceVersion || resourceVersion;
-        fruitless = 0;
-        backoff.reset();
+        if (object.metadata.resourceVersion) {
+          resourceVersion = object.metadata.resourceVersion;
+          hasAdvanced = true;
+          fruitless = 0;
+          backoff.reset();
+        }
         leave(activity);
         await yieldToOthers();
       }
@@ -129,10 +139,10 @@ export function createReflector(options: ReflectorOptions): Reflector {
       if (hasGaps) resourceVersion = undefined;
       metrics.count('watcher_watches_total', { ...labels, end });
     }
-    if (end === 'silent') brokenOff();
+    const isShort = performance.now() - started < timing.shortWatchMs && quit.signal.reason !== 'health';
+    if (end === 'silent' || (isShort && !hasAdvanced)) brokenOff();
     else progressed();
     // Without a wait, a server that ends every watch at once would be asked in a loop.
-    const isShort = performance.now() - started < timing.shortWatchMs && quit.signal.reason !== 'health';
     if (isShort) await waiting(sleep(backoff.next(), signal));
   };
 

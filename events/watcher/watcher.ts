@@ -183,6 +183,9 @@ function watchedSelection(
     const fields = { function: name, kind: resource.kind, object: `${cluster}/${nameOf(object)}` };
     log.error('object skipped', { ...fields, error: errorMessage(error) });
   });
+  const onUnreadable = (error: Error) => {
+    if (skipped++ < mostSkippedLines) log.error('object skipped', { ...labels, error: errorMessage(error) });
+  };
   const onListed = () => {
     metrics.gauge('watcher_objects', tracker.size(), labels);
     if (result.synced) return;
@@ -196,7 +199,18 @@ function watchedSelection(
     const isUnanswered = error instanceof KubeError && (error.status === 0 || error.status >= 500);
     result.failure = isUnanswered ? 'unanswered' : 'refused';
   };
-  const reflector = createReflector({ selection, tracker, kube, health, onListed, onFailed, log, metrics, timing });
+  const reflector = createReflector({
+    selection,
+    tracker,
+    kube,
+    health,
+    onListed,
+    onUnreadable,
+    onFailed,
+    log,
+    metrics,
+    timing,
+  });
   const result: WatchedSelection = { selection, tracker, reflector, synced: false };
   return result;
 }

@@ -23,6 +23,11 @@ export interface ListOptions {
    * for memory.
    */
   onItem?: ((object: KubeObject, bytes: number) => void) | undefined;
+  /**
+   * With `onItem`: called for an item that is too large or no object of Kubernetes. Default: the list fails. Whoever
+   * lists the objects of many tenants must not fail for one of them.
+   */
+  onUnreadable?: ((error: Error) => void) | undefined;
 }
 
 /** Which objects are watched, from when and for how long. */
@@ -33,6 +38,8 @@ export interface WatchOptions {
   resourceVersion: string;
   timeoutSeconds: number;
   metadataOnly?: boolean | undefined;
+  /** Called for an event whose object is too large or no object of Kubernetes. Default: the watch fails. */
+  onUnreadable?: ((error: Error) => void) | undefined;
   signal: AbortSignal;
 }
 

@@ -10,7 +10,7 @@ import type {
   WriteOptions,
 } from './client.ts';
 import type { Connection } from './connection.ts';
-import { unlessGone } from './errors.ts';
+import { KubeError, unlessGone } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { probe } from './probe.ts';
@@ -82,7 +82,7 @@ function clientOver(transport: Transport): HttpKubeClient {
         accept: acceptOf(options.metadataOnly, 'PartialObjectMetadataList'),
         maxBytes: onItem ? stream : maxBytes,
       };
-      if (onItem) request.read = itemsOneByOne(transport, request, onItem);
+      if (onItem) request.read = itemsOneByOne(transport, request, onItem, options.onUnreadable);
       return listIn<T>(request, await call<unknown>(request, onItem !== undefined));
     },
 
@@ -179,8 +179,21 @@ async function* typedWatch(
   };
   // A lazy chunk: functions never watch, and their bundles stay small.
   const { watch } = await import('./watch.ts');
-  for await (const { type, object } of watch(transport, request, options.signal)) {
-    yield { type, object: objectIn(request, object) };
+  const { onUnreadable } = options;
+  for await (const { type, object: sent } of watch(transport, request, options.signal, onUnreadable)) {
+    const object = readable(onUnreadable, () => objectIn(request, sent));
+    if (object !== undefined) yield { type, object };
+  }
+}
+
+/** Returns undefined for what is no object, if there is a listener for it. */
+function readable(onUnreadable: ListOptions['onUnreadable'], read: () => KubeObject): KubeObject | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (onUnreadable === undefined || !(error instanceof KubeError)) throw error;
+    onUnreadable(error);
+    return undefined;
   }
 }
 
@@ -188,6 +201,7 @@ function itemsOneByOne(
   transport: Transport,
   request: Request,
   onItem: (item: KubeObject, bytes: number) => void,
+  onUnreadable: ListOptions['onUnreadable'],
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
     // A lazy chunk, like watch.ts: functions read few lists item by item.
@@ -202,7 +216,11 @@ function itemsOneByOne(
       items: () => tooManyItems(request, transport),
     };
     const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what]() };
-    const scanner = scanItems((item) => onItem(objectIn(request, JSON.parse(item), true), item.length), limits);
+    const take = (json: string) => {
+      const item = readable(onUnreadable, () => objectIn(request, JSON.parse(json), true));
+      if (item !== undefined) onItem(item, json.length);
+    };
+    const scanner = scanItems(take, limits, onUnreadable);
     for await (const chunk of body) {
       scanner.write(chunk);
       await yieldToOthers();

@@ -8,15 +8,15 @@ const limits: ScanLimits = {
 };
 
 /** Scans a text whose bytes are split at these places. */
-function scan(text: string, cuts: number[], fewer: Partial<ScanLimits> = {}): { items: unknown[]; list: unknown } {
+function scan(text: string, cuts: number[], fewer: Partial<ScanLimits> = {}, onUnreadable?: (error: Error) => void) {
   const bytes = Buffer.from(text);
   const items: unknown[] = [];
-  const scanner = scanItems((json) => items.push(JSON.parse(json)), { ...limits, ...fewer });
+  const scanner = scanItems((json) => items.push(JSON.parse(json)), { ...limits, ...fewer }, onUnreadable);
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   places.forEach((from, index) => {
     scanner.write(bytes.subarray(from, places[index + 1] ?? from));
   });
-  return { items, list: JSON.parse(scanner.end()) };
+  return { items, list: JSON.parse(scanner.end()) as unknown };
 }
 
 test('yields items one by one, whatever they contain and wherever the bytes are split', () => {
@@ -58,4 +58,28 @@ test.each([
 test('reads as many bytes, parts and items as the limits allow, in each item', () => {
   const text = '{"items":[{"a":[1,2]},{"a":[3,4]},{"a":[5,6]}]}';
   expect(scan(text, [25], { bytes: 25, parts: 6, items: 3 }).items).toHaveLength(3);
+});
+
+test('skips items that are too large, if asked to, and yields all others', () => {
+  const large = [
+    { text: 'x'.repeat(100) },
+    { list: Array.from({ length: 20 }, () => ({})) },
+    { deep: [[[[[[[[[[[[]]]]]]]]]]]] },
+  ];
+  const items = fc.array(fc.oneof(fc.constantFrom(...large), fc.record({ no: fc.nat() })), { maxLength: 10 });
+  fc.assert(
+    fc.property(items, fc.array(fc.nat(), { maxLength: 8 }), (all, cuts) => {
+      const errors: string[] = [];
+      const text = JSON.stringify({ items: all, metadata: { continue: 'x' } });
+      const seen = scan(text, cuts, { bytes: 60, parts: 10 }, ({ message }) => errors.push(message));
+      expect(seen.items).toEqual(all.filter((item) => 'no' in item));
+      expect(errors).toHaveLength(all.length - seen.items.length);
+      expect(seen.list).toEqual({ items: [], metadata: { continue: 'x' } });
+    }),
+  );
+});
+
+test('the list itself has limits even when items are skipped', () => {
+  const text = JSON.stringify({ more: 'x'.repeat(100), items: [] });
+  expect(() => scan(text, [], { bytes: 60 }, () => {})).toThrow('too many bytes');
 });

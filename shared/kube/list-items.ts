@@ -29,14 +29,20 @@ export interface ItemScanner {
  * Creates a scanner of one list. Parsed as a whole, a page of 500 objects takes 20 MB, and the heap never shrinks; item
  * by item it takes one object. Only strings and brackets are scanned; the JSON parser does the rest.
  * @param onItem called with the JSON of each item
+ * @param onUnreadable called in place of an error for an item with too many bytes or parts, which is then skipped
  */
-export function scanItems(onItem: (json: string) => void, limits: ScanLimits): ItemScanner {
+export function scanItems(
+  onItem: (json: string) => void,
+  limits: ScanLimits,
+  onUnreadable?: (error: Error) => void,
+): ItemScanner {
   const list: Buffer[] = [];
   let item: Buffer[] = [];
   let listBytes = 0;
   let itemBytes = 0;
   let parts = 0;
   let items = 0;
+  let isSkipped = false;
   /** 1 inside the list, 2 inside its items, 3 inside an item. */
   let depth = 0;
   let inItems = false;
@@ -44,6 +50,14 @@ export function scanItems(onItem: (json: string) => void, limits: ScanLimits): I
   let escaped = false;
   /** The last string at the top level of the list: before a value, that value's key. */
   let key = '';
+
+  /** The rest of the item is scanned, and not kept. */
+  const exceeded = (what: 'bytes' | 'parts') => {
+    if (onUnreadable === undefined || !inItems || depth < 2) throw limits.exceeded(what);
+    if (!isSkipped) onUnreadable(limits.exceeded(what));
+    isSkipped = true;
+    item = [];
+  };
 
   const keep = (piece: Buffer) => {
     // A copy: a slice would keep its whole chunk.
@@ -53,22 +67,23 @@ export function scanItems(onItem: (json: string) => void, limits: ScanLimits): I
       list.push(Buffer.from(piece));
     } else if (depth > 2) {
       itemBytes += piece.length;
-      if (itemBytes > limits.bytes) throw limits.exceeded('bytes');
-      item.push(Buffer.from(piece));
+      if (itemBytes > limits.bytes) exceeded('bytes');
+      if (!isSkipped) item.push(Buffer.from(piece));
     }
   };
 
   const count = () => {
-    if (++parts > limits.parts) throw limits.exceeded('parts');
+    if (++parts > limits.parts) exceeded('parts');
   };
 
   const finish = (piece: Buffer) => {
-    if (itemBytes + piece.length > limits.bytes) throw limits.exceeded('bytes');
+    if (itemBytes + piece.length > limits.bytes) exceeded('bytes');
     if (++items > limits.items) throw limits.exceeded('items');
-    item.push(piece);
-    onItem(Buffer.concat(item).toString('utf8'));
+    if (!isSkipped) onItem(Buffer.concat([...item, piece]).toString('utf8'));
     item = [];
     itemBytes = 0;
+    parts = 0;
+    isSkipped = false;
   };
 
   return {

@@ -24,6 +24,7 @@ export async function* watch(
   transport: Transport,
   request: Request,
   signal: AbortSignal,
+  onUnreadable?: (error: Error) => void,
 ): AsyncGenerator<SentEvent, void, undefined> {
   let response: IncomingMessage | undefined;
   let down: ClusterDownError | undefined;
@@ -41,7 +42,10 @@ export async function* watch(
     for await (const line of lines(response, limitsOf(transport).object)) {
       if (stopped()) return;
       if (line === undefined) throw tooManyBytes(request, transport, limitsOf(transport).object);
-      yield watchEvent(transport, request, line);
+      const { parts } = limitsOf(transport);
+      if (countParts(line, parts) <= parts) yield watchEvent(request, line);
+      else if (onUnreadable === undefined) throw tooManyParts(request, transport);
+      else onUnreadable(tooManyParts(request, transport));
     }
   } catch (error) {
     if (stopped()) return;
@@ -60,9 +64,7 @@ async function begin(transport: Transport, request: Request, limit: CallLimit): 
 
 const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] satisfies WatchEvent['type'][];
 
-function watchEvent(transport: Transport, request: Request, line: Buffer): SentEvent {
-  const { parts } = limitsOf(transport);
-  if (countParts(line, parts) > parts) throw tooManyParts(request, transport);
+function watchEvent(request: Request, line: Buffer): SentEvent {
   const event = parse(line);
   if (event === undefined) throw invalidAnswer(request, 'the watch ended in the middle of an event');
   const type = isRecord(event) ? types.find((known) => known === event.type) : undefined;
