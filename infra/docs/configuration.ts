@@ -1,4 +1,5 @@
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
+import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
@@ -39,7 +40,7 @@ Defaults < \`flux-config\` < \`providerConfig\`:
 
 Deleting the ConfigMap after Flux has come up changes nothing: the last applied objects stay, and the Shoot's conditions say so. A ConfigMap that cannot be read does not count as absent: nothing changes until it can be read.
 
-Every error is one sentence with the object, the path and the remedy. It appears as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap (except errors about the available Flux releases, which only the Extension reports). With the [webhooks](running.md#webhooks), a Shoot with a wrong \`providerConfig\` is rejected immediately with the same sentences. Unknown keys are errors, and so is a \`providerConfig\` longer than 128 KiB or nested more than 64 levels deep.
+Every error is one sentence with the object, the path and the remedy. It appears as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap (except errors about the available Flux releases, which only the Extension reports). With the [webhooks](running.md#webhooks), a Shoot with a wrong \`providerConfig\` is rejected immediately with the same sentences. Unknown keys are errors, and so is whatever exceeds a [limit](#limits).
 
 ## ConfigMap \`flux-config\`
 
@@ -70,6 +71,8 @@ ${table(sourceSchema)}
 ### \`source.template\`
 
 ${table(...SOURCE_KINDS.map((kind) => sourceTemplateSchema(kind)))}
+Labels and annotations of both templates may have any key except those of \`gardener.cloud\` and its subdomains, such as \`resources.gardener.cloud/ignore\`: Gardener obeys them, and could then neither suspend nor remove the object.
+
 ### \`kustomization\`
 
 ${table(kustomizationSchema)}
@@ -144,10 +147,22 @@ ${ROTATION_COMMANDS.giveUp}
 - \`sshKeyType\` sets the type of the second key pair at the start, so a rotation also switches between \`rsa\` and \`ed25519\`.
 - To use a key pair of your own, write the private key into \`identity.next\` of the Secret, and complete.
 
+## Limits
+
+One process serves every project, so everything that a project writes is counted before it is read. A configuration beyond a limit is an error, and the objects that were applied before stay.
+
+${limitTable()}
 ## In the Shoot
 
 - ConfigMap \`shoot-info\` in the namespace of Flux: \`SHOOT_INFO_NAME\`, \`SHOOT_INFO_TECHNICAL_ID\`, \`SHOOT_INFO_CLUSTER_IDENTITY\`, \`SHOOT_INFO_GARDEN_CLUSTER_IDENTITY\`, empty if the Shoot has no value.
 - ConfigMap \`shoot-facts\` beside it: \`SHOOT_NAME\`, \`SHOOT_NAMESPACE\`, \`SHOOT_PROJECT\`, \`SHOOT_UID\`, \`SHOOT_PROVIDER\`, \`SHOOT_REGION\`, \`SHOOT_CLOUD_PROFILE\`, \`SHOOT_PURPOSE\`, \`SHOOT_KUBERNETES_VERSION\`, \`SHOOT_DOMAIN\`, \`SHOOT_POD_NETWORK\`, \`SHOOT_SERVICE_NETWORK\`, \`SHOOT_NODE_NETWORK\`, \`SHOOT_MAINTENANCE_BEGIN\`, \`SHOOT_MAINTENANCE_END\`; a key without a value is left out. Use both ConfigMaps in \`postBuild.substituteFrom\`.
 - Copied Secrets carry the label \`app.kubernetes.io/managed-by\`.
 `;
+}
+
+/** One line for each limit, from the table that the checks use. */
+function limitTable(): string {
+  const all: Limit[] = Object.values(limits);
+  const lines = all.map((limit) => `| ${limit.of} | ${limitText(limit)} | ${limit.why} |`);
+  return ['| what | at most | why |', '|---|---|---|', ...lines, ''].join('\n');
 }
