@@ -35,7 +35,7 @@ type Read = (cluster: 'garden' | 'seed', resource: Resource, name: ObjectName) =
 export async function readCopiedContents(run: Run, config: EffectiveConfig): Promise<CopiedContents | Missing> {
   const wanted = [...(config.sourceSecret === undefined ? [] : [config.sourceSecret]), ...config.additionalSecrets];
   const read = readOnce(run);
-  const count = countCopies(config);
+  const limitCopies = countCopies(config);
   const found: Copied[] = [];
   for (const copied of wanted) {
     const { origin } = copied;
@@ -43,7 +43,7 @@ export async function readCopiedContents(run: Run, config: EffectiveConfig): Pro
       ? readFluxSource(run, read, copied)
       : readReference(run, read, copied, origin.resourceName));
     if ('missing' in content) return content;
-    count('secret' in content ? content.secret : content.configMap);
+    limitCopies('secret' in content ? content.secret : content.configMap);
     found.push(content);
   }
   return {
