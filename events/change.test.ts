@@ -67,6 +67,10 @@ describe('a change on the wire', () => {
     expect(() => parseChange('token: c2VjcmV0')).not.toThrow('c2VjcmV0');
   });
 
+  it('rejects a body that is too long for a change, without parsing it', () => {
+    expect(() => parseChange('['.repeat(1_000_000))).toThrow('has more than 16384 characters and is not a change');
+  });
+
   it('carries only the fields of the request', () => {
     const more = { ...changeOf(), object: { data: 'c2VjcmV0' } };
     expect(encodeChange(more)).not.toContain('c2VjcmV0');

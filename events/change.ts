@@ -103,7 +103,13 @@ function identity(cause: Cause): unknown[] {
   }
 }
 
+/** No change is longer; parsing a message of SQS's largest size would block the process for a tenth of a second. */
+const LONGEST_BODY = 16_384;
+
 function json(body: string): unknown {
+  if (body.length > LONGEST_BODY) {
+    throw new TerminalError(`The message has more than ${LONGEST_BODY} characters and is not a change; drop it.`);
+  }
   try {
     return JSON.parse(body);
   } catch {

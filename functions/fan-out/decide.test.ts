@@ -48,6 +48,13 @@ test('returns nothing for a Shoot that is scheduled and not begun: its technical
   expect(clusters(shoot({ status: { technicalID: '' } }))).toEqual([]);
 });
 
+test.each(['a/b', 'a b', 'x'.repeat(64), '-a', 'Ä', 'a\n', '\u2028'])(
+  'returns nothing for a Shoot with technical ID %j',
+  (technicalID) => {
+    expect(clusters(shoot({ status: { technicalID } }))).toEqual([]);
+  },
+);
+
 test.each([
   [[{ type: 'shoot-flux' }], 1],
   [[{ type: 'shoot-flux', disabled: false }], 1],

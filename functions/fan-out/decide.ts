@@ -1,6 +1,9 @@
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 
+/** The name of a namespace. A change with another one could not be read. */
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 /**
  * Returns the changes for one Shoot: one for each of its seeds that this deployment serves. During a control plane
  * migration these are two. Shoots without the extension get changes too, because an extension that is enabled for all
@@ -10,7 +13,7 @@ export function changesFor(shoot: Shoot, servedSeeds: string[], cause: Cause): C
   const namespace = shoot.status?.technicalID;
   // Absent, or empty as the Gardener API server stores it: there is no control plane yet, and the first run for its
   // Extension reads the current configuration.
-  if (namespace === undefined || namespace === '' || isDisabled(shoot)) return [];
+  if (namespace === undefined || !NAMESPACE.test(namespace) || isDisabled(shoot)) return [];
   return servedSeeds
     .filter((seed) => seed === shoot.status?.seedName || seed === shoot.spec?.seedName)
     .map((cluster) => ({

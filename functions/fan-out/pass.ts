@@ -19,6 +19,9 @@ export interface Position {
  */
 export const MOST_HOPS = 200;
 
+/** A longer one does not fit into a change; the list then begins again, after the Shoots that have heard. */
+const LONGEST_TOKEN = 4096;
+
 export const START: Position = { after: '', hop: 0, again: false };
 
 /**
@@ -50,7 +53,8 @@ export function continuation(
   if (hop + 1 >= MOST_HOPS) return undefined;
   // Two passes over the same list have equal tokens, also when they report different edits.
   const state = `${uid}.${resourceVersion}.${also}`;
-  return { type: 'continue', after, token, hop: hop + 1, state, ...(again && { again }), ...(listed && { listed }) };
+  const place = token !== undefined && token.length <= LONGEST_TOKEN ? { after, token } : { after };
+  return { type: 'continue', ...place, hop: hop + 1, state, ...(again && { again }), ...(listed && { listed }) };
 }
 
 /** The size of the first page; Shoots may have some hundred kilobytes. */
