@@ -19,7 +19,7 @@ export interface BridgeOptions {
   /** Where SQS's protocol is spoken; missing queues are created there. */
   endpoint: string;
   /** Start of every queue's name. Default `shoot-flux-`. */
-  prefix?: string;
+  prefix?: string | undefined;
   /** Visibility timeout of the queues, and how long a poller leases messages. Default 20 and 15. */
   visibilitySeconds?: number;
   /** The seeds that this process serves, which are recorded at the queues. Absent: nothing is recorded. */

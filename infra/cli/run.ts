@@ -9,6 +9,7 @@ import { command, exitCodes, UsageError } from './command.ts';
 import { healthOptions, heartbeatOf } from './health-options.ts';
 import { logLevel } from './log-level.ts';
 import { portOf } from './port.ts';
+import { queueOptions, queuesOf } from './queue-options.ts';
 import { checkReleases, releasesOf } from './releases.ts';
 import { hostKeyScanOf, scanOptions } from './scan-options.ts';
 import { webhookOptions, webhooksOf } from './webhook-options.ts';
@@ -33,11 +34,7 @@ export default command({
       description: 'Serve /healthz, /readyz, /metrics and /dead-letters on this port.',
     },
     ...webhookOptions,
-    'sqs-endpoint': {
-      type: 'string',
-      value: 'URL',
-      description: 'Use this SQS endpoint instead of the queue in this process.',
-    },
+    ...queueOptions,
     concurrency: {
       type: 'string',
       value: 'N',
@@ -96,7 +93,7 @@ export default command({
       port: portOf('--port', values.port),
       webhooks: webhooks && { ...webhooks, kubeconfigs: files },
       heartbeat,
-      sqsEndpoint: url(values['sqs-endpoint']),
+      sqs: queuesOf(values),
       concurrency: concurrencyOf(values.concurrency),
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
@@ -110,11 +107,6 @@ export default command({
     return exitCodes.success;
   },
 });
-
-function url(text: string | undefined): string | undefined {
-  if (text === undefined || URL.canParse(text)) return text;
-  throw new UsageError(`--sqs-endpoint ${text} is not a URL such as http://127.0.0.1:4566`);
-}
 
 function concurrencyOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

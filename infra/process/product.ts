@@ -13,7 +13,7 @@ import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
-import { openBridge, withDepths } from './queues.ts';
+import { openBridge, type SqsQueues, withDepths } from './queues.ts';
 import { startThreadedWebhooks } from './threaded-webhooks.ts';
 import { startWatchdog } from './watchdog.ts';
 import type { ThreadedOptions } from './webhooks-messages.ts';
@@ -32,8 +32,8 @@ export interface ProductOptions {
   webhooks?: ThreadedOptions | undefined;
   /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
-  /** Use this SQS endpoint instead of the queue in this process. */
-  sqsEndpoint?: string | undefined;
+  /** Use queues in SQS instead of the queue in this process. */
+  sqs?: SqsQueues | undefined;
   resyncSeconds?: number | undefined;
   /** Slots of each function: runs at a time that work rather than wait. */
   concurrency?: number | undefined;
@@ -64,14 +64,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const watcherKube = kubeOf('watcher');
 
-  const { queue, bridge } = await openBridge({ ...options, definitions, metrics, health });
+  const { queue, bridge } = await openBridge({ ...options, seeds: settings.seeds, definitions, metrics, health });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
     kube: watcherKube,
     send: (changes) => bridge.sender.send(changes),
     health,
-    ...(options.sqsEndpoint !== undefined && { pace: sqsPace(health.isUp) }),
+    ...(options.sqs !== undefined && { pace: sqsPace(health.isUp) }),
     log,
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),

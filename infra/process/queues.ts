@@ -6,10 +6,20 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
+/** Queues in SQS. */
+export interface SqsQueues {
+  endpoint: string;
+  /** Start of every queue's name. Default `shoot-flux-`. */
+  prefix?: string | undefined;
+  /** The served seeds take the place of those that are recorded at the queues. */
+  replaceSeeds?: boolean | undefined;
+}
+
 /** Which queues are opened, and where. */
 export interface BridgeOptions {
   /** Absent: in this process. */
-  sqsEndpoint?: string | undefined;
+  sqs?: SqsQueues | undefined;
+  seeds: string[];
   definitions: FunctionDefinition[];
   metrics: Metrics;
   health: ClusterHealth;
@@ -19,19 +29,20 @@ export interface BridgeOptions {
 
 /** Opens the queue of this process, or that of an SQS endpoint, which needs the SDK. */
 export async function openBridge({
-  sqsEndpoint: endpoint,
+  sqs,
+  seeds,
   definitions,
   metrics,
   health,
   concurrency,
   log,
 }: BridgeOptions): Promise<{ bridge: Bridge; queue?: QueueBridge }> {
-  if (endpoint === undefined) {
+  if (sqs === undefined) {
     const queue = openQueue({ definitions, metrics, health, concurrency });
     return { bridge: queue, queue };
   }
   const { openSqsBridge } = await import('../../events/sqs/bridge.ts');
-  return { bridge: await openSqsBridge({ definitions, log, endpoint, concurrency }) };
+  return { bridge: await openSqsBridge({ ...sqs, definitions, log, seeds, concurrency }) };
 }
 
 /** Adds the depth of queues, which is only counted when it is asked for. */

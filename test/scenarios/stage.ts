@@ -146,7 +146,7 @@ export async function startStage(
     requests,
     async startProduct(sqsEndpoint) {
       product = await startProduct({
-        sqsEndpoint,
+        sqs: sqsEndpoint === undefined ? undefined : { endpoint: sqsEndpoint },
         credentials: (identity) => async (cluster) => {
           const api = cluster === 'garden' ? apis.garden : apis.seed;
           return { ...connection(api), token: api.tokenOf?.(identity) ?? api.token };
