@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { findAllDefinitions, isWebhook } from '../functions.ts';
+import { CONFIGURATION } from '../webhooks/names.ts';
 import { gardenerManifests } from './manifests.ts';
 import { rbacObjects } from './rbac.ts';
 import { webhookObjects } from './webhooks.ts';
@@ -56,6 +57,30 @@ describe('RBAC', () => {
       rules.filter(({ resources, verbs }) => resources.includes('extensions') && verbs.includes('delete')),
     ).toEqual([]);
   });
+});
+
+/** Each grants the control of other users' objects, whatever it is meant for. */
+const powerful: [resource: string, verbs: string[], names: string[]][] = [
+  // Kubeconfigs of shoots are among the Secrets of a control plane.
+  ['secrets', ['get', 'list', 'watch'], ['gardener', 'gardener-internal']],
+  ['managedresources', ['create', 'patch', 'update'], []],
+  ['deployments', ['create', 'patch', 'update'], ['gardener-resource-manager']],
+  ['validatingwebhookconfigurations', ['create', 'patch', 'update'], [CONFIGURATION]],
+  ['mutatingwebhookconfigurations', ['create', 'patch', 'update'], [CONFIGURATION]],
+];
+
+it('makes only these identities equal to an administrator, as docs/security.md says', () => {
+  const isPowerful = ({ resources, verbs, resourceNames }: PolicyRule) =>
+    powerful.some(
+      ([resource, dangerous, names]) =>
+        resources.includes(resource) &&
+        dangerous.some((verb) => verbs.includes(verb)) &&
+        (resourceNames ?? names).some((name) => names.includes(name) || resourceNames === undefined),
+    );
+  const identities = [...definitions.map(({ name }) => name), 'watcher', 'webhooks', 'heartbeat'];
+  const equal = (place: 'garden' | 'seed') => identities.filter((name) => rulesOf(place, name).some(isPowerful));
+  expect(equal('garden')).toEqual(['webhooks']);
+  expect(equal('seed')).toEqual(['managed-resources', 'readiness', 'webhooks']);
 });
 
 describe('webhook configurations', () => {
