@@ -22,9 +22,33 @@ describe('decideRetry', () => {
     expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'long', seconds })));
   });
 
-  it('waits for the Retry-After of the API server', () => {
-    const throttled = new KubeError('too many requests', 429, 'TooManyRequests', { retryAfterSeconds: 7 });
-    expect(decideRetry(throttled, 1, 1)).toEqual({ type: 'short', seconds: 7 });
+  it('waits for the Retry-After of the API server, or longer', () => {
+    const throttled = (seconds: number) =>
+      new KubeError('busy', 429, 'TooManyRequests', { retryAfterSeconds: seconds });
+    expect(decideRetry(throttled(7), 1, 0)).toEqual({ type: 'short', seconds: 7 });
+    expect(decideRetry(throttled(7), 1, 1)).toEqual({ type: 'short', seconds: 9 });
+    expect(decideRetry(throttled(600), 1, 0)).toEqual({ type: 'long', seconds: 600 });
+    expect(decideRetry(retryWithin(throttled(100), 15), 1, 0)).toEqual({ type: 'long', seconds: 100 });
+    const conflict = new ConflictError('changed', 409, 'Conflict', { retryAfterSeconds: 5 });
+    expect(decideRetry(conflict, 1, 0)).toEqual({ type: 'short', seconds: 5 });
+  });
+
+  it('never waits less than the Retry-After, in any attempt', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: LAST_ATTEMPT - 1 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.integer({ min: 1, max: 3600 }),
+        fc.option(fc.constant(15)),
+        (attempt, random, retryAfterSeconds, within) => {
+          const error = new KubeError('busy', 503, 'ServiceUnavailable', { retryAfterSeconds });
+          const wait = decideRetry(within === null ? error : retryWithin(error, within), attempt, random);
+          if (wait.type === 'deadLetter') throw new Error('given up');
+          expect(wait.seconds).toBeGreaterThanOrEqual(retryAfterSeconds);
+          if (wait.type === 'short') expect(wait.seconds).toBeLessThanOrEqual(60);
+        },
+      ),
+    );
   });
 
   it('retries at once after a conflict, and backs off after repeated conflicts', () => {

@@ -28,6 +28,15 @@ export const LAST_ATTEMPT = 40;
  * @param lastAttempt the attempt after which the change becomes a dead letter
  */
 export function decideRetry(error: unknown, attempt: number, random: number, lastAttempt = LAST_ATTEMPT): Retry {
+  const retry = decideBackOff(error, attempt, random, lastAttempt);
+  const asked = retryAfterOf(error);
+  if (retry.type === 'deadLetter' || asked === 0) return retry;
+  // The server's wait is never undercut: neither by a limit nor by the random part, which only makes it longer.
+  const seconds = Math.max(retry.seconds, Math.ceil(asked * (1 + 0.25 * random)));
+  return { type: seconds > SHORT_CAP_SECONDS ? 'long' : retry.type, seconds };
+}
+
+function decideBackOff(error: unknown, attempt: number, random: number, lastAttempt: number): Retry {
   if (error instanceof TerminalError || attempt >= lastAttempt) return { type: 'deadLetter' };
   if (attempt <= SHORT_ATTEMPTS && error instanceof ConflictError) {
     return { type: 'short', seconds: attempt <= 2 ? 0 : 1 };
@@ -35,7 +44,7 @@ export function decideRetry(error: unknown, attempt: number, random: number, las
   const wished = retryWithinSeconds(error);
   if (attempt <= SHORT_ATTEMPTS) {
     const cap = Math.min(wished ?? SHORT_CAP_SECONDS, SHORT_CAP_SECONDS);
-    return { type: 'short', seconds: jittered(Math.max(2 ** (attempt - 1), retryAfterOf(error)), cap, random) };
+    return { type: 'short', seconds: jittered(2 ** (attempt - 1), cap, random) };
   }
   const quick = wished === undefined ? SHORT_ATTEMPTS : AWAITED_ATTEMPTS;
   if (wished !== undefined && attempt <= quick) return { type: 'long', seconds: jittered(wished, wished, random) };
@@ -47,7 +56,7 @@ function jittered(seconds: number, cap: number, random: number): number {
   return Math.max(1, Math.round(Math.min(seconds, cap) * (0.75 + 0.25 * random)));
 }
 
-/** Returns the API server's Retry-After in seconds. */
-function retryAfterOf(error: unknown): number {
+/** Returns the API server's Retry-After in seconds; 0 if it asks for no wait. */
+export function retryAfterOf(error: unknown): number {
   return error instanceof KubeError ? (error.retryAfterSeconds ?? 0) : 0;
 }

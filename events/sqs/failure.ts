@@ -1,5 +1,6 @@
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Ending } from '../run/report.ts';
+import { retryAfterOf } from '../run/retry.ts';
 import { afterFailure } from './after-failure.ts';
 import type { Group, Unreadable } from './groups.ts';
 import { requeue } from './requeue.ts';
@@ -23,7 +24,7 @@ export async function handleFailure(runner: SqsRunner, group: Group, error: unkn
       return { result: 'dead_letter', error };
     }
     if (next.type === 'long' && runner.queue === 'fifo') {
-      await requeue(runner, change, seconds, next.attempt);
+      await requeue(runner, change, seconds, next.attempt, retryAfterOf(error));
       return { result: 'retry', seconds, error };
     }
   } catch (failure) {

@@ -61,4 +61,13 @@ describe('requeueTime', () => {
     expect(Math.min(...counts)).toBeGreaterThan(30);
     expect(Math.max(...counts)).toBeLessThan(90);
   });
+
+  it('never undercuts the wait that an API server asks for', () => {
+    fc.assert(
+      fc.property(moment, fc.integer({ min: 1, max: 3600 }), key, (now, seconds, of) => {
+        const due = requeueTime(now, seconds, of, seconds);
+        expect(due.getTime() - now.getTime()).toBeGreaterThanOrEqual(seconds * 1000);
+      }),
+    );
+  });
 });

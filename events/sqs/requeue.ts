@@ -5,6 +5,7 @@ import type { SqsRunner } from './runner.ts';
 
 /**
  * Sends a change through the delay queue, to run again in so many seconds.
+ * @param atLeastSeconds the wait that an API server asks for, which is never undercut
  * @param attempt set when the run has failed: SQS counts the receives of the next message from 1 again
  */
 export function requeue(
@@ -12,10 +13,11 @@ export function requeue(
   change: ChangeRequest,
   afterSeconds: number,
   attempt?: number,
+  atLeastSeconds = 0,
 ): Promise<void> {
   if (queue === 'standard') return sender.sendDelayed(change, afterSeconds);
   const current = now();
-  const due = requeueTime(current, afterSeconds, change.key);
+  const due = requeueTime(current, afterSeconds, change.key, atLeastSeconds);
   const next: ChangeRequest = { function: name, key: change.key, cause: causeAt(due.toISOString(), change, attempt) };
   return sender.sendDelayed(next, (due.getTime() - current.getTime()) / 1000);
 }
@@ -38,11 +40,12 @@ const LONG_SECONDS = 60;
  *   arrives, and never a third.
  * - A short wait ends up to a quarter (or 1 s) late and never early, because something is awaited.
  */
-export function requeueTime(now: Date, afterSeconds: number, key: ReconcileKey): Date {
+export function requeueTime(now: Date, afterSeconds: number, key: ReconcileKey, atLeastSeconds = 0): Date {
   const isLong = afterSeconds >= LONG_SECONDS;
   const step = Math.max(1, Math.ceil(isLong ? afterSeconds : afterSeconds / 4)) * 1000;
   // Its own offset: Shoots that began together do not come due together.
   const offset = Number.parseInt(hash('sha256', keyText(key), 'hex').slice(0, 12), 16) % step;
   const wished = (now.getTime() + afterSeconds * 1000 - offset) / step;
-  return new Date((isLong ? Math.round(wished) : Math.ceil(wished)) * step + offset);
+  const earliest = Math.ceil((now.getTime() + atLeastSeconds * 1000 - offset) / step);
+  return new Date(Math.max(isLong ? Math.round(wished) : Math.ceil(wished), earliest) * step + offset);
 }

@@ -24,7 +24,8 @@ export type RefusalKind =
 
 /**
  * Messages of API servers. The first match counts; `by` is the first group. A webhook's message may contain any other
- * pattern, so webhooks are first.
+ * pattern, so webhooks are first. A word is matched from its beginning only: tried at each of its letters, a message of
+ * 40,000 letters took seconds.
  */
 const refusals: [RefusalKind, RegExp][] = [
   ['webhookDenies', /admission webhook "([^"]+)" denied the request/],
@@ -43,12 +44,12 @@ const refusals: [RefusalKind, RegExp][] = [
   ['noNamespace', /namespaces "([^"]+)" not found/],
   ['notAllowed', /is forbidden: User "([^"]+)" cannot /],
   ['notAllowed', /is forbidden: user "([^"]+)" .*is attempting to grant RBAC permissions not currently held/s],
-  ['immutable', /(?:([\w.[\]]+): )?(?:Invalid value: .*: |Forbidden: )?field is immutable/],
+  ['immutable', /(?:(?<![\w.[\]])([\w.[\]]+): )?(?:Invalid value: .{0,1000}: |Forbidden: )?field is immutable/],
   [
     'immutable',
-    /([\w.[\]]+): Forbidden: (?:updates to .* are forbidden|may not change once set|field is immutable|\w+ is immutable after creation)/,
+    /(?<![\w.[\]])([\w.[\]]+): Forbidden: (?:updates to .* are forbidden|may not change once set|field is immutable|\w+ is immutable after creation)/,
   ],
-  ['immutable', /([\w.[\]]+): Invalid value: .*: [^:]*\bis immutable\b/i],
+  ['immutable', /(?<![\w.[\]])([\w.[\]]+): Invalid value: .{0,1000}: [^:]{0,300}\bis immutable\b/i],
   ['managedByOthers', /Apply failed with \d+ conflicts?: conflicts? with "([^"]+)"/],
   ['changedMeanwhile', /the object has been modified; please apply your changes to the latest version/],
   ['noKind', /no matches for kind "([^"]+)" in version/],

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { cutText } from '../cut-text.ts';
 import {
   AlreadyExistsError,
   ConflictError,
@@ -25,9 +26,17 @@ interface Status {
   code?: unknown;
   reason?: unknown;
   message?: unknown;
-  metadata?: { continue?: unknown };
-  details?: { retryAfterSeconds?: unknown; causes?: { field?: unknown }[] };
+  metadata?: unknown;
+  details?: unknown;
 }
+
+/** Messages are cut here, where they arrive: a webhook or an aggregated API chooses their length. */
+const LONGEST_MESSAGE = 5000;
+const LONGEST_REASON = 100;
+
+/** Causes are named up to this number. */
+const MOST_CAUSES = 20;
+const LONGEST_FIELD = 200;
 
 /** Returns for example `PATCH secrets shoot--foo--bar/flux-source`. */
 export function callText({ method, resource, name }: Call): string {
@@ -52,10 +61,10 @@ export function statusError(
 ): KubeError {
   const status = isStatus(body) ? body : undefined;
   const code = httpStatus === 200 && typeof status?.code === 'number' ? status.code : httpStatus;
-  const reason = typeof status?.reason === 'string' ? status.reason : '';
+  const reason = typeof status?.reason === 'string' ? cutText(status.reason, LONGEST_REASON) : '';
   const message = `${callText(call)}: ${[code, reason].filter(Boolean).join(' ')}: ${explanation(call, code, status)}`;
   const retryAfterSeconds = retryAfterOf(headers['retry-after'], status);
-  const next = status?.metadata?.continue;
+  const next = fieldOf(status?.metadata, 'continue');
   const options = {
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(typeof next === 'string' && next !== '' && { continue: next }),
@@ -87,25 +96,43 @@ function explanation({ resource }: Call, code: number, status: Status | undefine
     return 'the answer is not a Kubernetes Status; a proxy in front of the API server may have sent it';
   // "expected string, got &value.valueUnstructured{Value:…}" quotes the request.
   if (resource.kind === 'Secret' && (!harmless.has(code) || denied.test(message))) {
-    const fields = (status.details?.causes ?? [])
-      .map((cause) => cause.field)
-      .filter((field) => typeof field === 'string');
+    const fields = causeFields(fieldOf(status.details, 'causes'));
     return fields.length === 0
       ? 'the original message is withheld because it may contain Secret data'
       : `see ${fields.join(', ')}`;
   }
-  return message;
+  return cutText(message, LONGEST_MESSAGE);
 }
 
+function causeFields(causes: unknown): string[] {
+  if (!Array.isArray(causes)) return [];
+  return causes
+    .slice(0, MOST_CAUSES)
+    .map((cause) => fieldOf(cause, 'field'))
+    .filter((field) => typeof field === 'string')
+    .map((field) => cutText(field, LONGEST_FIELD));
+}
+
+/** Returns a field of a value that may be anything. */
+function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;
+}
+
+/** Longer waits are cut to this: every key is looked at once an hour in any case. */
+const LONGEST_RETRY_AFTER_SECONDS = 3600;
+
+/** Returns the wait that the server asks for, in whole seconds; undefined if it asks for none. */
 function retryAfterOf(header: string | undefined, status: Status | undefined): number | undefined {
-  if (header !== undefined) {
-    const seconds = Number(header);
-    if (Number.isFinite(seconds)) return Math.max(0, seconds);
-    const date = Date.parse(header);
-    if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - Date.now()) / 1000));
-  }
-  const seconds = status?.details?.retryAfterSeconds;
-  return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
+  const asked = [secondsOf(header), fieldOf(status?.details, 'retryAfterSeconds')];
+  const seconds = asked.find((value) => typeof value === 'number' && value > 0);
+  return seconds === undefined ? undefined : Math.min(Math.ceil(seconds as number), LONGEST_RETRY_AFTER_SECONDS);
+}
+
+/** Reads seconds, or a date. */
+function secondsOf(header = ''): number | undefined {
+  if (/^\s*\d+\s*$/.test(header)) return Number(header);
+  const date = /\bGMT\s*$/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? undefined : (date - Date.now()) / 1000;
 }
 
 function isStatus(body: unknown): body is Status {

@@ -1,3 +1,4 @@
+import { cutExactly, cutText } from '../cut-text.ts';
 import { withoutSecrets } from './secret-forms.ts';
 
 /** Conditions and errors quote this much of a foreign message. */
@@ -8,11 +9,17 @@ const LONGEST_READ = 5000;
 
 /** Returns the start of a foreign message, which is searched for its meaning. */
 export function beginOf(text: string): string {
-  return text.slice(0, LONGEST_READ);
+  return cutText(text, LONGEST_READ);
 }
+
+/**
+ * Control characters, which a terminal would obey; characters that reverse the direction of a text, or are invisible;
+ * and halves of characters, which not every parser of JSON accepts.
+ */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
 /** Returns a foreign message on one line, without secrets, cut to a length. */
 export function safeText(text: string, longest = LONGEST_QUOTE): string {
-  const line = withoutSecrets(beginOf(text)).replace(/\s+/g, ' ').trim();
-  return line.length > longest ? `${line.slice(0, longest).trimEnd()}…` : line;
+  const line = withoutSecrets(beginOf(text)).replace(invisible, ' ').trim();
+  return line.length > longest ? `${cutExactly(line, longest).trimEnd()}…` : line;
 }

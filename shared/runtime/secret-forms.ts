@@ -32,7 +32,10 @@ const forms: [RegExp, string | ((...found: string[]) => string)][] = [
     '"$1"$2"***"',
   ],
   [
-    new RegExp(`(\\\\+")([\\w.-]*(?:${secretKeys}|auth|identity|authorization))\\1(\\s*:\\s*)\\1.*?(?:\\1|$)`, 'gis'),
+    new RegExp(
+      `(?<!\\\\)(\\\\+")([\\w.-]*(?:${secretKeys}|auth|identity|authorization))\\1(\\s*:\\s*)\\1.*?(?:\\1|$)`,
+      'gis',
+    ),
     '$1$2$1$3$1***$1',
   ],
   // Headers, as HTTP has them and as Go prints them; then schemes without the name of the header.

@@ -1,5 +1,8 @@
-/** The rest of a URL after `scheme://`, up to a space or a quote; a password may contain an unescaped quote. */
-const urls = /\b([a-z][\w+.-]{0,30}:\/\/)([^\s'"`<>]*)(['"`<>]\S*)?/gi;
+/**
+ * The rest of a URL after `scheme://`, up to a space or a quote; a password may contain an unescaped quote. What may
+ * belong to such a password is bounded: with a quote in each URL, all of them would be searched to the end of the text.
+ */
+const urls = /\b([a-z][\w+.-]{0,30}:\/\/)([^\s'"`<>]*)(['"`<>]\S{0,300})?/gi;
 
 /** `git.example.com`, optionally with a port, before a path or at the end; a version like v1.2 is not a host. */
 const fullHost = /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?=[/?#:]|$)/i;
@@ -9,16 +12,29 @@ const fullHost = /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?=[/?#:]|$)/i;
  * whose `/` or `@` is not escaped, which makes the URL invalid.
  */
 export function withoutUrlCredentials(text: string): string {
-  return text.replace(urls, (whole, scheme: string, rest: string, quoted = '') => {
-    const end = endOfCredentials(rest);
-    if (end !== undefined)
-      return `${masked(scheme, rest.slice(0, end))}${rest.slice(end)}${withoutUrlCredentials(quoted)}`;
-    // The quote may be part of the password.
-    const longer = `${rest}${quoted}`;
-    const later = hasNoPort(authorityOf(rest)) ? endOfCredentials(longer) : undefined;
-    if (later !== undefined) return `${masked(scheme, longer.slice(0, later))}${longer.slice(later)}`;
-    return quoted === '' ? whole : `${scheme}${rest}${withoutUrlCredentials(quoted)}`;
-  });
+  const url = new RegExp(urls);
+  let clean = '';
+  let copied = 0;
+  for (let found = url.exec(text); found !== null; found = url.exec(text)) {
+    const [whole, scheme = '', rest = '', quoted = ''] = found;
+    const start = found.index + scheme.length;
+    const credentials = credentialsIn(rest, quoted);
+    // The quoted part is searched for further URLs, unless it belongs to the password.
+    url.lastIndex =
+      credentials !== undefined && credentials > rest.length ? found.index + whole.length : start + rest.length;
+    if (credentials === undefined) continue;
+    clean += text.slice(copied, found.index) + masked(scheme, `${rest}${quoted}`.slice(0, credentials));
+    copied = start + credentials;
+  }
+  return clean + text.slice(copied);
+}
+
+/** Returns the length of the credentials at the beginning of a URL's rest. */
+function credentialsIn(rest: string, quoted: string): number | undefined {
+  const end = endOfCredentials(rest);
+  if (end !== undefined) return end;
+  // The quote may be part of the password.
+  return hasNoPort(authorityOf(rest)) ? endOfCredentials(`${rest}${quoted}`) : undefined;
 }
 
 /** Replaces credentials, including the `@`. */

@@ -133,7 +133,8 @@ export const applyFailures: Failure[] = [
   },
   {
     reason: 'PruneFailed',
-    matches: /(?:(\S+) )?(?:delete failed|prune failed|termination timeout|failed to wait for resources termination)/i,
+    matches:
+      /(?:(?<!\S)(\S+) )?(?:delete failed|prune failed|termination timeout|failed to wait for resources termination)/i,
     says: ([, object]) => [
       `${object ?? 'an object'} was removed from the repository, but cannot be deleted`,
       'check in the shoot what blocks its deletion, for example a finalizer or a webhook',

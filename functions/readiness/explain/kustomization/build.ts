@@ -21,7 +21,7 @@ export const buildFailures: Failure[] = [
   },
   {
     reason: 'DecryptionNotConfigured',
-    matches: /(\S+) is SOPS encrypted, configuring decryption is required/,
+    matches: /(?<!\S)(\S+) is SOPS encrypted, configuring decryption is required/,
     says: ([, name], { places }) => [
       `${name} is encrypted with SOPS, but decryption is not configured`,
       `set ${places.decryption} to provider sops with a secretRef`,
@@ -29,7 +29,7 @@ export const buildFailures: Failure[] = [
   },
   {
     reason: 'DecryptionFailed',
-    matches: /(?:decryption failed for '([^']+)'.*)?(?:cannot get sops data key|Error getting data key)/s,
+    matches: /(?:decryption failed for '([^']{1,500})'.{0,1000})?(?:cannot get sops data key|Error getting data key)/s,
     says: ([, name], { decryption }) => [
       `none of the keys can decrypt ${name === undefined ? 'an encrypted file' : name}`,
       `add the private key of one of its recipients to ${decryption} (names end in .agekey or .asc), or encrypt the file for an existing key`,

@@ -4,7 +4,7 @@ import type { Failure } from '../failure.ts';
 export const connectionFailures: Failure[] = [
   {
     reason: 'NameNotResolved',
-    matches: /\blookup (\S+?)(?: on \S+)?: .*(?:no such host|server misbehaving|i\/o timeout|connection refused)/,
+    matches: /\blookup (\S+?)(?: on \S+)?: .{0,500}(?:no such host|server misbehaving|i\/o timeout|connection refused)/,
     says: ([, host], { places }) => [
       `the host name ${host} cannot be resolved in the shoot`,
       `check its spelling in ${places.url}, and the DNS of the shoot`,

@@ -99,7 +99,7 @@ export const credentialFailures: Failure[] = [
   {
     reason: 'CredentialsMissing',
     matches:
-      /(?:PGP public keys secret error|using provider '[^']+'): secrets? "([^"]+)" not found|(?:proxy options|failed to generate transport for '[^']+'): .*secret '(?:[^'/]+\/)?([^']+)' not found/i,
+      /(?:PGP public keys secret error|using provider '[^']+'): secrets? "([^"]+)" not found|(?:proxy options|failed to generate transport for '[^']+'): .{0,500}secret '(?:[^'/]+\/)?([^']+)' not found/i,
     says: ([, name, other], { places }) => [
       `Secret ${name ?? other} does not exist in the shoot`,
       `copy it there with additionalSecretResources, or correct the reference in ${places.template}`,

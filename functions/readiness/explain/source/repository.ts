@@ -36,7 +36,7 @@ export const repositoryFailures: Failure[] = [
     reason: 'ArtifactUnusable',
     kinds: oci,
     matches:
-      /failed to extract layer|failed to find layer|layer.*not found|failed to parse artifact manifest|no layers/i,
+      /failed to extract layer|failed to find layer|layer.{0,500}not found|failed to parse artifact manifest|no layers/i,
     says: (_, { url, places }) => [
       `the artifact at ${url} has no layer that Flux can read`,
       `push it with "flux push artifact", or set layerSelector in ${places.template}`,
@@ -136,7 +136,7 @@ export const repositoryFailures: Failure[] = [
   },
   {
     reason: 'VerificationFailed',
-    matches: /failed to verify.*(?:timeout|deadline exceeded|connection refused|reset by peer|\bEOF)/is,
+    matches: /failed to verify.{0,500}(?:timeout|deadline exceeded|connection refused|reset by peer|\bEOF)/is,
     says: () => ['the service that verifies the signature does not respond', 'allow the shoot to reach it'],
   },
   {

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cutText } from './cut-text.ts';
+
+test('keeps a short text', () => {
+  expect(cutText('a b', 3)).toBe('a b');
+});
+
+test('ends between two words, so that no half of a secret remains', () => {
+  expect(cutText('see https://user:password@example.com/a now', 24)).toBe('see ');
+  expect(cutText('one two', 3)).toBe('one');
+});
+
+test('cuts inside a word that is too long, but not inside a character', () => {
+  const text = 'x'.repeat(4999) + '🙂'.repeat(10);
+  expect(cutText(text, 5000)).toBe('x'.repeat(4999));
+  expect(cutText(text, 5001)).toBe(`${'x'.repeat(4999)}🙂`);
+});
+
+test('returns a beginning of at most the length, and whole characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 1, max: 60 }), (text, longest) => {
+      const cut = cutText(text, longest);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(cut.length).toBeLessThanOrEqual(longest);
+      expect(cut.isWellFormed()).toBe(true);
+    }),
+  );
+});

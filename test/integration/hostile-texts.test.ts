@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { explain as explainDelivery, explainRejected } from '../../functions/managed-resources/deliver/explain.ts';
+import { explain } from '../../functions/readiness/explain/explain.ts';
+import { refusalIn } from '../../shared/kube/refusal.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { statusError } from '../../shared/kube/status-error.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
+import { withoutSecrets } from '../../shared/runtime/secret-forms.ts';
+
+/** What an owner of a shoot could let its API server, a webhook or Flux say, repeated. */
+const units = [
+  'a',
+  'a.',
+  '[',
+  '\\',
+  '"',
+  "'",
+  ' ',
+  'a ',
+  ': ',
+  '://',
+  "a://'",
+  'https://a:b`',
+  'https://a:b@',
+  '@a.bc',
+  'Invalid value: ',
+  'a: Invalid value: ',
+  'a: Forbidden: updates to ',
+  'is SOPS encrypted ',
+  'lookup a on b: ',
+  'failed to verify ',
+  'layer ',
+  "decryption failed for '",
+  'proxy options: ',
+  'of object "',
+  '"token":"',
+  '\\"token\\":\\"',
+  '-----BEGIN PRIVATE KEY-----',
+  'password: "',
+  '--a-password=',
+  'authorization: basic ',
+  '\ud800',
+  '🙂',
+  '\u202e',
+  '\u0000',
+];
+
+const object = (kind: string) => ({ apiVersion: 'x/v1', kind, metadata: { namespace: 'a', name: 'b' }, spec: {} });
+const origin = { layer: 'ConfigMap', template: false } as unknown as Parameters<typeof explain>[2];
+const readers: Record<string, (text: string) => unknown> = {
+  refusalIn,
+  withoutSecrets,
+  safeText: (text) => safeText(text),
+  explainSource: (text) => explain(object('GitRepository'), text, origin),
+  explainKustomization: (text) => explain(object('Kustomization'), text, origin),
+  explainDelivery: (text) => explainDelivery('shoot-flux-sync', 'ApplyFailed', text),
+  explainRejected,
+};
+
+/** Returns the quickest of three runs: other work on the machine only slows some of them down. */
+function msOf(work: () => unknown): number {
+  const runs = Array.from({ length: 3 }, () => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...runs);
+}
+
+test.each(Object.keys(readers))('%s reads any message of 40,000 characters within milliseconds', (name) => {
+  const read = readers[name] ?? (() => {});
+  for (const unit of units) {
+    for (const text of [
+      unit.repeat(40_000 / unit.length),
+      `x${' '.repeat(100)}${unit.repeat(400)}${'a'.repeat(39_000)}`,
+    ]) {
+      // Quadratic patterns took two to thirteen seconds.
+      expect(
+        msOf(() => read(text)),
+        `${JSON.stringify(unit)}`,
+      ).toBeLessThan(250);
+    }
+  }
+});
+
+test('a message of an API server is cut where it arrives, with all that quotes it', () => {
+  const body = {
+    kind: 'Status',
+    reason: 'r'.repeat(40_000),
+    message: 'a'.repeat(40_000),
+    details: { causes: Array.from({ length: 10_000 }, () => ({ field: 'f'.repeat(1000) })) },
+  };
+  const call = { method: 'PATCH', resource: resources.deployments, name: { namespace: 'a', name: 'b' } };
+  const error = statusError(call, 422, body);
+  expect(error.message.length).toBeLessThan(5500);
+  expect(error.reason.length).toBeLessThanOrEqual(100);
+  expect(describeError(error).length).toBeLessThanOrEqual(1001);
+  expect(describeError(error)).toMatch(/^PATCH deployments\.apps a\/b: 422 r+: a+…$/);
+  const ofSecret = statusError({ ...call, resource: resources.secrets }, 422, body);
+  expect(ofSecret.message).toMatch(/: see f{200}(, f{200}){19}$/);
+});
+
+test.each([
+  ['no details', undefined],
+  ['details that are a text', 'x'],
+  ['causes that are no list', { causes: 7, retryAfterSeconds: '5' }],
+  ['causes that are no objects', { causes: [null, 7, 'x', { field: {} }] }],
+])('a Status with %s is an ordinary failure', (_, details) => {
+  const error = statusError({ method: 'GET', resource: resources.secrets }, 500, { kind: 'Status', details });
+  expect(error).toMatchObject({ status: 500, retryAfterSeconds: undefined });
+  expect(error.message).toContain('withheld');
+});
+
+test.each([
+  ['7', 7],
+  [' 7 ', 7],
+  ['0', undefined],
+  ['-5', undefined],
+  ['1e9', undefined],
+  ['soon', undefined],
+  ['', undefined],
+  ['999999999', 3600],
+  ['9'.repeat(400), 3600],
+  [new Date(Date.now() - 60_000).toUTCString(), undefined],
+  [new Date(Date.now() + 86_400_000).toUTCString(), 3600],
+])('Retry-After "%s" asks for %s seconds', (header, seconds) => {
+  const error = statusError({ method: 'GET', resource: resources.secrets }, 429, undefined, { 'retry-after': header });
+  expect(error.retryAfterSeconds).toBe(seconds);
+});
+
+test('what a text shows is visible and well-formed: no control characters, no reversed text, no half characters', () => {
+  const shown = safeText('a\u001b[31mred\u0000\u202eevil\u2028\ud800b\u200b🙂');
+  expect(shown).toBe('a [31mred evil b 🙂');
+});
+
+test('a secret at the place where a message is cut stays hidden', () => {
+  const url = 'https://user:hunter2hunter2@git.example.com/a';
+  for (let before = 4950; before <= 5001; before++) {
+    const text = `-----BEGIN PRIVATE KEY-----${'x'.repeat(before - 60)}-----END PRIVATE KEY----- ${url} ghp_${'a1'.repeat(20)}`;
+    const shown = safeText(text, 5000);
+    expect(shown).not.toMatch(/hunter|a1a1/);
+  }
+});
