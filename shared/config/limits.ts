@@ -67,7 +67,7 @@ export const limits = {
   copies: {
     most: 1280,
     unit: 'KiB',
-    of: 'all Secrets and ConfigMaps that are copied into one Shoot, in base64, each copy counted',
+    of: 'all Secrets and ConfigMaps that are copied into one Shoot, each copy counted, Secrets in base64',
     why: 'they are one Secret in the seed, which holds 1 MiB when it is compressed',
   },
 } as const satisfies Record<string, Limit>;

@@ -3,7 +3,13 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../kube/resource.ts';
-import { contentSecret, contentSecretName, secretReference, unpackContent } from './managed-resource-content.ts';
+import {
+  contentSecret,
+  contentSecretName,
+  lengthInContent,
+  secretReference,
+  unpackContent,
+} from './managed-resource-content.ts';
 
 function configMap(data: Record<string, unknown> = { key: 'value' }): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'b' }, data };
@@ -77,6 +83,26 @@ test('is valid YAML, and does not begin like a JSON stream', async () => {
 test('has no line breaks of YAML 1.1 and no halves of surrogate pairs, which the resource-manager reads otherwise', async () => {
   const content = text(await secretOf(configMap({ 'a\ud800': 'one\u2028two\u2029three\u0085four \udfff😀\u0000' })));
   expect(content).toContain('{"a\ufffd":"one\\u2028two\\u2029three\\u0085four \ufffd😀\\u0000"}');
+});
+
+test('counts the bytes of a text as the content has them', async () => {
+  const empty = text(await secretOf(configMap({ a: '' }))).length;
+  const samples = [
+    '',
+    'plain',
+    'a"b\\c',
+    '\u0000\t\n',
+    '\u007f\u0085\u009f\u00a0',
+    'é漢',
+    '\u2027\u2028\u2029\u202a',
+    '\ufefd\ufeff\uffff',
+  ];
+  for (const sample of samples) {
+    const content = Buffer.byteLength(text(await secretOf(configMap({ a: sample }))));
+    // JSON has short forms for some control characters, which count in full.
+    const short = sample.match(/[\t\n]/g)?.length ?? 0;
+    expect(lengthInContent(sample)).toBe(content - empty + 4 * short);
+  }
 });
 
 test('does not inflate a Secret of others without end', () => {

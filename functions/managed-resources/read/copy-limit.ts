@@ -3,6 +3,7 @@ import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, type ConfigIssue } from '../../../shared/errors.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
+import { lengthInContent } from '../../../shared/gardener/managed-resource-content.ts';
 
 const MOST = limits.copies.most * 1024;
 
@@ -24,7 +25,7 @@ export function countCopies(config: EffectiveConfig): (content: SecretContent | 
 function bytesOf(content: SecretContent | ConfigMapContent): number {
   let bytes = 0;
   for (const fields of [content.data, 'binaryData' in content ? content.binaryData : undefined]) {
-    for (const [key, value] of Object.entries(fields ?? {})) bytes += key.length + Buffer.byteLength(value);
+    for (const [key, value] of Object.entries(fields ?? {})) bytes += key.length + lengthInContent(value);
   }
   return bytes;
 }

@@ -1,0 +1,47 @@
+import { expect, it, test } from 'vitest';
+import { ConfigError } from '../../../shared/errors.ts';
+import { fluxOnly } from '../../../shared/flux/testing.ts';
+import { countCopies } from './copy-limit.ts';
+
+const KIB = 1024;
+const origins = {
+  additionalSecrets: { object: 'providerConfig', path: 'additionalSecretResources' },
+  'source.spec.secretRef': { object: 'ConfigMap garden-foo/flux-config', path: 'repositoryType' },
+};
+const copy = { origin: { type: 'resource', resourceName: 'a' }, namespace: 'flux-system' } as const;
+const config = fluxOnly({ origins, additionalSecrets: [copy] });
+const secret = (bytes: number, name = 'small') => ({
+  name,
+  namespace: 'flux-system',
+  type: 'Opaque',
+  data: { a: 'x'.repeat(bytes - 1) },
+});
+const configMap = (text: string) => ({ name: 'vars', namespace: 'flux-system', data: { a: text } });
+
+test('copies up to the limit are accepted', () => {
+  const count = countCopies(config);
+  for (let copies = 0; copies < 128; copies++) count(secret(10 * KIB));
+  expect(() => count(secret(1))).toThrow(ConfigError);
+});
+
+it('names the largest copy', () => {
+  const count = countCopies(config);
+  count(secret(10 * KIB));
+  count(secret(1000 * KIB, 'large'));
+  expect(() => count(secret(500 * KIB))).toThrow(
+    'providerConfig: additionalSecretResources asks for copies of more than 1,280 KiB, of which flux-system/large is 1000 KiB; copy fewer or smaller objects',
+  );
+});
+
+it('counts characters as the content has them, and binaryData too', () => {
+  expect(() => countCopies(config)(configMap('\u0085'.repeat(300 * KIB)))).toThrow('vars is 1801 KiB');
+  expect(() => countCopies(config)(configMap('x'.repeat(300 * KIB)))).not.toThrow();
+  const binaryData = { a: 'A'.repeat(1300 * KIB) };
+  expect(() => countCopies(config)({ name: 'vars', namespace: 'b', binaryData })).toThrow('b/vars is 1301 KiB');
+});
+
+it('names the source where nothing else is copied', () => {
+  expect(() => countCopies(fluxOnly({ origins }))(secret(1300 * KIB, 'flux-source'))).toThrow(
+    'ConfigMap garden-foo/flux-config: repositoryType asks for copies of more than 1,280 KiB, of which flux-system/flux-source is 1300 KiB; copy fewer or smaller objects',
+  );
+});
