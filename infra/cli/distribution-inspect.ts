@@ -1,12 +1,11 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
-import type { Distribution, Release } from '../../shared/flux/release.ts';
-import { CHECKSUMS } from '../../shared/flux/release-files.ts';
+import type { Distribution } from '../../shared/flux/release.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
 import { exitCodes, type Terminal } from './command.ts';
+import { tagOf } from './image-digests.ts';
 import { checkComplete } from './releases.ts';
 
 /** The result for one release. */
@@ -14,8 +13,8 @@ interface Report {
   version: string;
   /** SHA-256 over its YAML files. */
   digest?: string;
-  /** Whether the folder has checksums, which then were verified. */
-  verified?: boolean;
+  /** Whether the images are pinned by digest. */
+  pinned?: boolean;
   /** Component -> tag of its image. */
   components?: Record<string, string>;
   oldestKubernetes?: string;
@@ -42,8 +41,8 @@ async function inspectRelease(distribution: Distribution, dir: string, version: 
     return {
       version,
       digest: release.digest,
-      verified: (await readdir(join(dir, version))).includes(CHECKSUMS),
-      components: Object.fromEntries(componentsOf(release).map((name) => [name, imageTag(release, name)])),
+      pinned: release.imageDigests !== undefined,
+      components: Object.fromEntries(componentsOf(release).map((name) => [name, tagOf(release, name) ?? 'unknown'])),
       oldestKubernetes: oldestKubernetes(version) ?? 'unknown',
     };
   } catch (error) {
@@ -51,19 +50,9 @@ async function inspectRelease(distribution: Distribution, dir: string, version: 
   }
 }
 
-interface DeploymentSpec {
-  template: { spec: { containers: { image: string }[] } };
-}
-
-function imageTag(release: Release, component: string): string {
-  const deployment = release.files.get(component)?.find(({ kind }) => kind === 'Deployment');
-  const image = (deployment?.spec as DeploymentSpec | undefined)?.template.spec.containers[0]?.image;
-  return image?.split(':').at(-1) ?? 'unknown';
-}
-
-function text({ version, digest, verified, components = {}, oldestKubernetes: oldest, error }: Report): string {
+function text({ version, digest, pinned, components = {}, oldestKubernetes: oldest, error }: Report): string {
   if (error !== undefined) return `${version}  ${error}\n`;
   const tags = Object.entries(components).map(([name, tag]) => `    ${name} ${tag}\n`);
-  const checksums = verified ? 'checksums verified' : 'no checksums';
-  return `${version}  sha256 ${digest?.slice(0, 12)}, ${checksums}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
+  const images = pinned ? ', images pinned' : '';
+  return `${version}  sha256 ${digest?.slice(0, 12)}, checksums verified${images}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
 }

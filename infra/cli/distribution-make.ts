@@ -1,12 +1,12 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import {
   CHECKSUMS,
   checksumText,
+  imageDigestsFile,
   RELEASE_JSON,
   type ReleaseFile,
   readRelease,
@@ -14,34 +14,67 @@ import {
   releaseJson,
 } from '../../shared/flux/release-files.ts';
 import { parseVersion } from '../../shared/flux/versions.ts';
+import { readArchive, unpack } from './archive.ts';
 import { exitCodes, type Terminal, UsageError } from './command.ts';
+import { digestsFor, type pinnedImages } from './image-digests.ts';
 import { checkComplete } from './releases.ts';
-import { tarFiles } from './tar.ts';
+import { type Verification, verifies, verifyArchive } from './verify-archive.ts';
+
+/** What to make a release of. */
+interface MakeOptions {
+  dir: string;
+  from: string;
+  version: string;
+  /** What an archive is compared with before it is unpacked. */
+  verification?: Verification;
+  /** Images to pin by digest. */
+  images?: Awaited<ReturnType<typeof pinnedImages>>;
+}
 
 /** Adds a release to a distribution folder, completely or not at all. */
 export async function makeRelease(
-  { dir, from, version }: { dir: string; from: string; version: string },
+  { dir, from, version, verification = {}, images }: MakeOptions,
   terminal: Terminal,
 ): Promise<number> {
   if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a version such as v2.9.4`);
   const name = version.startsWith('v') ? version : `v${version}`;
-  const files = await releaseFiles(from);
+  const files = await releaseFiles(from, name, verification);
   const draft = await newDraft(dir);
   try {
-    const all = [...files, await releaseJson(from, files)];
-    for (const file of all) await writeFile(join(draft, file.name), file.text);
-    await writeFile(join(draft, CHECKSUMS), checksumText(all));
-    const release = await readRelease(draft, name);
-    checkComplete(release, from);
+    const release = await writeDraft(draft, name, from, files, images);
     // A draft is private, a release readable for all.
     await chmod(draft, 0o755);
     const placed = await place(draft, join(dir, name), release);
-    const result = placed ? 'created' : await existingResult(join(dir, name));
+    const result = placed ? createdResult(verification, images) : await existingResult(join(dir, name));
     terminal.err(`${join(dir, name)}: ${result} with ${componentsOf(release).join(', ')}\n`);
     return exitCodes.success;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** Writes all files of a release, and reads them once as every process will. */
+async function writeDraft(
+  draft: string,
+  name: string,
+  from: string,
+  files: ReleaseFile[],
+  images: MakeOptions['images'],
+): Promise<Release> {
+  const write = async (all: ReleaseFile[]): Promise<Release> => {
+    for (const file of all) await writeFile(join(draft, file.name), file.text);
+    await writeFile(join(draft, CHECKSUMS), checksumText(all));
+    return readRelease(draft, name);
+  };
+  const all = [...files, await releaseJson(from, files)];
+  const release = await write(all);
+  checkComplete(release, from);
+  return images === undefined ? release : write([...all, imageDigestsFile(digestsFor(release, images))]);
+}
+
+function createdResult(verification: Verification, images: MakeOptions['images']): string {
+  const pinned = images === undefined ? '' : ' with pinned images';
+  return verifies(verification) ? `verified and created${pinned}` : `created${pinned}`;
 }
 
 async function newDraft(dir: string): Promise<string> {
@@ -53,15 +86,17 @@ async function newDraft(dir: string): Promise<string> {
   }
 }
 
-async function releaseFiles(from: string): Promise<ReleaseFile[]> {
+async function releaseFiles(from: string, version: string, verification: Verification): Promise<ReleaseFile[]> {
   try {
-    if ((await stat(from)).isDirectory()) return await readReleaseFiles(from);
-    const files = [...tarFiles(gunzipSync(await readFile(from)))];
-    return files
-      .map(({ name, content }) => ({ name: basename(name), text: content.toString('utf8') }))
-      .filter(({ name }) => name.endsWith('.yaml'))
-      .sort((one, other) => (one.name < other.name ? -1 : 1));
+    if ((await stat(from)).isDirectory()) {
+      if (verifies(verification)) throw new UsageError('--sha256 and --checksums require an archive as --from');
+      return await readReleaseFiles(from);
+    }
+    const archive = await readArchive(from);
+    await verifyArchive(from, archive, version, verification);
+    return unpack(archive);
   } catch (error) {
+    if (error instanceof UsageError || error instanceof ShootFluxError) throw error;
     throw new ShootFluxError(`cannot read ${from}: ${fileProblem(error)}; pass manifests.tar.gz or a folder.`);
   }
 }

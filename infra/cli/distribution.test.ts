@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -30,7 +30,8 @@ test('makes a release from a folder, with checksums that sha256sum verifies', as
   expect(await readdir(dir)).toEqual([standIn.version]);
   expect((await stat(made)).mode & 0o777).toBe(0o755);
   const { stdout } = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: made });
-  expect(stdout.match(/: OK/g)).toHaveLength((await readdir(release)).length + 1);
+  // The files of the release without their own checksums, and release.json.
+  expect(stdout.match(/: OK/g)).toHaveLength((await readdir(release)).length);
   expect(stdout).toContain('release.json: OK');
   const [one, other] = [standIn.folder, dir].map((each) => openDistribution(each).release(standIn.version));
   expect(await one).toEqual(await other);
@@ -99,10 +100,10 @@ test('reports a file that is not an archive', async () => {
 test('inspect shows what a distribution holds', async () => {
   const { code, out } = await inspect(standIn.folder);
   expect(code).toBe(0);
-  expect(out).toMatch(/^v2\.9\.99 {2}sha256 [0-9a-f]{12}, no checksums, Kubernetes 1\.34 and newer\n/);
+  expect(out).toMatch(/^v2\.9\.99 {2}sha256 [0-9a-f]{12}, checksums verified, Kubernetes 1\.34 and newer\n/);
   expect(out).toContain('\n    source-controller stand-in\n');
   expect(JSON.parse((await inspect(standIn.folder, '--json')).out)).toMatchObject([
-    { version: 'v2.9.99', verified: false, components: { 'helm-controller': 'stand-in' }, oldestKubernetes: '1.34' },
+    { version: 'v2.9.99', pinned: false, components: { 'helm-controller': 'stand-in' }, oldestKubernetes: '1.34' },
   ]);
 });
 
@@ -119,6 +120,7 @@ test('inspect fails for a release that was changed', async () => {
 test('inspect fails for a release that lacks files', async () => {
   await using target = await files({});
   await mkdir(join(target.dir, 'v2.9.98'));
+  await writeFile(join(target.dir, 'v2.9.98', 'SHA256SUMS'), '');
   const { code, out } = await inspect(target.dir);
   expect(code).toBe(1);
   expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98 lacks policies\.yaml, rbac\.yaml, source-controller\.yaml; /);

@@ -1,5 +1,7 @@
 import { missing } from './clusters.ts';
 import { command, UsageError } from './command.ts';
+import { digestOptions, pinnedImages } from './image-digests.ts';
+import { verificationOf, verifyOptions } from './verify-archive.ts';
 
 export default command({
   name: 'distribution',
@@ -13,10 +15,13 @@ export default command({
       description: 'make: manifests.tar.gz of the release, or a folder with its files (required).',
     },
     version: { type: 'string', value: 'VERSION', description: 'make: the release, for example v2.9.4 (required).' },
+    ...verifyOptions,
+    ...digestOptions,
     json: { type: 'boolean', description: 'inspect: print a JSON list.' },
   },
   notes:
     'make writes DIR/VERSION with the files of the release, release.json for a fast start, and SHA256SUMS.\n' +
+    'It unpacks an archive only if --sha256 or --checksums match; a signature is verified by cosign, which must be installed.\n' +
     'inspect verifies the checksums. Nothing is downloaded: manifests.tar.gz is an asset of every Flux release.',
   async run(values, [action, ...others], terminal) {
     const { from, version, json = false, 'flux-distribution': dir } = values;
@@ -29,6 +34,8 @@ export default command({
     }
     if (from === undefined || version === undefined) throw new UsageError('make requires --from and --version');
     const { makeRelease } = await import('./distribution-make.ts');
-    return makeRelease({ dir, from, version }, terminal);
+    const verification = verificationOf(values);
+    const images = await pinnedImages(values, terminal);
+    return makeRelease({ dir, from, version, verification, images }, terminal);
   },
 });

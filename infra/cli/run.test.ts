@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -53,9 +53,14 @@ test.each([
   expect(err).toContain(message);
 });
 
+const checksums = await readFile(join(standIn.folder, standIn.version, 'SHA256SUMS'), 'utf8');
+const withoutRbac = checksums.replace(/^.*rbac\.yaml\n/m, '');
+
 test.each([
   [{ SHA256SUMS: `${'0'.repeat(64)}  rbac.yaml\n` }, 'rbac.yaml, .* differ from SHA256SUMS'],
-  [{ 'rbac.yaml': undefined }, 'lacks rbac.yaml'],
+  [{ 'rbac.yaml': undefined }, 'rbac.yaml differs from SHA256SUMS'],
+  [{ 'rbac.yaml': undefined, SHA256SUMS: withoutRbac }, 'lacks rbac.yaml'],
+  [{ SHA256SUMS: undefined }, 'has no SHA256SUMS'],
 ])('does not start with a broken Flux release: %j', async (changes, message) => {
   await using input = await files({ garden: kubeconfig, seed: kubeconfig });
   const dir = join(input.dir, 'distribution');

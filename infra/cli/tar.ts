@@ -1,23 +1,64 @@
 const BLOCK = 512;
 
+/** Limits of an archive of a Flux release, which has about ten files with 1 MB together. */
+const MAX = { entries: 200, fileMiB: 8 } as const;
+
 /** A file in an archive. */
 export interface TarFile {
   name: string;
   content: Buffer;
 }
 
-/** Yields the regular files of a tar archive. Flux releases use short names and no links, so nothing else is read. */
+/** Entries without content of their own: folders, and the headers that describe the next entry (pax). */
+const skipped = ['5', 'x', 'g'];
+
+/**
+ * Yields the regular files of a tar archive. Nothing is written here, and a release has neither links nor devices, so
+ * an archive that has some is not a release.
+ * @throws Error that names the entry
+ */
 export function* tarFiles(archive: Buffer): Generator<TarFile> {
+  let entries = 0;
   for (let at = 0; at + BLOCK <= archive.length; ) {
     const header = archive.subarray(at, at + BLOCK);
-    const name = textAt(header, 0, 100);
+    const name = nameIn(header);
     if (name === '') return;
-    const size = Number.parseInt(textAt(header, 124, 12).trim() || '0', 8);
+    if (++entries > MAX.entries) throw new Error(`the archive has more than ${MAX.entries} entries`);
+    const size = sizeIn(header, name);
     const type = String.fromCharCode(header[156] ?? 0);
     const start = at + BLOCK;
+    if (start + size > archive.length) throw new Error(`the archive ends within ${shown(name)}`);
     if (type === '0' || type === '\0') yield { name, content: archive.subarray(start, start + size) };
+    else if (!skipped.includes(type)) throw new Error(`${shown(name)} is neither a file nor a folder`);
     at = start + Math.ceil(size / BLOCK) * BLOCK;
   }
+}
+
+function nameIn(header: Buffer): string {
+  const name = textAt(header, 0, 100);
+  if (name !== '' && !hasChecksum(header)) throw new Error('a header of the archive is damaged');
+  const isOutside = name.startsWith('/') || name.split(/[/\\]/).includes('..');
+  if (isOutside) throw new Error(`${shown(name)} leads out of the archive`);
+  return name;
+}
+
+/** The sum of the header's bytes, where the eight bytes of the sum count as spaces. */
+function hasChecksum(header: Buffer): boolean {
+  let sum = 8 * 0x20;
+  for (const [index, byte] of header.entries()) if (index < 148 || index >= 156) sum += byte;
+  return Number.parseInt(textAt(header, 148, 8).trim(), 8) === sum;
+}
+
+function sizeIn(header: Buffer, name: string): number {
+  const text = textAt(header, 124, 12).trim();
+  const size = /^[0-7]*$/.test(text) ? Number.parseInt(text || '0', 8) : Number.POSITIVE_INFINITY;
+  if (size > MAX.fileMiB * 1024 * 1024) throw new Error(`${shown(name)} is larger than ${MAX.fileMiB} MiB`);
+  return size;
+}
+
+/** The name of an entry for a sentence. */
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 100));
 }
 
 function textAt(header: Buffer, start: number, length: number): string {

@@ -1,5 +1,6 @@
 import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import type { ImageDigests } from './release.ts';
 
 const NOTIFICATION_CONTROLLER = 'notification-controller';
 const SOURCE_WATCHER = 'source-watcher';
@@ -26,10 +27,14 @@ export function installedDeployment(
   deployment: KubeObject,
   install: FluxInstall,
   labels: Record<string, string>,
+  digests: ImageDigests = {},
 ): KubeObject {
   const spec = deployment.spec as { template: PodTemplate };
   const { metadata, spec: pod } = spec.template;
-  const [first, ...others] = pod.containers.map((container) => ({ ...container, image: imageOf(container, install) }));
+  const [first, ...others] = pod.containers.map((container) => ({
+    ...container,
+    image: imageOf(container, install, digests),
+  }));
   const { imagePullSecret, tolerationKeys } = install;
   const template = {
     ...spec.template,
@@ -45,10 +50,16 @@ export function installedDeployment(
   return { ...deployment, spec: { ...spec, template } };
 }
 
-/** Adds the registry: a release calls its images `fluxcd/<component>:<tag>`. */
-function imageOf({ image }: Container, install: FluxInstall): string {
+/**
+ * Adds the registry and the digest: a release calls its images `fluxcd/<component>:<tag>`. The tag stays beside the
+ * digest, for people and for tools that read it.
+ */
+function imageOf({ image }: Container, install: FluxInstall, digests: ImageDigests): string {
   const component = install.components.find((name) => image.startsWith(`fluxcd/${name}:`));
-  return component === undefined ? image : `${install.registry}/${image.slice('fluxcd/'.length)}`;
+  if (component === undefined) return image;
+  const digest = digests[component];
+  const tagged = `${install.registry}/${image.slice('fluxcd/'.length)}`;
+  return digest === undefined ? tagged : `${tagged}@${digest}`;
 }
 
 function argsOf(name: string, args: readonly string[], install: FluxInstall): string[] {

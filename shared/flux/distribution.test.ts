@@ -3,15 +3,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { distributionAt, openDistribution } from './distribution.ts';
-import { CHECKSUMS, checksumText, RELEASE_JSON, readReleaseFiles, releaseJson } from './release-files.ts';
+import {
+  CHECKSUMS,
+  checksumText,
+  IMAGE_DIGESTS,
+  RELEASE_JSON,
+  readReleaseFiles,
+  releaseJson,
+} from './release-files.ts';
 import { standIn } from './testing.ts';
 
-/** Creates a distribution of releases with these files, which is removed afterwards. */
+/** Writes the checksums of the files that a release folder has now. */
+async function seal(release: string): Promise<void> {
+  const others = (await readdir(release)).filter((name) => name === RELEASE_JSON || name === IMAGE_DIGESTS).sort();
+  const rest = await Promise.all(
+    others.reverse().map(async (name) => ({ name, text: await readFile(join(release, name), 'utf8') })),
+  );
+  await writeFile(join(release, CHECKSUMS), checksumText([...(await readReleaseFiles(release)), ...rest]));
+}
+
+/** Creates a distribution of releases with these files and their checksums, which is removed afterwards. */
 async function folder(releases: Record<string, Record<string, string>>) {
   const dir = await mkdtemp(join(tmpdir(), 'distribution-'));
   for (const [version, files] of Object.entries(releases)) {
     await mkdir(join(dir, version));
     for (const [name, text] of Object.entries(files)) await writeFile(join(dir, version, name), text);
+    await seal(join(dir, version));
   }
   return { dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }
@@ -70,7 +87,6 @@ test.each([
 test('names files that differ from their checksums, and reads them once they are repaired', async () => {
   await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac, 'policies.yaml': rbac } });
   const release = join(distribution.dir, 'v2.9.4');
-  await writeFile(join(release, CHECKSUMS), checksumText(await readReleaseFiles(release)));
   await writeFile(join(release, 'rbac.yaml'), rbac.replace('a', 'b'));
   await writeFile(join(release, 'more.yaml'), rbac);
   const opened = openDistribution(distribution.dir);
@@ -87,6 +103,7 @@ test('reads the objects from release.json, with the digest of the YAML', async (
   const release = join(distribution.dir, 'v2.0.0');
   const json = await releaseJson(release, await readReleaseFiles(release));
   await writeFile(join(release, RELEASE_JSON), json.text.replace('"name":"a"', '"name":"from JSON"'));
+  await seal(release);
   const opened = openDistribution(distribution.dir);
   const [plain, prepared] = [await opened.release('v1.0.0'), await opened.release('v2.0.0')];
   expect(prepared.digest).toBe(plain.digest);
@@ -105,6 +122,7 @@ test('ignores a release.json that was made from other YAML', async () => {
   const json = await releaseJson(release, await readReleaseFiles(release));
   await writeFile(join(release, RELEASE_JSON), json.text);
   await writeFile(join(release, 'rbac.yaml'), rbac.replace('name: a', 'name: b'));
+  await seal(release);
   const { files } = await openDistribution(distribution.dir).release('v2.9.4');
   expect(files.get('rbac')).toMatchObject([{ metadata: { name: 'b' } }]);
 });
@@ -125,8 +143,33 @@ test('writes nothing, so the folder may be read-only', async () => {
   const release = join(distribution.dir, 'v2.9.4');
   await chmod(release, 0o555);
   await openDistribution(distribution.dir).release('v2.9.4');
-  expect(await readdir(release)).toEqual(['rbac.yaml']);
+  expect((await readdir(release)).sort()).toEqual([CHECKSUMS, 'rbac.yaml']);
   await chmod(release, 0o755);
+});
+
+test('refuses a release without checksums, and says how to get them', async () => {
+  await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': rbac } });
+  await rm(join(distribution.dir, 'v2.9.4', CHECKSUMS));
+  await expect(openDistribution(distribution.dir).release('v2.9.4')).rejects.toThrow(
+    /v2\.9\.4 has no SHA256SUMS, so its files cannot be verified; delete the folder and run "distribution make" with the files of the release\.$/,
+  );
+});
+
+test('reads pinned images, which change the digest of the release and are covered by its checksums', async () => {
+  const pins = { 'source-controller': `sha256:${'1'.repeat(64)}` };
+  await using distribution = await folder({
+    'v1.0.0': { 'rbac.yaml': rbac },
+    'v2.0.0': { 'rbac.yaml': rbac, [IMAGE_DIGESTS]: JSON.stringify(pins) },
+  });
+  const opened = openDistribution(distribution.dir);
+  const [plain, pinned] = [await opened.release('v1.0.0'), await opened.release('v2.0.0')];
+  expect(plain.imageDigests).toBeUndefined();
+  expect(pinned.imageDigests).toEqual(pins);
+  expect(pinned.digest).not.toBe(plain.digest);
+  await writeFile(join(distribution.dir, 'v2.0.0', IMAGE_DIGESTS), JSON.stringify({}));
+  await expect(openDistribution(distribution.dir).release('v2.0.0')).rejects.toThrow(
+    'image-digests.json differs from SHA256SUMS',
+  );
 });
 
 test('writes checksums like sha256sum', async () => {

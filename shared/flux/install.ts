@@ -35,7 +35,7 @@ export function installObjects(release: Release, install: FluxInstall, origins: 
   };
   return objects.map((object) => {
     const placed = inNamespace(object, install.namespace, labels);
-    return object.kind === 'Deployment' ? installedDeployment(placed, install, labels) : placed;
+    return object.kind === 'Deployment' ? installedDeployment(placed, install, labels, release.imageDigests) : placed;
   });
 }
 

@@ -3,13 +3,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, ShootFluxError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Release } from './release.ts';
+import type { ImageDigests, Release } from './release.ts';
 
-/** Checksums of a release folder's files, as `sha256sum` writes them. Optional: without it nothing is verified. */
+/** Checksums of a release folder's files, as `sha256sum` writes them. */
 export const CHECKSUMS = 'SHA256SUMS';
 
 /** The parsed objects of the YAML files beside it. Optional: without it the YAML is parsed, once in each process. */
 export const RELEASE_JSON = 'release.json';
+
+/** The digests of the images, if `distribution make` has pinned them. */
+export const IMAGE_DIGESTS = 'image-digests.json';
 
 /** A file of a release. */
 export interface ReleaseFile {
@@ -36,19 +39,42 @@ export async function readReleaseFiles(folder: string): Promise<ReleaseFile[]> {
 /**
  * Reads and verifies one release folder. Parsing the YAML of a release takes 120 ms, its `release.json` 1 ms
  * (decision 11).
- * @throws ShootFluxError when a file differs from the folder's checksums, or a document is not a Kubernetes object
+ * @throws ShootFluxError when the folder has no checksums, a file differs from them, or a document is not a Kubernetes
+ * object
  */
 export async function readRelease(folder: string, version: string): Promise<Release> {
-  const [files, sums, json] = await Promise.all([
+  const [files, sums, json, images] = await Promise.all([
     readReleaseFiles(folder),
     readOptional(join(folder, CHECKSUMS)),
     readOptional(join(folder, RELEASE_JSON)),
+    readOptional(join(folder, IMAGE_DIGESTS)),
   ]);
-  const all = json === undefined ? files : [...files, { name: RELEASE_JSON, text: json }];
-  if (sums !== undefined && sums !== checksumText(all)) throw changed(folder, sums, checksumText(all));
-  const digest = digestOf(files);
-  const objects = parseReleaseJson(folder, json, digest) ?? (await parseYaml(folder, files));
-  return { version, digest, files: new Map(Object.entries(objects)) };
+  if (sums === undefined) throw unverified(folder);
+  const pinned = images === undefined ? [] : [{ name: IMAGE_DIGESTS, text: images }];
+  const all = [...files, ...(json === undefined ? [] : [{ name: RELEASE_JSON, text: json }]), ...pinned];
+  if (sums !== checksumText(all)) throw changed(folder, sums, checksumText(all));
+  const objects = parseReleaseJson(folder, json, digestOf(files)) ?? (await parseYaml(folder, files));
+  const release = { version, digest: digestOf([...files, ...pinned]), files: new Map(Object.entries(objects)) };
+  return images === undefined ? release : { ...release, imageDigests: parseImageDigests(folder, images) };
+}
+
+/** Returns the file that pins images. */
+export function imageDigestsFile(digests: ImageDigests): ReleaseFile {
+  return { name: IMAGE_DIGESTS, text: `${JSON.stringify(digests, null, 2)}\n` };
+}
+
+function parseImageDigests(folder: string, text: string): ImageDigests {
+  try {
+    return JSON.parse(text) as ImageDigests;
+  } catch (error) {
+    throw unreadable(folder, IMAGE_DIGESTS, errorMessage(error), 'delete the folder and run "distribution make" again');
+  }
+}
+
+function unverified(folder: string): ShootFluxError {
+  return new ShootFluxError(
+    `Flux release ${folder} has no ${CHECKSUMS}, so its files cannot be verified; delete the folder and run "distribution make" with the files of the release.`,
+  );
 }
 
 /**

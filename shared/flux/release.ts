@@ -9,12 +9,17 @@ export interface Distribution {
   release(version: string): Promise<Release>;
 }
 
+/** Component -> `sha256:…` of its image. */
+export type ImageDigests = Readonly<Record<string, string>>;
+
 /** One Flux release. */
 export interface Release {
   /** For example `v2.9.4`. */
   version: string;
-  /** sha256 hex over the release's files. */
+  /** sha256 hex over the release's files, and over the digests of its images if they are pinned. */
   digest: string;
+  /** Absent: images are named by their tags alone. */
+  imageDigests?: ImageDigests;
   /** File name without `.yaml` -> its objects in file order. Do not modify them. */
   files: ReadonlyMap<string, readonly KubeObject[]>;
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Entry, tarOf } from '../../infra/cli/tar-testing.ts';
 import { downloadTestData, parseChecksums } from './download.ts';
 
 const release = join(standInDistribution.folder, standInDistribution.version);
@@ -29,7 +30,7 @@ const server = createServer((request, response) => {
 
 beforeEach(async () => {
   requests = [];
-  const archive = gzipSync(tarOf(await releaseFiles()));
+  const archive = gzipSync(tarOf(entriesOf(await releaseFiles())));
   answers = {
     [releaseUrl]: (response) => response.end(archive),
     [crdUrl]: (response) => response.end(crd),
@@ -65,7 +66,7 @@ describe('npm run test:data', () => {
 
   it('rejects a release in which a pinned file is missing', async () => {
     const { 'rbac.yaml': _, ...rest } = await releaseFiles();
-    answers[releaseUrl] = (response) => response.end(gzipSync(tarOf(rest)));
+    answers[releaseUrl] = (response) => response.end(gzipSync(tarOf(entriesOf(rest))));
     await expect(download()).rejects.toThrow('flux/v2.9.99/rbac.yaml: is missing in the download.');
     expect(await readdir(folder)).toEqual([]);
   });
@@ -118,14 +119,6 @@ async function releaseFiles(): Promise<Record<string, Buffer>> {
 
 const checksum = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
-/** A tar archive as releases are packed, with plain files only. */
-function tarOf(files: Record<string, Buffer>): Buffer {
-  const blocks = Object.entries(files).flatMap(([name, content]) => {
-    const header = Buffer.alloc(512);
-    header.write(name, 0);
-    header.write(`${content.length.toString(8).padStart(11, '0')}\0`, 124);
-    header.write('0', 156);
-    return [header, content, Buffer.alloc((512 - (content.length % 512)) % 512)];
-  });
-  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+function entriesOf(files: Record<string, Buffer>): Entry[] {
+  return Object.entries(files).map(([name, content]) => ({ name, content }));
 }

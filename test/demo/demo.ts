@@ -6,12 +6,12 @@ import { type Landscape, startLandscape, technicalIdOf } from '@shoot-flux/lands
 import type { Cluster } from '@shoot-flux/landscape/cluster';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
-import { testData } from '@shoot-flux/landscape/test-data';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { errorMessage } from '../../shared/errors.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { testDistribution } from '../made-distribution.ts';
 import { realKustomizeController } from './kustomize.ts';
 import { createObserver, type Observer } from './observe.ts';
 import type { Output } from './output.ts';
@@ -44,7 +44,7 @@ const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 
 /** Runs the demo: two Shoots deploy a private repository and follow a commit to it. */
 export async function runDemo({ output, ended, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
-  const distribution = options.fluxDistribution ?? defaultDistribution();
+  const distribution = options.fluxDistribution ?? (await defaultDistribution());
   const releases = await distributionAt(distribution).versions();
   if (releases.length === 0) throw new Error(`${distribution} has no Flux release: it needs folders such as v2.9.4.`);
   const deadline = Date.now() + limitMs;
@@ -201,8 +201,8 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
   });
 }
 
-function defaultDistribution(): string {
-  return testData('flux') ?? standInDistribution.folder;
+async function defaultDistribution(): Promise<string> {
+  return (await testDistribution()) ?? standInDistribution.folder;
 }
 
 async function writeKubeconfigs(folder: string, landscape: Landscape): Promise<Record<string, string>> {

@@ -1,5 +1,6 @@
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { testDistribution } from '../made-distribution.ts';
 import type { Apis } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
@@ -12,9 +13,10 @@ export interface Ground {
   apis: () => RealApis;
 }
 
+const fluxDistribution = await testDistribution();
+
 /** Suites on real API servers with real Flux releases; skipped politely where the shared data is missing. */
 export function onRealApis(name: string, suites: (ground: Ground) => void): void {
-  const fluxDistribution = testData('flux');
   const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 
   test.skipIf(isComplete)(testDataMissing, () => {});

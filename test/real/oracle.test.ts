@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { objectRef } from '../../functions/managed-resources/objects.ts';
@@ -12,6 +12,7 @@ import type { Release } from '../../shared/flux/release.ts';
 import { RELEASE_JSON } from '../../shared/flux/release-files.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { testDistribution } from '../made-distribution.ts';
 import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tools/flux-install.ts';
 
 const core = fluxInstall().components;
@@ -56,7 +57,7 @@ const variants: Record<string, Partial<FluxInstall>> = {
   },
 };
 
-const folder = testData('flux');
+const folder = await testDistribution();
 if (folder === undefined) test.skip(testDataMissing);
 const versions = folder === undefined ? [] : await openDistribution(folder).versions();
 

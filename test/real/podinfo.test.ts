@@ -3,11 +3,12 @@ import { startSourceController } from '@shoot-flux/landscape/flux';
 import { gitRepositories, kustomizationFactory, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { startNodes } from '@shoot-flux/landscape/nodes';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { testDistribution } from '../made-distribution.ts';
 import { quiet } from '../scenarios/main-job.ts';
 import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
@@ -15,7 +16,7 @@ import { seedCrds } from './cluster/crds.ts';
 import { startKustomizeController } from './cluster/kustomize-controller.ts';
 import { fluxFailures } from './flux-failures.ts';
 
-const fluxDistribution = testData('flux');
+const fluxDistribution = await testDistribution();
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 
 test.skipIf(isComplete)(testDataMissing, () => {});

@@ -1,4 +1,4 @@
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
@@ -13,6 +13,7 @@ import type { Cluster } from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
+import { testDistribution } from '../made-distribution.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { type Etcd, startEtcd } from './cluster/etcd.ts';
 
@@ -29,7 +30,7 @@ const cluster: Cluster = {
   spec: { shoot: { metadata: { name: 'bar', namespace: 'garden-foo' }, spec: { region: 'eu-1' } } },
 };
 
-const folder = testData('flux');
+const folder = await testDistribution();
 if (folder === undefined) test.skip(testDataMissing);
 const versions = folder === undefined ? [] : await openDistribution(folder).versions();
 const releases = [

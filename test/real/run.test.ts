@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { testDistribution } from '../made-distribution.ts';
 import { eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
 import { operator, type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { programFolder, type RunningProgram, startProgram } from './cluster/process.ts';
 import { type Dump, dump } from './dump.ts';
 
-const fluxDistribution = testData('flux');
+const fluxDistribution = await testDistribution();
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 const main = join(import.meta.dirname, '..', '..', 'infra', 'cli', 'main.ts');
 

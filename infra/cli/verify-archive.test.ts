@@ -1,0 +1,284 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { standIn } from '../../shared/flux/testing.ts';
+import { unpack } from './archive.ts';
+import { type Entry, tarOf } from './tar-testing.ts';
+import { files, shootFlux } from './testing.ts';
+
+const folder = join(standIn.folder, standIn.version);
+const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
+const entries: Entry[] = await Promise.all(
+  names.map(async (name) => ({ name, content: await readFile(join(folder, name)) })),
+);
+const archive = gzipSync(tarOf(entries));
+const sha256 = createHash('sha256').update(archive).digest('hex');
+const other = '0'.repeat(64);
+
+const path = process.env.PATH;
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+/** A folder with the archive and its checksums; `make` runs `distribution make` with it. */
+async function ground(content: Uint8Array = archive, checksums = `${sha256}  manifests.tar.gz\n`) {
+  const input = await files({
+    'checksums.txt': checksums,
+    'a.sig': 'signature',
+    'a.pem': 'certificate',
+    'a.json': '{}',
+  });
+  const from = join(input.dir, 'manifests.tar.gz');
+  await writeFile(from, content);
+  const dir = join(input.dir, 'distribution');
+  return {
+    ...input,
+    target: dir,
+    make: (...args: string[]) =>
+      shootFlux(['distribution', 'make', '--flux-distribution', dir, '--from', from, '--version', 'v2.9.99', ...args]),
+    made: () => readdir(dir).catch(() => []),
+    /** Puts a program named cosign in front of the PATH, which records its arguments and its standard input. */
+    async cosign(status: number, message = ''): Promise<() => Promise<string>> {
+      const bin = join(input.dir, 'bin');
+      await mkdir(bin);
+      const record = join(input.dir, 'record');
+      const script = `#!/bin/sh\n{ printf '%s\\n' "$@"; cat; } > '${record}'\necho '${message}' >&2\nexit ${status}\n`;
+      await writeFile(join(bin, 'cosign'), script, { mode: 0o755 });
+      process.env.PATH = `${bin}${delimiter}${path}`;
+      return () => readFile(record, 'utf8');
+    },
+    [Symbol.asyncDispose]: () => input[Symbol.asyncDispose](),
+  };
+}
+
+test('accepts an archive with the expected checksum, and says that it was verified', async () => {
+  await using at = await ground();
+  expect(await at.make('--sha256', sha256.toUpperCase())).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(': verified and created with '),
+  });
+  await using listed = await ground();
+  expect(await listed.make('--checksums', listed.paths['checksums.txt'])).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(': verified and created with '),
+  });
+});
+
+test('refuses an archive with another checksum before it unpacks it', async () => {
+  await using at = await ground(Buffer.from('not even an archive'));
+  const { code, err } = await at.make('--sha256', other);
+  expect(code).toBe(1);
+  expect(err).toMatch(
+    /has the SHA-256 [0-9a-f]{64}, but --sha256 says 0{64}; download the archive again, and do not use this one\.\n$/,
+  );
+  expect(await at.made()).toEqual([]);
+});
+
+test.each([
+  ['another checksum', `${other}  manifests.tar.gz\n`, /but \S+checksums\.txt says 0{64}; download/],
+  [
+    'no line for the archive',
+    `${sha256}  flux_2.9.4_linux_amd64.tar.gz\n`,
+    /does not list manifests\.tar\.gz once; pass/,
+  ],
+  [
+    'two lines for the archive',
+    `${sha256}  manifests.tar.gz\n${other}  manifests.tar.gz\n`,
+    /does not list manifests\.tar\.gz once; pass/,
+  ],
+])('refuses an archive when the checksums have %s', async (_, checksums, message) => {
+  await using at = await ground(archive, checksums);
+  const { code, err } = await at.make('--checksums', at.paths['checksums.txt']);
+  expect(code).toBe(1);
+  expect(err).toMatch(message);
+  expect(await at.made()).toEqual([]);
+});
+
+const identity = [
+  '--certificate-identity-regexp',
+  '^https://github\\.com/fluxcd/flux2/\\.github/workflows/[^@/]+@refs/tags/v2\\.9\\.99$',
+  '--certificate-oidc-issuer',
+  'https://token.actions.githubusercontent.com',
+  '-',
+];
+
+test('has cosign verify that the checksums are those of this Flux release', async () => {
+  await using at = await ground();
+  const record = await at.cosign(0, 'Verified OK');
+  const { 'checksums.txt': checksums, 'a.sig': sig, 'a.pem': pem, 'a.json': json } = at.paths;
+  expect(await at.make('--checksums', checksums, '--signature', sig, '--certificate', pem)).toMatchObject({ code: 0 });
+  const given = ['verify-blob', '--signature', sig, '--certificate', pem, ...identity];
+  expect(await record()).toBe(`${given.join('\n')}\n${sha256}  manifests.tar.gz\n`);
+  expect(await at.make('--checksums', checksums, '--bundle', json)).toMatchObject({ code: 0 });
+  expect((await record()).split('\n').slice(0, 3)).toEqual(['verify-blob', '--bundle', json]);
+});
+
+test('refuses what cosign refuses, and a signature that no cosign can verify', async () => {
+  await using at = await ground();
+  const { 'checksums.txt': checksums, 'a.json': json } = at.paths;
+  process.env.PATH = at.dir;
+  expect(await at.make('--checksums', checksums, '--bundle', json)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('cosign is not installed, so the signature cannot be verified; install cosign.'),
+  });
+  await at.cosign(1, 'Error: none of the expected identities matched');
+  const { code, err } = await at.make('--checksums', checksums, '--bundle', json);
+  expect(code).toBe(1);
+  expect(err).toContain(
+    'for Flux v2.9.99: Error: none of the expected identities matched; download the release again, and do not use these files.',
+  );
+  expect(await at.made()).toEqual([]);
+});
+
+test.each([
+  [['--sha256', 'abc'], '--sha256 must be the 64 hexadecimal digits'],
+  [['--signature', 'a', '--certificate', 'b'], 'require --checksums, the file that is signed'],
+  [['--checksums', 'a', '--signature', 'b'], '--signature and --certificate require each other'],
+  [['--checksums', 'a', '--signature', 'b', '--certificate', 'c', '--bundle', 'd'], '--bundle cannot be combined'],
+  [['--from', folder, '--sha256', sha256], '--sha256 and --checksums require an archive as --from'],
+  [
+    ['--image', 'source-controller=latest'],
+    '--image source-controller=latest is not of the form COMPONENT=sha256:DIGEST',
+  ],
+])('rejects %j as wrong usage', async (args, message) => {
+  await using at = await ground();
+  expect(await at.make(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+});
+
+const hostile: Record<string, [content: Uint8Array, problem: string]> = {
+  'a gzip bomb': [gzipSync(Buffer.alloc(200 * 1024 * 1024)), 'the archive unpacks to more than 64 MiB'],
+  'an archive of 17 MiB': [Buffer.alloc(17 * 1024 * 1024), 'the archive is larger than 16 MiB'],
+  'a file of 9 MiB': [
+    gzipSync(tarOf([{ name: 'rbac.yaml', content: Buffer.alloc(9 * 1024 * 1024) }])),
+    '"rbac.yaml" is larger than 8 MiB',
+  ],
+  'thousands of files': [
+    gzipSync(tarOf(Array.from({ length: 5000 }, (_, index) => ({ name: `${index}.yaml` })))),
+    'the archive has more than 200 entries',
+  ],
+  'a path that leads out': [
+    gzipSync(tarOf([{ name: '../../etc/rbac.yaml' }])),
+    '"../../etc/rbac.yaml" leads out of the archive',
+  ],
+  'an absolute path': [gzipSync(tarOf([{ name: '/etc/rbac.yaml' }])), '"/etc/rbac.yaml" leads out of the archive'],
+  'a symbolic link': [
+    gzipSync(tarOf([{ name: 'rbac.yaml', type: '2' }])),
+    '"rbac.yaml" is neither a file nor a folder',
+  ],
+  'a hard link': [gzipSync(tarOf([{ name: 'rbac.yaml', type: '1' }])), '"rbac.yaml" is neither a file nor a folder'],
+  'a device': [gzipSync(tarOf([{ name: 'rbac.yaml', type: '3' }])), '"rbac.yaml" is neither a file nor a folder'],
+  'a size beyond the end': [
+    gzipSync(tarOf([{ name: 'rbac.yaml', size: '00000777777' }])),
+    'the archive ends within "rbac.yaml"',
+  ],
+  'a negative size': [
+    gzipSync(tarOf([{ name: 'rbac.yaml', size: '-0000000001' }])),
+    '"rbac.yaml" is larger than 8 MiB',
+  ],
+  'a file twice': [
+    gzipSync(tarOf([{ name: 'rbac.yaml' }, { name: 'more/rbac.yaml' }])),
+    'the archive has rbac.yaml twice',
+  ],
+  'bytes that are no archive': [gzipSync(Buffer.alloc(2048, 'x')), 'a header of the archive is damaged'],
+};
+
+test.each(Object.entries(hostile))(
+  'refuses an archive with %s in one sentence, and writes nothing',
+  async (_, [content, problem]) => {
+    await using at = await ground(content);
+    const { code, err } = await at.make();
+    expect(code).toBe(1);
+    expect(err).toBe(
+      `shoot-flux distribution: cannot read ${join(at.dir, 'manifests.tar.gz')}: ${problem}; pass manifests.tar.gz or a folder.\n`,
+    );
+    expect(await at.made()).toEqual([]);
+  },
+);
+
+test('unpacks any damaged archive to files of the release, or refuses it', () => {
+  const tar = tarOf(entries);
+  const change = fc.tuple(fc.nat(tar.length - 1), fc.nat(255));
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), fc.nat(tar.length), (changes, cut) => {
+      const bytes = Buffer.from(tar);
+      for (const [at, value] of changes) bytes[at] = value;
+      for (const damaged of [bytes, bytes.subarray(0, cut)]) {
+        try {
+          for (const { name } of unpack(gzipSync(damaged))) expect(name).not.toMatch(/[/\\]/);
+        } catch (error) {
+          expect((error as Error).message).toMatch(/^(the archive|a header|")/);
+        }
+      }
+    }),
+    { seed: 20_261_122, numRuns: 30 },
+  );
+});
+
+const components = names.map((name) => name.replace('.yaml', '')).filter((name) => name.endsWith('-controller'));
+const digest = `sha256:${'a'.repeat(64)}`;
+const kustomization = (change: (image: object, index: number) => object = (image) => image) =>
+  JSON.stringify({
+    images: components.map((name, index) =>
+      change({ name: `ghcr.io/fluxcd/${name}`, newTag: 'stand-in', digest }, index),
+    ),
+  });
+
+test('pins the images by digest, and renders them', async () => {
+  await using at = await ground();
+  await writeFile(at.paths['a.json'], kustomization());
+  expect(await at.make('--digests', at.paths['a.json'])).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('created with pinned images'),
+  });
+  const release = await openDistribution(at.target).release('v2.9.99');
+  expect(release.imageDigests).toEqual(Object.fromEntries(components.map((name) => [name, digest])));
+  const { out } = await shootFlux(['render', '--flux-distribution', at.target]);
+  expect(out).toContain(`image: ghcr.io/fluxcd/source-controller:stand-in@${digest}`);
+  expect(out).not.toMatch(/image: \S+:stand-in$/m);
+  const inspected = await shootFlux(['distribution', 'inspect', '--flux-distribution', at.target]);
+  expect(inspected.out).toContain('checksums verified, images pinned');
+});
+
+test('takes digests as options, of which the last one counts', async () => {
+  await using at = await ground();
+  const last = `sha256:${'b'.repeat(64)}`;
+  const images = [...components.map((name) => `${name}=${digest}`), `source-controller=${last}`];
+  expect(await at.make(...images.flatMap((image) => ['--image', image]))).toMatchObject({ code: 0 });
+  const { imageDigests } = await openDistribution(at.target).release('v2.9.99');
+  expect(imageDigests?.['source-controller']).toBe(last);
+});
+
+test.each([
+  [
+    'another tag',
+    kustomization((image, index) => (index === 0 ? { ...image, newTag: 'v0.0.1' } : image)),
+    /belongs to v0\.0\.1, but Flux v2\.9\.99 has stand-in; use the digests of this release/,
+  ],
+  [
+    'a component too few',
+    kustomization((image, index) => (index === 0 ? { ...image, name: 'source-controller' } : image)),
+    /helm-controller of Flux v2\.9\.99 would not be pinned; add a digest/,
+  ],
+  [
+    'an unknown component',
+    kustomization((image, index) => (index === 0 ? { ...image, name: 'x/other' } : image)),
+    /other is not a component of Flux v2\.9\.99; its components are helm-controller/,
+  ],
+  [
+    'no digest',
+    kustomization((image) => ({ ...image, digest: 'latest' })),
+    /has no list "images" with name and digest/,
+  ],
+  ['no images', '{}', /has no list "images" with name and digest/],
+])('refuses digests with %s', async (_, text, message) => {
+  await using at = await ground();
+  await writeFile(at.paths['a.json'], text);
+  const { code, err } = await at.make('--digests', at.paths['a.json']);
+  expect(code).toBe(1);
+  expect(err).toMatch(message);
+  expect(await at.made()).toEqual([]);
+});

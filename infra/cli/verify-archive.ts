@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
+import { type Option, UsageError, type Values } from './command.ts';
+
+/** Options of `distribution make` that verify an archive. */
+export const verifyOptions = {
+  sha256: { type: 'string', value: 'HEX', description: 'make: the SHA-256 that the archive must have.' },
+  checksums: {
+    type: 'string',
+    value: 'FILE',
+    description: 'make: flux_<version>_checksums.txt of the release, which must list the archive with its SHA-256.',
+  },
+  signature: { type: 'string', value: 'FILE', description: 'make: the signature of --checksums (.sig).' },
+  certificate: { type: 'string', value: 'FILE', description: 'make: the certificate of --signature (.pem).' },
+  bundle: {
+    type: 'string',
+    value: 'FILE',
+    description: 'make: the Sigstore bundle of --checksums, instead of --signature and --certificate.',
+  },
+} as const satisfies Record<string, Option>;
+
+/** What an archive is compared with. */
+export interface Verification {
+  sha256?: string | undefined;
+  checksums?: string | undefined;
+  signature?: string | undefined;
+  certificate?: string | undefined;
+  bundle?: string | undefined;
+}
+
+/** @throws UsageError when options do not fit together */
+export function verificationOf(values: Values<typeof verifyOptions>): Verification {
+  const { sha256, checksums, signature, certificate, bundle } = values;
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw new UsageError('--sha256 must be the 64 hexadecimal digits of a SHA-256');
+  }
+  const isSigned = signature !== undefined || certificate !== undefined || bundle !== undefined;
+  if (isSigned && checksums === undefined) {
+    throw new UsageError('--signature, --certificate and --bundle require --checksums, the file that is signed');
+  }
+  if ((signature === undefined) !== (certificate === undefined)) {
+    throw new UsageError('--signature and --certificate require each other');
+  }
+  if (bundle !== undefined && signature !== undefined) {
+    throw new UsageError('--bundle cannot be combined with --signature');
+  }
+  return { sha256: sha256?.toLowerCase(), checksums, signature, certificate, bundle };
+}
+
+/** Returns whether anything is verified. */
+export function verifies(verification: Verification): boolean {
+  return verification.sha256 !== undefined || verification.checksums !== undefined;
+}
+
+/**
+ * Compares an archive with what the operator expects, before it is unpacked.
+ * @param version for example `v2.9.4`, whose release the signature must belong to
+ * @throws ShootFluxError when they differ, or the signature is not that of a Flux release
+ */
+export async function verifyArchive(
+  path: string,
+  archive: Buffer,
+  version: string,
+  verification: Verification,
+): Promise<void> {
+  const actual = createHash('sha256').update(archive).digest('hex');
+  if (verification.sha256 !== undefined) compare(path, actual, verification.sha256, '--sha256');
+  if (verification.checksums === undefined) return;
+  const text = await read(verification.checksums);
+  await verifySignature(text, version, verification);
+  compare(path, actual, listed(text, path, verification.checksums), verification.checksums);
+}
+
+function compare(path: string, actual: string, expected: string, source: string): void {
+  if (actual === expected) return;
+  throw new ShootFluxError(
+    `${path} has the SHA-256 ${actual}, but ${source} says ${expected}; download the archive again, and do not use this one.`,
+  );
+}
+
+/** Returns the checksum of a file in the output of sha256sum. */
+function listed(text: string, path: string, from: string): string {
+  const name = basename(path);
+  const lines = text.split('\n').map((line) => /^([0-9a-f]{64}) [ *](.+)$/.exec(line.trim()));
+  const sums = lines.flatMap((line) => (line?.[2] === name && line[1] !== undefined ? [line[1]] : []));
+  if (sums.length === 1 && sums[0] !== undefined) return sums[0];
+  throw new ShootFluxError(`${from} does not list ${name} once; pass the checksums of the release of this archive.`);
+}
+
+const MAX_CHECKSUMS = 1024 * 1024;
+
+async function read(path: string): Promise<string> {
+  try {
+    const bytes = await readFile(path);
+    if (bytes.length > MAX_CHECKSUMS) throw new Error('larger than 1 MiB');
+    return bytes.toString('utf8');
+  } catch (error) {
+    throw new ShootFluxError(`cannot read ${path}: ${fileProblem(error)}; pass the checksums file of the release.`);
+  }
+}
+
+/** Flux signs the checksums of a release without a key: the certificate names the workflow of the tag. */
+const ISSUER = 'https://token.actions.githubusercontent.com';
+
+function identityOf(version: string): string {
+  return `^https://github\\.com/fluxcd/flux2/\\.github/workflows/[^@/]+@refs/tags/${version.replaceAll('.', '\\.')}$`;
+}
+
+/** The text is passed on standard input, so that cosign verifies what is compared afterwards. */
+async function verifySignature(text: string, version: string, verification: Verification): Promise<void> {
+  const { signature, certificate, bundle } = verification;
+  const proof =
+    bundle !== undefined
+      ? ['--bundle', bundle]
+      : signature !== undefined && certificate !== undefined
+        ? ['--signature', signature, '--certificate', certificate]
+        : undefined;
+  if (proof === undefined) return;
+  const identity = ['--certificate-identity-regexp', identityOf(version), '--certificate-oidc-issuer', ISSUER];
+  await cosign(['verify-blob', ...proof, ...identity, '-'], text).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new ShootFluxError('cosign is not installed, so the signature cannot be verified; install cosign.');
+    }
+    throw new ShootFluxError(
+      `cosign does not accept the signature of ${verification.checksums} for Flux ${version}: ${lastLine(error)}; download the release again, and do not use these files.`,
+    );
+  });
+}
+
+function cosign(args: string[], input: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { timeout: 60_000, maxBuffer: 1024 * 1024 };
+    const child = execFile('cosign', args, options, (error, _, stderr) =>
+      error === null ? resolve() : reject(Object.assign(error, { stderr })),
+    );
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+  });
+}
+
+function lastLine(error: unknown): string {
+  const { stderr = '' } = error as { stderr?: string };
+  const line = stderr.trim().split('\n').at(-1) || errorMessage(error);
+  return line
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, 300)
+    .replace(/[.;]+$/, '');
+}
