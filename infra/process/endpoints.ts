@@ -25,30 +25,61 @@ export interface Endpoints {
   stop(): Promise<void>;
 }
 
+/** Callers are not authenticated, and a page takes milliseconds of the thread that everything shares. */
+const REUSE_MS = 100;
+
+const MOST_CONNECTIONS = 1000;
+
+const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
+
 /**
  * Serves `/healthz` (the process makes progress), `/readyz` (the first sync is done, or what it waits for), `/metrics`
  * and `/dead-letters` (what was given up).
  * @throws ShootFluxError when the port is not available
  */
 export async function startEndpoints(port: number, probes: Probes): Promise<Endpoints> {
-  const server = createServer((request, response) => {
-    void answer(request.url ?? '/', response, probes).catch(() => response.destroy());
+  const reuse = reusing();
+  const server = createServer(limits, ({ url = '/' }, response) => {
+    void answer(url.split('?', 1)[0] ?? '/', response, probes, reuse).catch(() => response.destroy());
   });
+  server.maxConnections = MOST_CONNECTIONS;
   return { port: await listen(server, port), stop: () => close(server) };
 }
 
-async function answer(url: string, response: ServerResponse, probes: Probes): Promise<void> {
-  const path = url.split('?')[0];
-  if (path === '/healthz') return text(response, probes.alive() ? 200 : 503, probes.alive() ? 'ok\n' : 'no progress\n');
-  if (path === '/readyz') return text(response, probes.ready() ? 200 : 503, readiness(probes));
-  if (path === '/metrics') {
-    const { contentType, text: body } = await probes.metrics.expose();
-    return text(response, 200, body, contentType);
+/** Text of a page and its content type. */
+interface Page {
+  text: string;
+  contentType?: string;
+}
+
+async function answer(path: string, response: ServerResponse, probes: Probes, reuse: Reuse): Promise<void> {
+  const { alive, ready, metrics, deadLetters } = probes;
+  if (path === '/healthz') return send(response, alive() ? 200 : 503, { text: alive() ? 'ok\n' : 'no progress\n' });
+  if (path === '/readyz') {
+    const status = ready() ? 200 : 503;
+    // A page of the other status would contradict this one.
+    return send(response, status, await reuse(`${path} ${status}`, async () => ({ text: readiness(probes) })));
   }
-  if (path === '/dead-letters' && probes.deadLetters !== undefined) {
-    return text(response, 200, `${JSON.stringify(probes.deadLetters(), null, 2)}\n`, 'application/json');
+  if (path === '/metrics') return send(response, 200, await reuse(path, () => metrics.expose()));
+  if (path === '/dead-letters' && deadLetters !== undefined) {
+    const page = async () => ({ text: `${JSON.stringify(deadLetters(), null, 2)}\n`, contentType: 'application/json' });
+    return send(response, 200, await reuse(path, page));
   }
-  return text(response, 404, 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n');
+  return send(response, 404, { text: 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n' });
+}
+
+/** Returns a page, made now or a moment ago. */
+type Reuse = (name: string, make: () => Promise<Page>) => Promise<Page>;
+
+function reusing(): Reuse {
+  const made = new Map<string, { at: number; page: Promise<Page> }>();
+  return (name, make) => {
+    const known = made.get(name);
+    if (known !== undefined && performance.now() - known.at < REUSE_MS) return known.page;
+    const page = make();
+    made.set(name, { at: performance.now(), page });
+    return page;
+  };
 }
 
 /** First the clusters that are down, then one line for each watch. */
@@ -73,8 +104,8 @@ function webhookLines(status: WebhooksStatus | undefined): string[] {
   return [`ok webhooks: certificate until ${status.until?.toISOString()}`];
 }
 
-function text(response: ServerResponse, status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {
-  response.writeHead(status, { 'content-type': contentType }).end(body);
+function send(response: ServerResponse, status: number, page: Page): void {
+  response.writeHead(status, { 'content-type': page.contentType ?? 'text/plain; charset=utf-8' }).end(page.text);
 }
 
 function close(server: Server): Promise<void> {

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 /** Serves with a thread whose code is given: it has listened on port 1234, and then does this. */
-async function start(then: string) {
+async function start(then: string, checkMs = 20) {
   const source = `
     import { parentPort, workerData } from 'node:worker_threads';
     const post = (message) => parentPort.postMessage(message);
@@ -27,7 +27,7 @@ async function start(then: string) {
   const { log, lines } = keptLog();
   const { metrics, sums } = keptMetrics();
   const code = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
-  webhooks = await startThreadedWebhooks(options, { settings, log, metrics, code, checkMs: 20 });
+  webhooks = await startThreadedWebhooks(options, { settings, log, metrics, code, checkMs });
   return { webhooks, lines, sums };
 }
 
@@ -41,8 +41,11 @@ it.each([
     'too much memory',
   ],
   ['is stuck', 'while (true);', 'it was stuck'],
-])('a thread that %s is replaced and listens on the same port', async (_, code, reason) => {
-  const { webhooks, lines, sums } = await start(`if (isFirst) { ${code} } ${serving} line('second');`);
+])('a thread that %s is replaced and listens on the same port', async (name, code, reason) => {
+  const { webhooks, lines, sums } = await start(
+    `if (isFirst) { ${code} } ${serving} line('second');`,
+    name === 'is stuck' ? 20 : 1000,
+  );
   await eventually('the second thread', async () => lines.find(({ message }) => message === 'second'));
   expect(lines).toEqual([
     expect.objectContaining({ level: 'error', message: 'webhooks restart', error: expect.stringContaining(reason) }),

@@ -289,9 +289,8 @@ describe('the webhooks of a process', () => {
     expect(atStart).toContain('shoot_flux_terminal_total{function="managed-resources"} 0');
     const answer = await call(product.webhookPort ?? 0, '/admission', shootReview({ typo: 1 }), await bundleOf(garden));
     expect(answer.response.allowed).toBe(false);
-    expect(await (await probe('/metrics')).text()).toContain(
-      'shoot_flux_webhook_answers_total{function="admission",result="refused"} 1',
-    );
+    const counted = 'shoot_flux_webhook_answers_total{function="admission",result="refused"} 1';
+    await eventually('the metric', async () => (await (await probe('/metrics')).text()).includes(counted));
     await product.stop();
   });
 

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Endpoints, startEndpoints } from './endpoints.ts';
+import { createPrometheusMetrics } from './metrics.ts';
+
+let endpoints: Endpoints;
+let exposed = 0;
+let isAlive = true;
+beforeEach(async () => {
+  exposed = 0;
+  const metrics = createPrometheusMetrics();
+  endpoints = await startEndpoints(0, {
+    alive: () => isAlive,
+    ready: () => true,
+    status: () => ({ selections: [], outboxes: [] }),
+    clusters: () => [],
+    metrics: {
+      ...metrics,
+      expose() {
+        exposed += 1;
+        return metrics.expose();
+      },
+    },
+  });
+});
+afterEach(() => endpoints.stop());
+
+const get = async (path: string) => {
+  const response = await fetch(`http://127.0.0.1:${endpoints.port}${path}`);
+  return { status: response.status, text: await response.text() };
+};
+
+it('makes the metrics a few times for hundreds of requests', async () => {
+  const begin = performance.now();
+  for (let count = 0; count < 20; count++) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get('/metrics')));
+    expect(answers.every(({ text }) => text.includes('process_cpu'))).toBe(true);
+  }
+  expect(exposed).toBeLessThanOrEqual(1 + (performance.now() - begin) / 100);
+});
+
+it('always answers /healthz from the current state', async () => {
+  expect((await get('/healthz')).status).toBe(200);
+  isAlive = false;
+  expect((await get('/healthz')).status).toBe(503);
+});
