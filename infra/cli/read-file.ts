@@ -6,6 +6,7 @@ import type { Terminal } from './command.ts';
 /** Parser error codes with a better description than "neither YAML nor JSON". */
 const mistakes: Record<string, string> = {
   TAB_AS_INDENT: 'is indented with a tab',
+  RESOURCE_EXHAUSTION: 'is nested too deeply',
 };
 
 /** Of one request to an API server; anything larger cannot be applied either. */

@@ -53,7 +53,7 @@ const names = Array.from({ length: 30_000 }, (_, index) => `source-controlle-${i
 
 test.each([
   ['with many aliases', '--provider-config', bomb, 'has a value that JSON cannot express'],
-  ['with 100,000 brackets', '--provider-config', '['.repeat(100_000), 'is neither YAML nor JSON'],
+  ['with 100,000 brackets', '--provider-config', '['.repeat(100_000), 'is nested too deeply; correct the file.'],
   [
     'with 500 levels',
     '--provider-config',

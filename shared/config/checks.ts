@@ -127,11 +127,14 @@ export const clusterDomain: Check = (text) =>
     : `${quote(text)} is not a valid DNS domain; use a form like cluster.local`;
 
 const QUALIFIED = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+/** A DNS subdomain, a slash and a name; a toleration is written into every Deployment. */
+const isQualified = (text: string) => text.length <= 253 + 1 + 63 && QUALIFIED.test(text);
+
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** Checks the key of a label or annotation. */
 export const metadataKey: Check = (text) =>
-  QUALIFIED.test(text)
+  isQualified(text)
     ? undefined
     : `${quote(text)} is not a valid label or annotation key; use a form like example.com/team`;
 
@@ -143,7 +146,7 @@ export const labelValue: Check = (text) =>
 
 /** Checks the key of a taint. */
 export const tolerationKey: Check = (text) =>
-  QUALIFIED.test(text)
+  isQualified(text)
     ? undefined
     : `${quote(text)} is not a valid taint key; use a form like node-role.kubernetes.io/infra`;
 

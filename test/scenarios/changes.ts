@@ -217,6 +217,42 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it.each<[string, object, string]>([
+      [
+        "a key of Gardener's",
+        {
+          kustomization: {
+            template: {
+              metadata: { annotations: { 'resources.gardener.cloud/ignore': 'true' } },
+              spec: { path: './', prune: true },
+            },
+          },
+        },
+        'kustomization.template.metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it',
+      ],
+      [
+        'more components than there can be',
+        { flux: { components: Array.from({ length: 3000 }, (_, index) => `c-${index}`) } },
+        'flux.components has 3,000 entries; use at most 100',
+      ],
+    ])('keeps what was applied when the configuration has %s', async (_, parts, sentence) => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const before = Object.values(await stage.managedResources()).map(({ spec }) => spec);
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', ...parts }) });
+      await eventually(
+        'the error',
+        stage.extension,
+        ({ status }) => status?.lastError?.description.includes(sentence) === true,
+        ({ status }) => status,
+      );
+      expect(Object.values(await stage.managedResources()).map(({ spec }) => spec)).toEqual(before);
+      expect(await stage.shoot.find(kustomizations, inFlux('flux-system'))).toBeDefined();
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      const { status } = await stage.untilReady();
+      expect(status?.lastError).toBeUndefined();
+    });
+
     it('mode Once: releases Flux also when the same edit has an error that no longer matters', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
