@@ -62,6 +62,8 @@ export interface Applied {
   kustomization?: ShootObject | undefined;
   /** Pending removal: Kustomizations and HelmReleases that are suspended before they are dropped. */
   leaving?: string[] | undefined;
+  /** RFC 3339: since when we remove Flux from the shoot; all attempts together have one deadline. */
+  removalBegan?: string | undefined;
   /** An error in a part that is out of scope, or the reason why the last applied objects are kept; with the remedy. */
   problem?: string | undefined;
 }

@@ -5,7 +5,7 @@ import { isSuspended } from '../objects.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from './in-parallel.ts';
 import { servedKinds } from './kinds.ts';
-import { pages } from './pages.ts';
+import { everyPage } from './pages.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
 export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
@@ -33,28 +33,32 @@ async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () =
       refusal ??= error;
     }
   };
-  for await (const items of pages(shoot, resource)) {
+  const isDone = await everyPage(shoot, resource, { isTimeUp }, async (items) => {
     const active = items.filter((item) => !isSuspended(item));
     const done = await inParallel(active, suspend, isTimeUp);
-    if (done.length < active.length) return false;
-  }
+    return done.length === active.length;
+  });
   if (refusal !== undefined) throw refusal;
-  return true;
+  return isDone;
 }
 
 /**
  * Resumes what `suspendAll` has suspended. Objects that were suspended before, and objects that are being deleted, stay
  * suspended.
+ * @returns false when the time was up before all of them were resumed
  */
-export async function resumeAll(shoot: KubeClient): Promise<void> {
+export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
   for (const resource of await servedKinds(shoot, pruningCrds)) {
-    for await (const items of pages(shoot, resource)) {
+    const resume = ({ metadata }: KubeObject) =>
+      unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager }));
+    const isDone = await everyPage(shoot, resource, { isTimeUp }, async (items) => {
       const ours = items.filter((item) => item.metadata.deletionTimestamp === undefined && isSuspendedByUs(item));
-      await inParallel(ours, ({ metadata }) =>
-        unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager })),
-      );
-    }
+      const done = await inParallel(ours, resume, isTimeUp);
+      return done.length === ours.length;
+    });
+    if (!isDone) return false;
   }
+  return true;
 }
 
 /** `managedFields` names the writer of every field, also for a merge patch. */

@@ -97,6 +97,7 @@ describe('decideRemoval', () => {
       isOverdue: true,
       recheckInSeconds: 2,
       removesFinalizers: true,
+      isOver: false,
       staysBecause: 'Flux could not be removed within 120 s; the rest of it stays in the shoot.',
       resumes: 'must',
     });
@@ -105,6 +106,17 @@ describe('decideRemoval', () => {
 });
 
 describe('a repeated deletion', () => {
+  it('does not begin again for ever: all requests together have a quarter of an hour of removing', () => {
+    const extension = leaving({ deletionPolicy: 'Uninstall', removalBegan: later(0).toISOString() });
+    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(890).toISOString() };
+    expect(decideRemoval(extension, clusterFactory(), later(899)).uninstall).toBeDefined();
+    expect(decideRemoval(extension, clusterFactory(), later(901))).toMatchObject({
+      isOver: true,
+      resumes: 'may',
+      staysBecause: 'Flux could not be removed within 900 s; the rest of it stays in the shoot.',
+    });
+  });
+
   it('gets the full time again: the first one may have found us down, or the Shoot Failed', () => {
     const extension = leaving({ deletionPolicy: 'Uninstall' });
     extension.metadata.annotations = { 'gardener.cloud/timestamp': later(600).toISOString() };

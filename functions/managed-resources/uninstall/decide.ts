@@ -10,6 +10,8 @@ const GARDENLET_PATIENCE_SECONDS = 180;
 const SHOOT_PATIENCE_SECONDS = 120;
 /** After this time, suspended objects that cannot be resumed stay suspended: the last half minute is for releasing. */
 const RESUME_PATIENCE_SECONDS = 150;
+/** gardenlet repeats a deletion that did not end, and each request has its own patience; all of them together have this. */
+const REMOVAL_PATIENCE_SECONDS = 900;
 /** A running resource-manager removes its finalizer within seconds. */
 const RELEASE_PATIENCE_SECONDS = 60;
 
@@ -26,6 +28,8 @@ export interface Removal {
    * `may` fail where waiting is impossible.
    */
   resumes?: 'must' | 'may';
+  /** True: all attempts together have taken too long, so that nothing more is waited for. */
+  isOver?: boolean;
   /** True: no resource-manager will remove its finalizer. With `keepObjects` nothing is lost by removing it ourselves. */
   removesFinalizers: boolean;
   /** True: releasing takes longer than a running resource-manager needs. */
@@ -54,9 +58,11 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
     const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
     return { ...releasing, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
   }
-  if (waited > SHOOT_PATIENCE_SECONDS) {
-    const staysBecause = `Flux could not be removed within ${SHOOT_PATIENCE_SECONDS} s; the rest of it stays in the shoot.`;
-    return { ...releasing, staysBecause, resumes: waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
+  const isOver = secondsSince(applied.removalBegan, now) > REMOVAL_PATIENCE_SECONDS;
+  if (isOver || waited > SHOOT_PATIENCE_SECONDS) {
+    const seconds = isOver ? REMOVAL_PATIENCE_SECONDS : SHOOT_PATIENCE_SECONDS;
+    const staysBecause = `Flux could not be removed within ${seconds} s; the rest of it stays in the shoot.`;
+    return { ...releasing, staysBecause, isOver, resumes: isOver || waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
   }
   return { ...releasing, uninstall: applied };
 }

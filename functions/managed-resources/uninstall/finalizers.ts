@@ -4,7 +4,7 @@ import { type KubeObject, type Resource, resources } from '../../../shared/kube/
 import { fieldManager } from '../release.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKinds } from '../shoot/kinds.ts';
-import { pages } from '../shoot/pages.ts';
+import { everyPage } from '../shoot/pages.ts';
 
 const isOfFlux = (finalizer: string) =>
   ['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer'].includes(finalizer);
@@ -40,10 +40,11 @@ export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean
     deleted.map(({ name }) => name),
   );
   for (const kind of kinds) {
-    for await (const items of pages(shoot, kind, { metadataOnly: true })) {
+    await everyPage(shoot, kind, { metadataOnly: true, isTimeUp }, async (items) => {
       const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && isHeld(item));
       await inParallel(deleted, (item) => removeFluxFinalizers(shoot, kind, item), isTimeUp);
-    }
+      return true;
+    });
   }
   return crds.length === 0;
 }

@@ -26,6 +26,9 @@ const kinds: Resource[] = [
   resources.configMaps,
 ];
 
+/** Where more objects of a kind are left, some are a user's. */
+const MOST_OBJECTS = 500;
+
 /** Kubernetes creates this ConfigMap in every namespace. */
 const ROOT_CA = 'kube-root-ca.crt';
 
@@ -68,8 +71,8 @@ async function hasNone(
   isUsers: (object: KubeObject) => boolean,
 ): Promise<boolean> {
   try {
-    const page = await unlessGone(shoot.list(kind, { namespace, metadataOnly: true }));
-    return page?.items.some(isUsers) !== true;
+    const page = await unlessGone(shoot.list(kind, { namespace, metadataOnly: true, limit: MOST_OBJECTS }));
+    return page?.continue === undefined && page?.items.some(isUsers) !== true;
   } catch (error) {
     if (error instanceof KubeError) return false;
     throw error;

@@ -1,3 +1,4 @@
+import { seconds } from '../../../shared/gardener/operation.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { type Applied, FINALIZER, type ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -26,16 +27,17 @@ export async function remove(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
   // Trap 39: without our finalizer the Extension is vanishing already.
   if (reporter.current().metadata.finalizers?.includes(FINALIZER) !== true) return done;
-  const removal = decideRemoval(reporter.current(), cluster, context.now());
   // Release first: the resource-manager would recreate the objects that are removed.
   await reportBegun(run, 'Releasing Flux; its objects stay in the shoot for now.');
+  await recordBegin(run);
+  const removal = decideRemoval(reporter.current(), cluster, context.now());
   const remaining = await releaseAll(run, removal);
   const isUninstalled = await uninstallIfDue(run, removal, remaining.length === 0);
   if (isUninstalled) await reportForeignFinalizer(run, removal, remaining);
   // A last attempt of the resource-manager may have recreated objects; the next run finds them.
   if (!isUninstalled || remaining.length > 0) return requeueAfter(removal.recheckInSeconds);
-  const isResumed = await resumeIfSuspended(run, removal);
-  if (!isResumed) return requeueAfter(RESUME_AGAIN_SECONDS);
+  const again = await secondsUntilResumed(run, removal);
+  if (again !== undefined) return requeueAfter(again);
   await reportRemoved(run, removal);
   await reporter.removeFinalizers('own');
   return done;
@@ -58,14 +60,21 @@ async function uninstallIfDue(run: Run, removal: Removal, areReleased: boolean):
   return false;
 }
 
-/** Resumes what an earlier run may have suspended; false when it has to be tried again first. */
-async function resumeIfSuspended(run: Run, { resumes }: Removal): Promise<boolean> {
-  if (resumes === undefined) return true;
-  const isResumed = await tryInShoot(run, NOT_RESUMED, async (shoot) => {
-    await resumeAll(shoot);
-    return true;
-  });
-  return isResumed === true || resumes === 'may';
+/** Resumes what an earlier run may have suspended; returns when to try again, if that comes first. */
+async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Promise<number | undefined> {
+  if (resumes === undefined) return undefined;
+  const isResumed = await tryInShoot(run, NOT_RESUMED, (shoot) => resumeAll(shoot, run.isTimeUp));
+  // The shoot answers, and has more objects than fit into one run: suspended, they would stay so for ever.
+  if (isResumed === false && isOver !== true) return 1;
+  return isResumed === undefined && resumes === 'must' ? RESUME_AGAIN_SECONDS : undefined;
+}
+
+/** Records when the removal of Flux began, once, so that neither a killed run nor gardenlet's next request restarts it. */
+async function recordBegin({ context, cluster, reporter }: Run): Promise<void> {
+  const now = context.now();
+  const { uninstall: applied } = decideRemoval(reporter.current(), cluster, now);
+  if (applied === undefined || applied.removalBegan !== undefined) return;
+  await reporter.record({ ...applied, removalBegan: seconds(now.getTime()) });
 }
 
 async function reportRemoved({ context, reporter }: Run, { uninstall: removed, staysBecause }: Removal): Promise<void> {

@@ -4,7 +4,7 @@ import { type KubeObject, type Resource, resources } from '../../../shared/kube/
 import { isSuspended, pruningKinds } from '../objects.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKind } from '../shoot/kinds.ts';
-import { pages } from '../shoot/pages.ts';
+import { everyPage } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
 import { isHeld, removeFluxFinalizers } from './finalizers.ts';
 import { isEmptyNamespace } from './namespace.ts';
@@ -92,13 +92,13 @@ async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => bo
   const mayPrune = pruningKinds.has(kind.kind);
   const isActive = (object: KubeObject) => mayPrune && !isSuspended(object);
   let wereSuspended = true;
-  for await (const items of pages(shoot, kind, { metadataOnly: !mayPrune })) {
+  const strip = (object: KubeObject) =>
+    removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
+  const isDone = await everyPage(shoot, kind, { metadataOnly: !mayPrune, isTimeUp }, async (items) => {
     const held = items.filter((object) => isActive(object) || isHeld(object));
     if (held.some(isActive)) wereSuspended = false;
-    const strip = (object: KubeObject) =>
-      removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
     const stripped = await inParallel(held, strip, isTimeUp);
-    if (stripped.length < held.length) return false;
-  }
-  return wereSuspended;
+    return stripped.length === held.length;
+  });
+  return isDone && wereSuspended;
 }
