@@ -3,16 +3,17 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Observed } from './assess.ts';
 
-/** Reads Flux in the shoot, with at most three requests. */
+/**
+ * Reads Flux in the shoot, with at most three requests. One after the other: at once, each would open a connection of its
+ * own, and the handshakes of TLS are most of what a run costs (10 ms instead of 5 ms of CPU time).
+ */
 export async function observe(shoot: KubeClient, applied: Applied): Promise<Observed> {
-  const [deployments, source, kustomization] = await Promise.all([
-    shoot.list(resources.deployments, {
-      namespace: applied.namespace,
-      labelSelector: 'app.kubernetes.io/part-of=flux',
-    }),
-    find(shoot, applied.source),
-    find(shoot, applied.kustomization),
-  ]);
+  const deployments = await shoot.list(resources.deployments, {
+    namespace: applied.namespace,
+    labelSelector: 'app.kubernetes.io/part-of=flux',
+  });
+  const source = await find(shoot, applied.source);
+  const kustomization = await find(shoot, applied.kustomization);
   return { deployments: deployments.items, source, kustomization };
 }
 
