@@ -35,7 +35,7 @@ export function secondsUntilNextCheck(
   if (allTrue) return applied < AFTER_SUCCESS.for ? AFTER_SUCCESS.every : RARELY;
   if (applied < 120) return 5;
   if (applied < 900) return SOON;
-  // Whoever lets a condition change all the time does not bring back the short intervals.
+  // A condition that changes all the time does not bring back the short intervals.
   const changes = conditions.map(({ lastTransitionTime }) => secondsSince(lastTransitionTime, now));
   return growingPause(Math.min(applied, ...changes), 60);
 }

@@ -56,7 +56,7 @@ function isLastError(value: unknown): boolean {
 
 const appliedTexts = ['configHash', 'fluxVersion', 'namespace', 'syncMode'] as const;
 
-/** Returns the record; undefined, as on a first run, when it is none. What is in the shoot is read from there then. */
+/** Returns the record; undefined, as on a first run, when it is none: the objects are then read from the shoot. */
 export function appliedOf(value: unknown): Applied | undefined {
   const applied = fieldsOf(value);
   if (applied === undefined || appliedTexts.some((name) => textAt(applied, name) === undefined)) return undefined;

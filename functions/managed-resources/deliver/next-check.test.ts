@@ -32,7 +32,7 @@ describe('an object that leaves and is not suspended in the shoot', () => {
     [2 * MINUTE, 20],
     [24 * HOUR, 900],
     [Number.NaN, 10],
-  ])('is looked at again: %d ms old, in %s s', (age, seconds) => {
+  ])('is rechecked: %d ms old, in %s s', (age, seconds) => {
     expect(nextCheck({ now, renewals: [], unsuspendedSince: now - age })).toBe(seconds);
   });
 });
