@@ -1,3 +1,4 @@
+import { RetryableError } from '../../shared/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Priority } from '../priority.ts';
@@ -47,7 +48,7 @@ export interface Depth {
  * which the outcome of the latest run replaces.
  */
 export interface Schedule {
-  /** @throws RangeError at MOST_KEYS */
+  /** @throws RetryableError when there are too many keys */
   add(key: ReconcileKey, cause: Cause, now: number): void;
   /** Returns the key that runs next; undefined while there is none, or no slot for it. */
   take(now: number): Start | undefined;
@@ -66,10 +67,11 @@ export interface ScheduleOptions {
   /** Slots, see slots.ts. */
   concurrency: number;
   isUp?(cluster: string): boolean;
+  /** More keys than any landscape has objects; the sender keeps the others and tries again. Default 500,000. */
+  mostKeys?: number;
 }
 
-/** More keys than any landscape has objects; the sender keeps the rest and tries again. */
-export const MOST_KEYS = 500_000;
+const MOST_KEYS = 500_000;
 /** Keys that were given up: the resync looks at each once and no more. */
 const MOST_GIVEN_UP = 100_000;
 /** The resync adds no look to one that is due this soon. */
@@ -78,7 +80,7 @@ const RESYNC_PATIENCE_MS = 900_000;
 const URGENT_MS = 60_000;
 
 /** Creates the schedule of one function. */
-export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptions): Schedule {
+export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST_KEYS }: ScheduleOptions): Schedule {
   const entries = new Map<string, Entry>();
   const ready = new Ready<Entry>();
   const delayed = new Heap<Entry>();
@@ -90,7 +92,8 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
     const text = keyText(key);
     const known = entries.get(text);
     if (known !== undefined) return known;
-    if (entries.size >= MOST_KEYS) throw new RangeError(`The queue holds ${MOST_KEYS} keys and takes no more.`);
+    if (entries.size >= mostKeys)
+      throw new RetryableError(`The queue holds ${mostKeys} keys and takes no more for now.`);
     const none = { pending: undefined, running: undefined, waitsFor: undefined, readyAs: undefined };
     const entry: Entry = { key, text, tenant: tenantOf(key), at: 0, index: -1, ...none };
     entries.set(text, entry);

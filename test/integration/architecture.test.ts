@@ -126,6 +126,14 @@ describe('arrows point one way', () => {
     expect(single).toEqual([]);
   });
 
+  it('shipped files import no development dependency', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const packages = Object.keys(devDependencies).join('|');
+    const imported = new RegExp(`(?:^import (?!type )[^;]*?from|import\\()\\s*'(?:${packages})['/]`, 'm');
+    const wrong = shipped.filter((file) => imported.test(readFileSync(join(root, file), 'utf8')));
+    expect(wrong).toEqual(['infra/bundle.ts']);
+  });
+
   it('no files import each other in a circle', () => {
     const circles = circlesOf(allImports).map((files) => files.join(' <-> '));
     expect(circles, 'move what the files share to a file that imports neither').toEqual([]);

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { done } from '../../shared/runtime/outcome.ts';
+import { runnerOf } from '../run/runner.ts';
+import { functionOf, keyOf, processDependencies } from '../testing.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import type { Depth, Schedule } from './schedule.ts';
+import { startWorker } from './worker.ts';
+
+const nothing: Depth = { waiting: 0, delayed: 0, running: 0, parked: 0 };
+const idle: Schedule = {
+  ...{ add: () => {}, take: () => undefined, lasts: () => {}, end: () => {}, resume: () => {} },
+  ...{ nextDue: () => undefined, depth: () => nothing },
+};
+
+function start(schedule: Partial<Schedule>) {
+  const runner = runnerOf(
+    functionOf(async () => done),
+    { ...processDependencies(), send: async () => {} },
+  );
+  return startWorker({
+    schedule: { ...idle, ...schedule },
+    runner,
+    deadLetters: createDeadLetters(),
+    timeoutSeconds: 10,
+  });
+}
+
+describe('a worker', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each<[string, Partial<Schedule>, boolean]>([
+    ['nothing is due', {}, true],
+    ['keys are due and none starts', { depth: () => ({ ...nothing, waiting: 1 }) }, false],
+    ['a delayed key is long overdue', { nextDue: () => performance.now() - 61_000 }, false],
+    ['only parked keys are due', { depth: () => ({ ...nothing, parked: 300 }) }, true],
+  ])('notices that it is stuck: %s for a minute', async (_, schedule, alive) => {
+    const worker = start(schedule);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(worker.alive()).toBe(true);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(worker.alive()).toBe(alive);
+    await worker.stop(0);
+    expect(worker.alive()).toBe(true);
+  });
+
+  it('waits for what is due far away in steps that a timer can take', async () => {
+    let takes = 0;
+    const due = 30 * 86_400_000;
+    const worker = start({
+      take() {
+        takes++;
+        return undefined;
+      },
+      nextDue: () => (performance.now() < due ? due : undefined),
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(takes).toBe(1);
+    await vi.advanceTimersByTimeAsync(due);
+    expect(takes).toBe(3);
+    await worker.stop(0);
+  });
+
+  it('gives the slot of a run back after a second', async () => {
+    const lasting: unknown[] = [];
+    let isTaken = false;
+    const runner = runnerOf(
+      functionOf(() => new Promise((resolve) => setTimeout(resolve, 5000, done))),
+      { ...processDependencies(), send: async () => {} },
+    );
+    const take = () => {
+      if (isTaken) return undefined;
+      isTaken = true;
+      return { key: keyOf(1), causes: [{ type: 'resync', epoch: 1 }] as const, merged: 0, attempt: 1, since: 0 };
+    };
+    const schedule: Schedule = { ...idle, take, lasts: (key) => void lasting.push(key) };
+    const worker = startWorker({ schedule, runner, deadLetters: createDeadLetters(), timeoutSeconds: 10 });
+    await vi.advanceTimersByTimeAsync(990);
+    expect(lasting).toEqual([]);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(lasting).toEqual([keyOf(1)]);
+    const stopped = worker.stop(10_000);
+    await vi.advanceTimersByTimeAsync(5000);
+    await stopped;
+  });
+});

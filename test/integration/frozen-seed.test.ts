@@ -1,0 +1,98 @@
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Product, startProduct } from '../../infra/process/product.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import {
+  cluster,
+  controlPlane,
+  extension,
+  fluxConfig,
+  namespace,
+  PROJECT_NAMESPACE,
+} from '../bench/landscape/objects.ts';
+
+const DEAD_SHOOTS = 300;
+const PATIENCE_MS = 20_000;
+const write = { fieldManager: 'gardenlet' };
+
+let clusters: Record<'garden' | 'dead' | 'alive', Cluster>;
+let product: Product;
+
+beforeEach(async () => {
+  const [garden, dead, alive] = await Promise.all([
+    startCluster(gardenCrds()),
+    startCluster(seedCrds()),
+    startCluster(seedCrds()),
+  ]);
+  clusters = { garden, dead, alive };
+  await garden.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
+  await garden.client.create(resources.configMaps, fluxConfig('Once'), write);
+  for (let n = 0; n < DEAD_SHOOTS; n++) await createShoot(dead, n);
+});
+afterEach(async () => {
+  await product?.stop();
+  await Promise.all(Object.values(clusters).map((each) => each.stop()));
+});
+
+/** Creates what gardenlet writes to the seed for a Shoot. */
+async function createShoot({ client }: Cluster, number: number): Promise<string> {
+  const name = controlPlane(number);
+  await client.create(resources.namespaces, namespace(name), write);
+  await client.create(resources.clusters, cluster(name) as KubeObject, write);
+  await client.create(resources.extensions, extension(name), write);
+  return name;
+}
+
+async function startOnAll(): Promise<void> {
+  product = await startProduct({
+    credentials: () => async (name) => clusters[name as keyof typeof clusters].connection,
+    settings: {
+      ...{ landscape: 'test', seeds: ['dead', 'alive'], fluxDistribution: standInDistribution.folder },
+      ...{ shootHealth: false, delivery: 'ManagedResource', shootAccess: 'external' },
+      hostKeyScan: { mode: 'off', allow: [], deny: [] },
+    },
+    log: createLog('error', () => {}),
+    port: 0,
+  });
+}
+
+function page(path: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  get(`http://127.0.0.1:${product.port}${path}`, { agent: false }, (response) => resolve(text(response))).on(
+    'error',
+    reject,
+  );
+  return promise;
+}
+
+describe('a seed of 300 Shoots whose answers to functions never arrive', () => {
+  // Its watches are answered, so the breaker cannot help: only the slots can.
+  beforeEach(() => {
+    clusters.dead.api.faults.add({
+      match: { userAgent: /^shoot-flux\/(?!watcher)/ },
+      action: 'hang',
+      times: Number.POSITIVE_INFINITY,
+    });
+  });
+
+  it('does not delay the Shoots of another seed', async () => {
+    await startOnAll();
+    await expect
+      .poll(() => page('/metrics'))
+      .toMatch(/queue_keys\{function="managed-resources",state="waiting"\} [12]\d\d/);
+    const name = await createShoot(clusters.alive, 0);
+    const begun = performance.now();
+    const managedResources = async () =>
+      (await clusters.alive.client.list(resources.managedResources, { namespace: name })).items.length;
+    await expect.poll(managedResources, { timeout: 60_000, interval: 50 }).toBe(4);
+    // Ten slots for all were busy for four minutes.
+    expect(performance.now() - begun).toBeLessThan(PATIENCE_MS);
+    expect(await page('/healthz')).toBe('ok\n');
+    expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
+  });
+});
