@@ -7,8 +7,8 @@ export interface Backoff {
 }
 
 /**
- * A longer Retry-After comes from a wrong clock or a misconfigured proxy, and is cut to this: whoever asks for more
- * than a resync period would leave changes unseen for longer than a lost event.
+ * A longer Retry-After comes from a wrong clock or a misconfigured proxy, and is cut to this, the period of the resync:
+ * obeying it would leave changes unseen for longer than losing them would.
  */
 const longestRetryAfterMs = 3_600_000;
 

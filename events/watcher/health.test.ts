@@ -29,7 +29,7 @@ test('lists a seed as soon as it answers again, whatever the back-off', async ()
   await until(() => expect(watcher.sent).toHaveLength(1));
 });
 
-test('opens a watch anew when its cluster was away: events over the old connection may never arrive', async () => {
+test('opens a new watch when its cluster was away: events over the old connection may never arrive', async () => {
   await using api = await startListWatch();
   const health = probedHealth();
   await using watcher = watching(api, [onExtensions()], {

@@ -17,7 +17,7 @@ const step = fc.oneof(
 );
 const isHeld = (cluster: string) => cluster === 'c';
 
-test('loses no key, takes only what is due and allowed, and always knows when the next one is due', () => {
+test('loses no key, takes only due and allowed ones, and always knows when the next one is due', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const lanes = createLanes();

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../shared/errors.ts';
+import { yieldToOthers } from '../../shared/kube/event-loop.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -20,7 +21,7 @@ export interface Outbox {
    * stopped first.
    */
   sent(): Promise<void>;
-  /** Looks again at which clusters are held. */
+  /** Sends the changes of clusters that are up again. */
   resume(): void;
   /** Returns the number of keys that wait. */
   size(): number;
@@ -84,6 +85,8 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
       if (next > performance.now()) await untilDue(next);
       else await attempt(take());
       lastProgress = performance.now();
+      // A queue in this process accepts at once.
+      await yieldToOthers();
     }
     isRunning = false;
   };
@@ -101,7 +104,7 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
     sleepsUntil = 0;
   };
 
-  /** Takes what is due, and with it what is due within the debounce time. */
+  /** Takes the changes that are due, and with them those due within the debounce time. */
   const take = (): Batch => {
     const now = performance.now();
     const limits = { most: batchSize, mostBackground: allowance.left(now), isHeld };

@@ -175,7 +175,16 @@ export function createTracker(
         name === functionName && subscription.onlyKnownKeys !== true ? [index] : [],
       );
       if (indexes.length === 0) return;
-      for (const { keys } of entries.values()) for (const index of indexes) yield* keys[index] ?? [];
+      // Objects with the same keys share them: 40,000 ManagedResources have those of 10,000 Extensions.
+      const seen = new Set<readonly ReconcileKey[]>();
+      for (const { keys } of entries.values()) {
+        for (const index of indexes) {
+          const ofObject = keys[index];
+          if (ofObject === undefined || seen.has(ofObject)) continue;
+          seen.add(ofObject);
+          yield* ofObject;
+        }
+      }
     },
   };
 }

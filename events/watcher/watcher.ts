@@ -34,7 +34,7 @@ export interface WatcherOptions {
   send(changes: ChangeRequest[]): Promise<void>;
   /** Which clusters answer. Absent: each is asked again after a back-off. */
   health?: WatchedHealth | undefined;
-  /** For queues that do not know what is urgent: how fast what lists and the resync find is sent. Default: at once. */
+  /** For queues without priorities: how fast background changes are sent. Default: at once. */
   pace?: Pace | undefined;
   log: Log;
   metrics: Metrics;
@@ -151,7 +151,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
 /**
  * True when waiting longer does not help the clusters that answer: a seed that does not answer holds nothing up, nor
- * does one that refuses what another one allows. What all of them refuse is a mistake of this deployment.
+ * does one that refuses what another one allows. A list that all of them refuse is a mistake of this deployment.
  */
 function isReady(selections: readonly WatchedSelection[]): boolean {
   const synced = new Set(selections.filter((one) => one.synced).map(({ selection }) => what(selection)));

@@ -186,7 +186,7 @@ async function* typedWatch(
   }
 }
 
-/** Returns undefined for what is no object, if there is a listener for it. */
+/** Returns undefined instead of an error for which there is a listener. */
 function readable(onUnreadable: ListOptions['onUnreadable'], read: () => KubeObject): KubeObject | undefined {
   try {
     return read();
