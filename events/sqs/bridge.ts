@@ -26,6 +26,8 @@ export interface BridgeOptions {
   seeds?: string[];
   /** These seeds take the place of the recorded ones. */
   replaceSeeds?: boolean | undefined;
+  /** How long opening the queues may take. Default 15,000. */
+  openMs?: number;
   /** Runs of one function at a time; see `PollerOptions`. */
   concurrency?: number | undefined;
 }
@@ -48,6 +50,9 @@ export type SqsRunOptions = RunOptions & Pick<PollerOptions, 'concurrency' | 'wa
 /** Emulators do not notice a poller that died: its open receive still takes messages. Short receives take few. */
 const WAIT_SECONDS = 1;
 
+/** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
+const OPEN_MS = 15_000;
+
 /** Opens the queues of functions at an endpoint. */
 export async function openSqsBridge({
   definitions,
@@ -58,16 +63,19 @@ export async function openSqsBridge({
   seeds,
   replaceSeeds,
   concurrency,
+  openMs = OPEN_MS,
 }: BridgeOptions): Promise<SqsBridge> {
   const connect = lazySqs({ endpoint });
   const sqs = await connect();
   const visible = visibilitySeconds === undefined ? {} : { visibilitySeconds };
-  const queues = await createQueues(sqs, definitions, { prefix, ...visible }).catch((error: unknown) => {
-    sqs.client.destroy();
-    throw new ShootFluxError(
-      `SQS at ${new URL(endpoint).host}: the queues cannot be opened (${errorMessage(error)}); check the endpoint.`,
-    );
-  });
+  const queues = await withinMs(openMs, createQueues(sqs, definitions, { prefix, ...visible })).catch(
+    (error: unknown) => {
+      sqs.client.destroy();
+      throw new ShootFluxError(
+        `SQS at ${new URL(endpoint).host}: the queues cannot be opened (${errorMessage(error)}); check the endpoint.`,
+      );
+    },
+  );
   if (seeds !== undefined) {
     const queueUrl = queues.queue(DELAY);
     await claimQueues(sqs, { queueUrl, prefix, served: seeds, replace: replaceSeeds === true }).catch(
@@ -112,4 +120,14 @@ export async function openSqsBridge({
       sqs.client.destroy();
     },
   };
+}
+
+async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new ShootFluxError(`no answer within ${ms / 1000} s`)), ms);
+  try {
+    return await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -9,7 +9,7 @@ type Queue = Pick<FunctionDefinition, 'name' | 'queue'>;
 export interface CreateQueuesOptions {
   /** Start of every queue's name. */
   prefix: string;
-  /** Default 60, as on Lambda. */
+  /** Default 20, as on Lambda. */
   visibilitySeconds?: number;
 }
 

@@ -106,6 +106,19 @@ describe('a poller', () => {
   });
 });
 
+describe('opening the queues', () => {
+  it('ends with one sentence when SQS accepts connections and never answers', async () => {
+    const silent = createServer(() => {});
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await expect(openSqsBridge({ definitions: [definitionOf('keys')], log, endpoint, openMs: 300 })).rejects.toThrow(
+      'the queues cannot be opened (no answer within 0.3 s); check the endpoint.',
+    );
+    silent.closeAllConnections();
+    silent.close();
+  });
+});
+
 describe('a receive that is never answered', () => {
   it('is cut off and repeated, and meanwhile the poller is alive', async () => {
     let hanging = 0;
