@@ -48,15 +48,27 @@ export async function removeOperation({ garden, configMap, context, operation }:
   return true;
 }
 
-/** Reports each notice once per ConfigMap as an Event; a repeated notice costs one read and no write. */
-export async function report({ garden, configMap, context }: Run, notices: Notice[]): Promise<void> {
+/**
+ * Reports each notice once per ConfigMap as an Event; a repeated notice costs one read and no write.
+ * @returns for how many seconds the newest of the Events has existed
+ */
+export async function report({ garden, configMap, context }: Run, notices: Notice[]): Promise<number> {
+  let age = Number.POSITIVE_INFINITY;
   for (const notice of notices) {
     const event = eventOf(configMap, notice, context.now());
-    if ((await garden.find(resources.events, event.metadata, { metadataOnly: true })) !== undefined) continue;
+    const existing = await garden.find(resources.events, event.metadata, { metadataOnly: true });
+    age = Math.min(age, ageOf(existing, context.now()));
+    if (existing !== undefined) continue;
     try {
       await garden.create(resources.events, event, { fieldManager });
     } catch (error) {
       if (!(error instanceof AlreadyExistsError)) throw error;
     }
   }
+  return age;
+}
+
+function ageOf(existing: KubeObject | undefined, now: Date): number {
+  const created = Date.parse(existing?.metadata.creationTimestamp ?? '');
+  return Number.isNaN(created) ? 0 : Math.max(0, (now.getTime() - created) / 1000);
 }

@@ -22,8 +22,8 @@ import { type ScanPolicy, scanPolicy } from './ssh/scan-policy.ts';
 
 const ATTEMPTS = 5;
 
-/** How soon a host that presented no key is scanned again. */
-const RESCAN_SECONDS = 60;
+/** How soon a host that presented no key is scanned again: each failure takes a run for seconds. */
+const RESCAN_SECONDS = { least: 60, most: 1800 } as const;
 
 /** Ensures that a private repository has its credentials, and reports on the ConfigMap what the user has to do. */
 export const handler: Handler = async (key, context) => {
@@ -56,10 +56,15 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const decided = await provideCredentials(run, repository);
   if (decided === 'overtaken') return 'overtaken';
   if (decided === 'secretBeingDeleted') return done;
-  await report(run, decided.notices);
+  const age = await report(run, decided.notices);
   // Last: a run that is killed before this point repeats everything, which changes nothing.
   if (!(await removeOperation(run))) return 'overtaken';
-  return decided.retry ? requeueAfter(RESCAN_SECONDS) : done;
+  return decided.retry ? requeueAfter(rescanSeconds(age)) : done;
+}
+
+/** Waits twice as long each time, as long as the Event of the failure exists. */
+function rescanSeconds(age: number): number {
+  return Math.round(Math.min(RESCAN_SECONDS.most, Math.max(RESCAN_SECONDS.least, age)));
 }
 
 /** Returns `invalid` when keys of the repository are wrong; the issues above have reported them. */

@@ -1,10 +1,12 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startGitServer } from '@shoot-flux/landscape/git';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scanHostKey } from '../../functions/keys/ssh/scan-host-key.ts';
 import { scanPolicy } from '../../functions/keys/ssh/scan-policy.ts';
 import { sshString } from '../../shared/ssh/wire.ts';
+import { startDnsServer } from './dns-server.ts';
 
 const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.1'], deny: [] });
 const sentence =
@@ -223,5 +225,48 @@ test('an address that is not permitted is never contacted, and gives the same se
     expect(performance.now() - before).toBeGreaterThan(295);
   }
   await sleep(50);
+  expect(server.connections).toBe(0);
+});
+
+const scanByName = (port: number, dns: string, permits: (address: string) => boolean) =>
+  scanHostKey(
+    { host: 'git.example.org', port },
+    {
+      policy: { isOn: true, permits: (_, address) => permits(address) },
+      signal: AbortSignal.timeout(20_000),
+      timeoutMs: 1500,
+      dnsServers: [dns],
+    },
+  ).catch((error: Error) => error.message);
+
+test('a name is resolved once, and the connection goes to the address that was checked', async () => {
+  const git = await startGitServer();
+  const repository = await git.createRepository('fleet', { 'README.md': '# fleet' });
+  let asked = 0;
+  // The second answer would lead elsewhere.
+  await using dns = await startDnsServer((type) => (type === 'A' ? [asked++ === 0 ? '127.0.0.1' : '127.0.0.2'] : []));
+  const checked: string[] = [];
+  const port = Number(new URL(repository.sshUrl).port);
+  const key = await scanByName(port, dns.address, (address) => checked.push(address) > 0);
+  expect(key).toMatchObject({ type: 'ssh-ed25519' });
+  expect(checked).toEqual(['127.0.0.1']);
+  expect(dns.queries.filter((query) => query === 'A git.example.org')).toHaveLength(1);
+  await git.stop();
+});
+
+test.each<[string, (type: 'A' | 'AAAA') => string[] | undefined]>([
+  ['one of its addresses is refused', (type) => (type === 'A' ? ['127.0.0.1', '10.0.0.1'] : [])],
+  ['it has hundreds of addresses', (type) => (type === 'A' ? Array(400).fill('10.0.0.1') : [])],
+  ['it has no address', () => []],
+  ['its DNS server never answers', () => undefined],
+])('a name is not contacted when %s, and the sentence is the same', async (_, answer) => {
+  await using server = await hostile(() => {});
+  await using dns = await startDnsServer(answer);
+  const policy = (address: string) => address !== '10.0.0.1';
+  const before = performance.now();
+  expect(await scanByName(server.port, dns.address, policy)).toMatch(
+    /^\[git\.example\.org\]:\d+ presented no SSH host key; /,
+  );
+  expect(performance.now() - before).toBeGreaterThan(1490);
   expect(server.connections).toBe(0);
 });

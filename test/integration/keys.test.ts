@@ -246,6 +246,19 @@ test('creates the key pair for an unreachable host, and retries its host key lat
   expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
 });
 
+test('scans a host more rarely the longer it presents no key', async () => {
+  const repositoryUrl = 'ssh://git@127.0.0.1:1/fleet';
+  await using garden = await gardenWith({ ...github, repositoryUrl, knownHosts: 'scan' });
+  await garden.run();
+  const created = Date.now();
+  const later = (seconds: number) => garden.run({ now: () => new Date(created + seconds * 1000) });
+  const minutes = async (seconds: number) => {
+    const outcome = await later(seconds);
+    return outcome.type === 'requeue' ? Math.round(outcome.afterSeconds / 60) : outcome;
+  };
+  expect(await Promise.all([minutes(30), minutes(300), minutes(86_400)])).toEqual([1, 5, 30]);
+});
+
 test('reports an unknown host without host keys once', async () => {
   await using garden = await gardenWith({ ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' });
   expect(await garden.run()).toEqual(done);

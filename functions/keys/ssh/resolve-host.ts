@@ -8,10 +8,12 @@ const MOST_ADDRESSES = 16;
  * Returns the addresses of a host, IPv4 first; none when there is none. It asks the DNS servers itself: the resolver of
  * the system would hold one of the four threads that files and all other names wait for, as long as a slow DNS server
  * of the tenant likes.
+ * @param servers DNS servers instead of those of the system
  */
-export async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
+export async function addressesOf(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
   if (isIP(host) !== 0) return [host];
   const resolver = new Resolver({ timeout: 1500, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
   const stop = () => resolver.cancel();
   signal.addEventListener('abort', stop, { once: true });
   try {

@@ -15,6 +15,8 @@ export interface ScanOptions {
   signal: AbortSignal;
   /** Limit of a scan, and duration of each one that fails. */
   timeoutMs?: number;
+  /** Default: those of the system. */
+  dnsServers?: string[];
 }
 
 /**
@@ -23,10 +25,11 @@ export interface ScanOptions {
  * @throws RetryableError always with the same words and after the same time: users choose the address, and must not be
  * able to use the answer as a port scanner for the garden's network (decision 33)
  */
-export async function scanHostKey(host: SshHost, { policy, signal, timeoutMs = TIMEOUT_MS }: ScanOptions) {
+export async function scanHostKey(host: SshHost, options: ScanOptions): Promise<PublicKey> {
+  const { signal, timeoutMs = TIMEOUT_MS } = options;
   const end = sleep(timeoutMs, undefined, { signal }).catch(() => {});
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const key = limit.aborted ? undefined : await scan(host, policy, limit);
+  const key = limit.aborted ? undefined : await scan(host, options, limit);
   if (key !== undefined) return key;
   await end;
   throw new RetryableError(
@@ -34,8 +37,12 @@ export async function scanHostKey(host: SshHost, { policy, signal, timeoutMs = T
   );
 }
 
-async function scan(host: SshHost, policy: ScanPolicy, limit: AbortSignal): Promise<PublicKey | undefined> {
-  const addresses = await addressesOf(host.host, limit);
+async function scan(
+  host: SshHost,
+  { policy, dnsServers }: ScanOptions,
+  limit: AbortSignal,
+): Promise<PublicKey | undefined> {
+  const addresses = await addressesOf(host.host, limit, dnsServers);
   // One address that is not permitted excludes the name: it could be contacted by whatever connects next.
   if (!addresses.every((address) => policy.permits(host.host, address))) return undefined;
   const [first, ...others] = addresses;
