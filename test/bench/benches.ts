@@ -5,10 +5,12 @@ import { deadSeedBench } from './benches/dead-seed.ts';
 import { editBench } from './benches/edit.ts';
 import { failingProjectBench } from './benches/failing-project.ts';
 import { firstListBench } from './benches/first-list.ts';
+import { hostileBench } from './benches/hostile.ts';
 import { latencyBench } from './benches/latency.ts';
 import { looksBench } from './benches/looks.ts';
 import { manyBench } from './benches/many.ts';
 import { requestsBench } from './benches/requests.ts';
+import { startBench } from './benches/start.ts';
 import { untilReadyBench } from './benches/until-ready.ts';
 import { watcherBench } from './benches/watcher.ts';
 
@@ -29,5 +31,7 @@ export async function benches(): Promise<Bench[]> {
     firstListBench,
     editBench,
     looksBench,
+    hostileBench,
+    startBench,
   ];
 }
