@@ -5,6 +5,7 @@ import {
   managedResourceNames,
   ourLabelSelector,
 } from '../../shared/gardener/managed-resource.ts';
+import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
@@ -28,7 +29,7 @@ export const definition: FunctionDefinition = {
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
       wakes: (object) => {
-        const { metadata, status } = object as Extension;
+        const { metadata, status } = extensionOf(object);
         return [metadata.generation, metadata.deletionTimestamp, status?.state?.bootstrapped];
       },
       isAwaited,
@@ -51,25 +52,25 @@ export const definition: FunctionDefinition = {
     {
       in: 'seed',
       resource: resources.clusters,
-      matches: (object) => hasExtension(object as Cluster),
+      matches: (object) => hasExtension(clusterOf(object)),
       wakes: (object) => {
-        const { shoot } = (object as Cluster).spec;
-        return [shoot.metadata.deletionTimestamp, shoot.spec?.hibernation?.enabled, shoot.spec?.resources];
+        const shoot = clusterOf(object)?.spec.shoot;
+        return [shoot?.metadata.deletionTimestamp, shoot?.spec?.hibernation?.enabled, shoot?.spec?.resources];
       },
       // gardenlet changes the Cluster of every Shoot, with or without the extension.
       onlyKnownKeys: true,
       // What we have installed must be suspended and released before gardenlet empties the shoot.
-      isAwaited: (object) => (object as Cluster).spec.shoot.metadata.deletionTimestamp !== undefined,
+      isAwaited: (object) => clusterOf(object)?.spec.shoot.metadata.deletionTimestamp !== undefined,
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.name, name: EXTENSION_TYPE }],
     },
     {
       in: 'seed',
       resource: resources.managedResources,
       labelSelector: ourLabelSelector,
-      isNews: (object) => isNews(object as ManagedResource),
+      isNews: (object) => isNews(managedResourceOf(object)),
       // All four ManagedResources have to be applied, and most are within this time.
       mayWaitMs: 500,
-      wakes: (object) => [object.metadata.deletionTimestamp, applyState(object as ManagedResource).state],
+      wakes: (object) => [object.metadata.deletionTimestamp, applyState(managedResourceOf(object)).state],
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: EXTENSION_TYPE }],
     },
   ],
@@ -119,8 +120,8 @@ function isAwaited({ metadata }: KubeObject): boolean {
 }
 
 /** Keeps Clusters of Shoots that disable our extension out of the watcher's memory; auto-enabled types are not listed. */
-function hasExtension(cluster: Cluster): boolean {
-  const entry = cluster.spec?.shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
+function hasExtension(cluster: Cluster | undefined): boolean {
+  const entry = cluster?.spec.shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
   return entry?.disabled !== true;
 }
 

@@ -92,11 +92,11 @@ function isOverdue(deployment: KubeObject): boolean {
 
 function statusOf({ status }: KubeObject): DeploymentStatus {
   const fields = fieldsOf(status) ?? {};
-  const count = (name: string) => (typeof fields[name] === 'number' ? fields[name] : 0);
+  const numberIn = (name: string) => (typeof fields[name] === 'number' ? fields[name] : 0);
   return {
-    replicas: count('replicas'),
-    updatedReplicas: count('updatedReplicas'),
-    availableReplicas: count('availableReplicas'),
+    replicas: numberIn('replicas'),
+    updatedReplicas: numberIn('updatedReplicas'),
+    availableReplicas: numberIn('availableReplicas'),
     conditions: shapedConditions(fields.conditions),
   };
 }

@@ -1,4 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
+import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
@@ -15,11 +16,11 @@ export const definition: FunctionDefinition = {
       matches: (object) => isOurs(object as Extension),
       // The result of an operation can be assessed only when it has ended.
       isNews: (object) => {
-        const { state, lastOperation } = (object as Extension).status ?? {};
+        const { state, lastOperation } = extensionOf(object).status ?? {};
         return state?.applied !== undefined && lastOperation?.state !== 'Processing';
       },
       wakes: (object) => {
-        const { state, lastOperation } = (object as Extension).status ?? {};
+        const { state, lastOperation } = extensionOf(object).status ?? {};
         // The description changes when a Shoot is hibernated or wakes up.
         return [state?.applied, lastOperation?.state, lastOperation?.description];
       },

@@ -1,4 +1,5 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
+import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
@@ -13,9 +14,12 @@ export const definition: FunctionDefinition = {
       in: 'seed',
       resource: resources.extensions,
       matches: (object) => isOurs(object as Extension),
-      isNews: (object) => decideFromExtension(object as Extension).type !== 'nothing to record',
+      isNews: (object) => decideFromExtension(extensionOf(object)).type !== 'nothing to record',
       // The ManagedResources are applied when the operation ends.
-      wakes: (object) => [decideFromExtension(object as Extension), (object as Extension).status?.lastOperation?.state],
+      wakes: (object) => {
+        const extension = extensionOf(object);
+        return [decideFromExtension(extension), extension.status?.lastOperation?.state];
+      },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },
   ],

@@ -159,6 +159,29 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.untilReady();
     });
 
+    it('suspends a removed Kustomization first, also when its ManagedResource has lost its label', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      await stage.stopProduct();
+      const root = inFlux('flux-system');
+      const finalizers = ['finalizers.fluxcd.io'];
+      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers } }, { fieldManager });
+      const sync = { namespace: CONTROL_PLANE, name: 'shoot-flux-sync' };
+      const unlabelled = { metadata: { labels: { origin: null } } };
+      await stage.seed.mergePatch(resources.managedResources, sync, unlabelled, { fieldManager });
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      await stage.startProduct();
+      const leaving = await eventually(
+        'the former Kustomization is deleted',
+        () => stage.shoot.find(kustomizations, root),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      expect(leaving?.spec).toMatchObject({ suspend: true });
+      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers: null } }, { fieldManager });
+      await stage.untilReady();
+    });
+
     it('keeps the controllers of removed objects until the objects are gone', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
