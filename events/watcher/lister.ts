@@ -2,36 +2,37 @@ import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ClusterDownError, GoneError, KubeError, UnreachableError } from '../../shared/kube/errors.ts';
 import { createPageSize } from './page-size.ts';
 import type { Selection } from './selections.ts';
-import type { Tracker } from './tracker.ts';
-
-/** A complete list. */
-export interface Listed {
-  /** Where a watch continues. */
-  resourceVersion: string;
-  /** False if the API server dropped the version of the list on the way: changes of its first pages may be missing. */
-  isConsistent: boolean;
-}
+import type { TrackedList, Tracker } from './tracker.ts';
 
 /** Lists one selection into its tracker, page by page. */
 export interface Lister {
-  /** Continues where the last call failed. @throws typed errors */
-  list(client: KubeClient, signal: AbortSignal): Promise<Listed>;
+  /**
+   * Begins a list. Returns its version, from which a watch can begin before the other pages have arrived: then nothing
+   * is missed however long they take.
+   */
+  first(client: KubeClient, signal: AbortSignal): Promise<string>;
+  /** Lists the other pages; continues where the last call failed. @throws StartOverError, or typed errors */
+  rest(client: KubeClient, signal: AbortSignal): Promise<void>;
+  isComplete(): boolean;
+}
+
+/** The list cannot be continued. */
+export class StartOverError extends Error {
+  override name = 'StartOverError';
 }
 
 /** A list under way. */
 interface Position {
-  complete(resourceVersion: string): void;
-  /** Undefined: the first page. */
+  list: TrackedList;
+  resourceVersion: string;
+  /** The token of the next page. Undefined: the first page, or none if the list is complete. */
   next: string | undefined;
-  /** Of the first page; of the last one if the list is not consistent. */
-  resourceVersion: string | undefined;
-  isConsistent: boolean;
 }
 
 /** What a lister reports. */
 export interface ListProgress {
-  /** The API server has sent an object, or the end of a page. */
-  onObject(): void;
+  /** The API server has sent an object, or the end of a page. @param take takes it */
+  onProgress(take: () => void): void;
   /** The list is a page further than ever before. */
   onPage(): void;
   /** The API server has sent an object that cannot be read. It is skipped: other tenants' objects follow. */
@@ -39,19 +40,13 @@ export interface ListProgress {
 }
 
 export function createLister(selection: Selection, tracker: Tracker, progress: ListProgress): Lister {
-  const { onObject, onPage, onUnreadable } = progress;
+  const { onProgress, onPage, onUnreadable } = progress;
   const { metadataOnly, labelSelector, fieldSelector } = selection;
   const size = createPageSize();
   let position: Position | undefined;
   let hasStartedOver = false;
 
-  const begin = (): Position => {
-    const { complete } = tracker.beginList();
-    return { complete, next: undefined, resourceVersion: undefined, isConsistent: true };
-  };
-
-  /** Returns true for the last page. */
-  const page = async (client: KubeClient, at: Position, signal: AbortSignal): Promise<boolean> => {
+  const page = async (client: KubeClient, at: Position, signal: AbortSignal): Promise<void> => {
     let items = 0;
     let bytes = 0;
     const onItem: ListOptions['onItem'] = (object, itemBytes) => {
@@ -59,51 +54,57 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
       if (signal.aborted || position !== at) return;
       items++;
       bytes += itemBytes;
-      onObject();
-      tracker.observe(object);
+      onProgress(() => at.list.observe(object));
     };
     const options = { limit: size.limit(), metadataOnly, labelSelector, fieldSelector, onItem, onUnreadable };
     const answer = await abortable(client.list(selection.resource, { ...options, continue: at.next }), signal);
-    onObject();
+    onProgress(() => {});
     if (answer.resourceVersion === '') {
       throw new UnreachableError(`The list of ${selection.resource.plural} has no resourceVersion`, 0, 'InvalidAnswer');
     }
     size.arrived(items, bytes);
-    if (at.resourceVersion === undefined || !at.isConsistent) at.resourceVersion = answer.resourceVersion;
+    at.resourceVersion ||= answer.resourceVersion;
     at.next = answer.continue;
     if (!hasStartedOver) onPage();
-    return at.next === undefined;
+    if (at.next !== undefined) return;
+    hasStartedOver = false;
+    at.list.complete(at.resourceVersion);
   };
 
-  /** Decides where the next call continues after this one failed. */
-  const failed = (at: Position, error: unknown): void => {
+  /** Returns the error that the caller gets, after a decision where the next call continues. */
+  const failed = (at: Position, error: unknown): unknown => {
     if (mayBeTooLarge(error)) size.failed();
-    if (at.next === undefined) return;
+    if (at.next === undefined || !(error instanceof KubeError)) return error;
     if (error instanceof GoneError && error.continue !== undefined) {
+      // The rest at a newer version: what has changed on the first pages comes by the watch.
       at.next = error.continue;
-      at.isConsistent = false;
-    } else if (error instanceof GoneError || (error instanceof KubeError && error.status === 400)) {
-      position = undefined;
+    } else if (error instanceof GoneError || error.status === 400) {
       hasStartedOver = true;
+      return new StartOverError(error.message, { cause: error });
+    }
+    return error;
+  };
+
+  const attempt = async (client: KubeClient, at: Position, signal: AbortSignal) => {
+    try {
+      await page(client, at, signal);
+    } catch (error) {
+      throw signal.aborted ? error : failed(at, error);
     }
   };
 
   return {
-    async list(client, signal) {
-      position ??= begin();
-      const at = position;
-      try {
-        while (!(await page(client, at, signal)));
-      } catch (error) {
-        if (!signal.aborted) failed(at, error);
-        throw error;
-      }
-      position = undefined;
-      hasStartedOver = false;
-      const resourceVersion = at.resourceVersion ?? '';
-      at.complete(resourceVersion);
-      return { resourceVersion, isConsistent: at.isConsistent };
+    async first(client, signal) {
+      const at = { list: tracker.beginList(), resourceVersion: '', next: undefined };
+      position = at;
+      await attempt(client, at, signal);
+      return at.resourceVersion;
     },
+    async rest(client, signal) {
+      const at = position;
+      while (at?.next !== undefined) await attempt(client, at, signal);
+    },
+    isComplete: () => position !== undefined && position.resourceVersion !== '' && position.next === undefined,
   };
 }
 

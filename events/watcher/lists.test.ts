@@ -38,7 +38,7 @@ test('lists objects of which only few arrive in time, and repeats no page that h
   expect(new Set(starts).size).toBe(starts.length);
 });
 
-test('continues a list whose version the API server dropped, and lists again to find what changed meanwhile', async () => {
+test('continues a list whose version the API server dropped; the watch brings what changes meanwhile', async () => {
   await using api = await startApi(30);
   let isExpired = false;
   api.answerWith(({ url }, response) => {
@@ -46,19 +46,56 @@ test('continues a list whose version the API server dropped, and lists again to 
     isExpired = true;
     // Changed on the first page, which has arrived.
     api.put(extensions, extension('shoot-0', {}, { generation: 2 }));
-    api.compact();
     const metadata = { continue: url.searchParams.get('continue') };
     sendJson(response, 410, { kind: 'Status', apiVersion: 'v1', metadata, code: 410, reason: 'Expired' });
     return true;
   });
   await using watcher = watching(api, [onExtensions()]);
-  await until(() => expect(api.openWatches()).toBe(1));
+  await until(() => expect(watcher.ready()).toBe(true));
   expect(api.listRequests().map(({ url }) => url.searchParams.get('continue'))).toEqual([null, '20', '20']);
   expect(namespaces(watcher.sent)).toBe(30);
-  const ofFirst = () => watcher.sent.filter(({ key }) => key.namespace === 'shoot-0').length;
-  expect(ofFirst()).toBe(1);
-  api.endWatches();
-  await until(() => expect(ofFirst()).toBe(2));
+  await until(() => expect(watcher.sent.filter(({ key }) => key.namespace === 'shoot-0')).toHaveLength(2));
+});
+
+test("hears gardenlet's request while the list is under way, and does not go back to what the list says", async () => {
+  await using api = await startApi(30);
+  let answer = () => {};
+  api.answerWith(({ url }, response) => {
+    if (!url.searchParams.has('continue')) return false;
+    // The state when the list began, answered later.
+    const items = Array.from({ length: 10 }, (_, index) => ({
+      ...extension(`shoot-${20 + index}`, {}, { uid: `uid-${121 + index}`, resourceVersion: `${121 + index}` }),
+    }));
+    answer = () => sendJson(response, 200, { metadata: { resourceVersion: '130' }, items });
+    return true;
+  });
+  const asked = onExtensions('one', {
+    wakes: ({ metadata }) => [metadata.generation, metadata.annotations],
+    isAwaited: ({ metadata }) => metadata.annotations?.operation !== undefined,
+  });
+  await using watcher = watching(api, [asked]);
+  await until(() => expect(api.openWatches()).toBe(1));
+  expect(watcher.ready()).toBe(false);
+  const request = { annotations: { operation: 'reconcile' } };
+  for (const number of [3, 25]) api.put(extensions, extension(`shoot-${number}`, {}, request));
+  const deleted = api.put(extensions, extension('shoot-26'));
+  api.remove(extensions, deleted);
+  const awaited = () =>
+    watcher.sent.filter(({ cause }) => cause.type === 'object' && cause.awaited).map(({ key }) => key.namespace);
+  await until(() => expect(awaited()).toEqual(['shoot-3', 'shoot-25']));
+  await until(() => expect(watcher.short().join()).toContain('shoot-26/shoot-flux'));
+  watcher.sent.length = 0;
+  answer();
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(watcher.sent.map(({ key }) => key.namespace).sort()).toEqual(
+    [20, 21, 22, 23, 24, 27, 28, 29].map((number) => `shoot-${number}`),
+  );
+  expect(watcher.status().selections[0]?.objects).toBe(29);
+  // The state of the watch still counts.
+  api.put(extensions, extension('shoot-25', {}, request));
+  api.put(extensions, extension('shoot-24', {}, { generation: 2 }));
+  await until(() => expect(watcher.sent.map(({ key }) => key.namespace)).toContain('shoot-24'));
+  expect(watcher.sent.map(({ key }) => key.namespace)).not.toContain('shoot-25');
 });
 
 test('starts a list over when the API server rejects the token of its next page', async () => {

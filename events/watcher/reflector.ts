@@ -7,8 +7,8 @@ import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { createBackoff } from './backoff.ts';
-import { abortable, createLister } from './lister.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
+import { abortable, createLister, StartOverError } from './lister.ts';
 import type { Selection } from './selections.ts';
 import { between, type Timing } from './timing.ts';
 import type { Tracker } from './tracker.ts';
@@ -55,50 +55,89 @@ export function createReflector(options: ReflectorOptions): Reflector {
   const activity = { function: 'watcher', key: `${cluster}/${resource.plural}` };
   const log = options.log.with(labels);
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
-  /** Where the next watch continues; undefined: list first. */
+  const listBackoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
+  /** Where the next watch continues. */
   let resourceVersion: string | undefined;
-  /** The next watch is followed by a list. */
-  let hasGaps = false;
+  let mustList = true;
+  /** Ends the watch under way. */
+  let quit = new AbortController();
+  /** Ends the listing of the pages after the first, and resolves when that has ended. */
+  let endRest = async () => {};
   /** Watches in a row that brought nothing. */
   let fruitless = 0;
   let problem: string | undefined;
+  let listProblem: string | undefined;
   let lastProgress = performance.now();
-  let isWaiting = false;
+  let waits = 0;
 
   const run = async (signal: AbortSignal) => {
     while (!signal.aborted) {
       try {
         const client = await abortable(options.kube(cluster), signal);
-        if (resourceVersion === undefined) await list(client, signal);
+        if (mustList || resourceVersion === undefined) await list(client, signal);
         else await watch(client, resourceVersion, signal);
       } catch (error) {
         if (!signal.aborted) await recover(error, signal);
       }
     }
+    await endRest();
   };
 
   const lister = createLister(selection, tracker, {
-    onObject() {
+    onProgress(take) {
+      lastProgress = performance.now();
+      listProblem = undefined;
       enter(activity);
-      progressed();
+      take();
+      leave(activity);
     },
-    onPage: backoff.reset,
+    onPage: listBackoff.reset,
     onUnreadable: options.onUnreadable,
   });
 
+  /** Returns when a watch can begin. */
   const list = async (client: KubeClient, signal: AbortSignal) => {
-    const listed = await lister.list(client, signal);
-    resourceVersion = listed.resourceVersion;
-    hasGaps = !listed.isConsistent;
+    await endRest();
+    resourceVersion = await lister.first(client, signal);
+    mustList = false;
+    progressed();
+    if (lister.isComplete()) return listed();
+    const end = new AbortController();
+    const rest = listRest(AbortSignal.any([signal, end.signal]));
+    endRest = () => {
+      end.abort();
+      return rest;
+    };
+  };
+
+  /** Lists the pages after the first beside the watch: gardenlet does not wait until 10,000 objects are listed. */
+  const listRest = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      try {
+        await lister.rest(await abortable(options.kube(cluster), signal), signal);
+        return listed();
+      } catch (error) {
+        if (signal.aborted) return;
+        listProblem = errorMessage(error);
+        await recoverFrom(error, listBackoff, signal);
+        if (!(error instanceof StartOverError)) continue;
+        mustList = true;
+        return quit.abort('list');
+      }
+    }
+  };
+
+  const listed = () => {
     metrics.count('watcher_lists_total', labels);
     options.onListed();
   };
 
   const watch = async (client: KubeClient, from: string, signal: AbortSignal) => {
-    const quit = new AbortController();
-    const timer = setTimeout(() => quit.abort('silent'), between(timing.inactivityMs));
+    const own = new AbortController();
+    quit = own;
+    const timer = setTimeout(() => own.abort('silent'), between(timing.inactivityMs));
     // Over an old connection, the events of a cluster that was away arrive minutes later, if at all.
-    const ignore = health?.onChange((changed) => changed === cluster && quit.abort('health'));
+    const ignore = health?.onChange((changed) => changed === cluster && own.abort('health'));
     const started = performance.now();
     let hasAdvanced = false;
     let end = 'failed';
@@ -113,7 +152,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
           timer.refresh();
           options.onUnreadable(error);
         },
-        signal: AbortSignal.any([signal, quit.signal]),
+        signal: AbortSignal.any([signal, own.signal]),
       });
       for await (const { type, object } of events) {
         enter(activity);
@@ -130,16 +169,16 @@ export function createReflector(options: ReflectorOptions): Reflector {
         leave(activity);
         await yieldToOthers();
       }
-      if (!quit.signal.aborted) end = 'ended';
-      else if (quit.signal.reason === 'silent') end = 'silent';
+      if (!own.signal.aborted) end = 'ended';
+      else if (own.signal.reason === 'silent') end = 'silent';
     } finally {
       clearTimeout(timer);
       ignore?.();
       if (performance.now() - started >= timing.shortWatchMs) backoff.reset();
-      if (hasGaps) resourceVersion = undefined;
       metrics.count('watcher_watches_total', { ...labels, end });
     }
-    const isShort = performance.now() - started < timing.shortWatchMs && quit.signal.reason !== 'health';
+    const isShort =
+      performance.now() - started < timing.shortWatchMs && !['health', 'list'].includes(own.signal.reason);
     if (end === 'silent' || (isShort && !hasAdvanced)) brokenOff();
     else progressed();
     // Without a wait, a server that ends every watch at once would be asked in a loop.
@@ -151,27 +190,32 @@ export function createReflector(options: ReflectorOptions): Reflector {
     fruitless++;
     lastProgress = performance.now();
     if (fruitless % timing.silentWatches !== 0) return;
-    resourceVersion = undefined;
+    mustList = true;
     log.warn('watches bring nothing', { watches: fruitless });
   };
 
   const recover = async (error: unknown, signal: AbortSignal) => {
     problem = errorMessage(error);
+    if (!mustList && isOfWatch(error)) brokenOff();
+    if (error instanceof GoneError) mustList = true;
+    await recoverFrom(error, backoff, signal);
+  };
+
+  /** Waits after a failure: for the cluster if it is down, else as long as the server or the back-off says. */
+  const recoverFrom = async (error: unknown, pauses: Backoff, signal: AbortSignal) => {
     options.onFailed(error);
-    if (resourceVersion !== undefined && isOfWatch(error)) brokenOff();
-    if (error instanceof GoneError) resourceVersion = undefined;
-    const delay = backoff.next(error instanceof KubeError ? error.retryAfterSeconds : undefined);
+    const delay = pauses.next(error instanceof KubeError ? error.retryAfterSeconds : undefined);
     const isDown = health?.isUp(cluster) === false;
-    const fields = { error: problem, ...(!isDown && { retryInMs: Math.round(delay) }) };
+    const fields = { error: errorMessage(error), ...(!isDown && { retryInMs: Math.round(delay) }) };
     if (error instanceof GoneError) log.info('watch expired', fields);
     else log.warn('list or watch failed', fields);
     await waiting(isDown ? health.untilUp(cluster, signal) : sleep(delay, signal));
   };
 
   const waiting = async (wait: Promise<void>) => {
-    isWaiting = true;
+    waits++;
     await wait;
-    isWaiting = false;
+    waits--;
     lastProgress = performance.now();
   };
 
@@ -183,10 +227,11 @@ export function createReflector(options: ReflectorOptions): Reflector {
   return {
     run,
     problem() {
-      if (problem !== undefined || fruitless < timing.silentWatches) return problem;
+      const current = problem ?? listProblem;
+      if (current !== undefined || fruitless < timing.silentWatches) return current;
       return `the last ${fruitless} watches brought no event and no bookmark; it is listed again and again instead`;
     },
-    lastProgress: () => (isWaiting ? performance.now() : lastProgress),
+    lastProgress: () => (waits > 0 ? performance.now() : lastProgress),
   };
 }
 

@@ -14,16 +14,24 @@ export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWa
 
 /** Remembers fingerprints of the objects of one selection, never the objects, and emits a change when one differs. */
 export interface Tracker {
-  /** Takes an object as added or modified; as listed between the beginning and the completion of a list. */
+  /** Takes an object as added or modified. */
   observe(object: KubeObject): void;
   /** Takes the last version of a deleted object. */
   remove(object: KubeObject): void;
-  /** Begins a list, or begins it again; `complete` then finds the objects that vanished since the last one. */
-  beginList(): { complete(resourceVersion: string): void };
+  /** Begins a list, and abandons one under way. */
+  beginList(): TrackedList;
   /** Returns the number of remembered objects. */
   size(): number;
   /** Returns the keys of a function, with repetitions; without those of subscriptions with `onlyKnownKeys`. */
   keys(functionName: string): Iterable<ReconcileKey>;
+}
+
+/** A list, beside which a watch may have begun. */
+export interface TrackedList {
+  /** Takes an object as listed, unless the watch has already brought a later version. */
+  observe(object: KubeObject): void;
+  /** Finds the objects that have vanished since the last list. */
+  complete(resourceVersion: string): void;
 }
 
 /** One of 50,000, so it is small: numbers in one array, and keys shared with every object that has the same keys. */
@@ -46,7 +54,10 @@ interface Mark {
 interface CauseFlags {
   deleted?: true;
   awaited?: true;
+  listed?: true;
 }
+
+type Listed = Pick<CauseFlags, 'listed'>;
 
 const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 
@@ -65,7 +76,8 @@ export function createTracker(
   const entries = new Map<string, Entry>();
   const share = createSharing(entries);
   let list = 0;
-  let isListing = false;
+  /** Objects that a watch has brought during the list under way. */
+  let watched: Set<string> | undefined;
 
   /** Undefined when the definition fails. */
   const markOf = ({ function: name, subscription }: Subscriber, object: KubeObject): Mark | undefined => {
@@ -84,7 +96,7 @@ export function createTracker(
   const causeFor = (text: string, uid: string, resourceVersion: string, flags: CauseFlags = {}): Cause => {
     const [namespace = '', name = ''] = text.split('/');
     const cause = { type: 'object', cluster, kind: resource.kind, name, uid, resourceVersion } as const;
-    return { ...cause, ...(namespace !== '' && { namespace }), ...flags, ...(isListing && { listed: true }) };
+    return { ...cause, ...(namespace !== '' && { namespace }), ...flags };
   };
 
   /** A definition that fails here delays a change, and loses none. */
@@ -111,9 +123,9 @@ export function createTracker(
     });
   };
 
-  const forget = (text: string, entry: Entry, resourceVersion: string) => {
+  const forget = (text: string, entry: Entry, resourceVersion: string, listed?: Listed) => {
     remember(text, entry, undefined);
-    const cause = causeFor(text, entry.uid, resourceVersion, { deleted: true });
+    const cause = causeFor(text, entry.uid, resourceVersion, { deleted: true, ...listed });
     subscribers.forEach((subscriber, index) => {
       for (const key of entry.keys[index] ?? []) wake(subscriber, key, cause);
     });
@@ -126,44 +138,57 @@ export function createTracker(
     return true;
   };
 
+  const take = (text: string, object: KubeObject, listed?: Listed) => {
+    const { uid = '', resourceVersion = '' } = object.metadata;
+    const old = entries.get(text);
+    const marks = subscribers.map((subscriber, index) => markOf(subscriber, object) ?? markIn(old, index));
+    // Where the API server cannot select narrowly, most objects match no subscriber.
+    const matches = !marks.every((mark) => Number.isNaN(mark.fingerprint));
+    const fingerprints = marks.map((mark) => mark.fingerprint);
+    const entry = matches ? { uid, list, fingerprints, keys: share(marks.map((mark) => mark.keys)) } : undefined;
+    remember(text, old, entry);
+    marks.forEach((mark, index) => {
+      const before = markIn(old, index);
+      const subscriber = subscribers[index];
+      if (subscriber === undefined || mark.fingerprint === NO_NEWS) return;
+      if (Object.is(mark.fingerprint, before.fingerprint)) return;
+      const awaited = isAwaited(subscriber, object) ? ({ awaited: true } as const) : {};
+      const cause = causeFor(text, uid, resourceVersion, { ...awaited, ...listed });
+      for (const key of union(before.keys, mark.keys)) wake(subscriber, key, cause, subscriber.subscription.mayWaitMs);
+    });
+  };
+
   return {
     observe(object) {
       if (isSkipped(object)) return;
       const text = textOf(object);
-      const { uid = '', resourceVersion = '' } = object.metadata;
-      const old = entries.get(text);
-      const marks = subscribers.map((subscriber, index) => markOf(subscriber, object) ?? markIn(old, index));
-      // Where the API server cannot select narrowly, most objects match no subscriber.
-      const matches = !marks.every((mark) => Number.isNaN(mark.fingerprint));
-      const fingerprints = marks.map((mark) => mark.fingerprint);
-      const entry = matches ? { uid, list, fingerprints, keys: share(marks.map((mark) => mark.keys)) } : undefined;
-      remember(text, old, entry);
-      marks.forEach((mark, index) => {
-        const before = markIn(old, index);
-        const subscriber = subscribers[index];
-        if (subscriber === undefined || mark.fingerprint === NO_NEWS) return;
-        if (Object.is(mark.fingerprint, before.fingerprint)) return;
-        const cause = causeFor(text, uid, resourceVersion, isAwaited(subscriber, object) ? { awaited: true } : {});
-        for (const key of union(before.keys, mark.keys)) {
-          wake(subscriber, key, cause, subscriber.subscription.mayWaitMs);
-        }
-      });
+      watched?.add(text);
+      take(text, object);
     },
 
     remove(object) {
       if (isSkipped(object)) return;
       const text = textOf(object);
+      watched?.add(text);
       const entry = entries.get(text);
       if (entry) forget(text, entry, object.metadata.resourceVersion ?? '');
     },
 
     beginList() {
       const current = ++list;
-      isListing = true;
+      const later = new Set<string>();
+      watched = later;
       return {
+        observe(object) {
+          if (current !== list || isSkipped(object)) return;
+          const text = textOf(object);
+          if (!later.has(text)) take(text, object, { listed: true });
+        },
         complete(resourceVersion) {
-          for (const [text, entry] of entries) if (entry.list !== current) forget(text, entry, resourceVersion);
-          isListing = false;
+          for (const [text, entry] of entries) {
+            if (entry.list !== current) forget(text, entry, resourceVersion, { listed: true });
+          }
+          watched = undefined;
         },
       };
     },

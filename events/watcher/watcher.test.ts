@@ -36,16 +36,18 @@ test('lists page by page and watches from there, with bookmarks and a time limit
   await using api = await startListWatch();
   for (let index = 0; index < 1100; index++) api.put(extensions, extension(`shoot-${index}`));
   await using watcher = watching(api, [onExtensions()]);
-  await until(() => expect(api.openWatches()).toBe(1));
-  expect(api.requests.map(({ url }) => url.search)).toEqual([
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(api.listRequests().map(({ url }) => url.search)).toEqual([
     '?limit=20',
     '?limit=80&continue=20',
     '?limit=320&continue=100',
     '?limit=500&continue=420',
     '?limit=500&continue=920',
+  ]);
+  await until(() => expect(api.openWatches()).toBe(1));
+  expect(api.watchRequests().map(({ url }) => url.search)).toEqual([
     '?watch=true&allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=300',
   ]);
-  await until(() => expect(watcher.ready()).toBe(true));
   expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(1100);
   expect(watcher.status().selections).toMatchObject([
     { cluster: 'seed', resource: 'extensions', synced: true, objects: 1100 },
