@@ -58,6 +58,6 @@ describe('two instances at once', () => {
  * continues at the worst moment, after everything else, with what it read long ago.
  */
 const othersFirst = true;
-describeKilled('a run that overruns its lease', lifecycles, ['late'], { othersFirst });
+describeKilled('a run that overruns its lease', lifecycles, ['late'], { othersFirst, queue: 'sqs' });
 const mayHappenAtOnce = lifecycles.filter((lifecycle) => lifecycle.mayHappenAtOnce);
-describeKilled('a run that all other steps overtake', mayHappenAtOnce, ['overtaken'], { othersFirst });
+describeKilled('a run that all other steps overtake', mayHappenAtOnce, ['overtaken'], { othersFirst, queue: 'sqs' });

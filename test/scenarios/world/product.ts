@@ -1,8 +1,5 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
-import { decideRetry } from '../../../events/run/retry.ts';
 import type { QueueFunction } from '../../../events/run/runner.ts';
-import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
-import { requeueTime } from '../../../events/sqs/requeue.ts';
 import { createKnownKeys } from '../../../events/watcher/known-keys.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
 import { createTracker } from '../../../events/watcher/tracker.ts';
@@ -13,11 +10,13 @@ import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { keyText, type ReconcileKey } from '../../../shared/runtime/key.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
+import { processQueue, sqsQueue, type Taken } from './queues.ts';
 
 /** Everything that an instance of the product needs from outside. */
 export interface ProductDependencies {
   functions: QueueFunction[];
   settings: Settings;
+  queue: 'process' | 'sqs';
   /** The API server of `garden` or a seed. */
   api(cluster: string): KubeApi;
   client(cluster: string): KubeClient;
@@ -29,8 +28,8 @@ export interface ProductDependencies {
 
 /**
  * One instance of the product from start to death: the watcher's memory and the queue, on a simulated clock, with one
- * run at a time. Functions, definitions, trackers, retries and requeues are the real ones; watches and SQS are replaced,
- * because with them every run takes seconds.
+ * run at a time. Functions, definitions, trackers, the queue of one process, retries and requeues are the real ones;
+ * watches and SQS are replaced, because with them every run takes seconds.
  */
 export interface ProductInstance {
   /** Runs one key that is due now; false when none is. */
@@ -46,20 +45,8 @@ export interface ProductInstance {
   loseRun(run: { isDead: boolean }): void;
   /** Resolves when all runs that were taken for lost have ended. */
   lateRuns(): Promise<void>;
-  /** Messages in the dead-letter queue. */
+  /** Changes that were given up. */
   deadLetters(): string[];
-}
-
-/** A key of a function: SQS's message group. */
-interface Group {
-  function: string;
-  key: ReconcileKey;
-  causes: Cause[];
-  /** When the key is due, in epoch ms. */
-  due: Set<number>;
-  /** A failed message is hidden until then, and its group waits for it. */
-  hiddenUntil: number;
-  attempt: number;
 }
 
 interface Running {
@@ -67,33 +54,19 @@ interface Running {
   lose(): void;
 }
 
-/** A message whose run is lost is redelivered after this time, as with SQS. */
-export const VISIBILITY_MS = VISIBILITY_SECONDS * 1000;
-
 export function startInstance(dependencies: ProductDependencies): ProductInstance {
   const { functions, now } = dependencies;
-  const groups = new Map<string, Group>();
+  const queue = dependencies.queue === 'sqs' ? sqsQueue(now) : processQueue(now);
   const deadLetters: string[] = [];
   const late: Promise<unknown>[] = [];
   let running: Running | undefined;
   let isDead = false;
 
-  const send = ({ function: name, key, cause }: ChangeRequest) => {
-    const text = `${name} ${keyText(key)}`;
-    const group = groups.get(text) ?? { function: name, key, causes: [], due: new Set(), hiddenUntil: 0, attempt: 1 };
-    groups.set(text, group);
-    group.causes.push(cause);
-    group.due.add(now().getTime());
-  };
-  const stopWatching = watchAll(dependencies, (name, key, cause) => send({ function: name, key, cause }));
+  const stopWatching = watchAll(dependencies, (name, key, cause) => queue.send({ function: name, key, cause }));
 
-  const dueOf = (group: Group) =>
-    group.due.size === 0 ? Infinity : Math.max(Math.min(...group.due), group.hiddenUntil);
-
-  const run = async (group: Group): Promise<void> => {
-    const { handler } = handlerOf(functions, group.function);
-    const causes = group.causes.splice(0);
-    for (const time of group.due) if (time <= now().getTime()) group.due.delete(time);
+  const run = async (taken: Taken): Promise<void> => {
+    const { function: name, key, causes } = taken;
+    const { handler } = handlerOf(functions, name);
     const lost = Promise.withResolvers<'lost'>();
     const mine: Running = { isDead: false, lose: () => lost.resolve('lost') };
     running = mine;
@@ -104,54 +77,45 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
       settings: dependencies.settings,
       send: async (changes: ChangeRequest[]) => {
         await unlessDead(alive);
-        for (const change of changes) send(change);
+        for (const change of changes) queue.send(change);
       },
       causes,
       now,
       log: createLog('debug', (line) => alive() && dependencies.logLines.push(line), {
-        function: group.function,
-        key: keyText(group.key),
+        function: name,
+        key: keyText(key),
       }),
       metrics: noMetrics,
       signal: new AbortController().signal,
     };
-    const ending = handler(group.key, context).catch((error: unknown) => ({ type: 'failed' as const, error }));
-    const outcome = await Promise.race([ending, lost.promise]);
+    const ending = handler(key, context).catch((error: unknown) => ({ type: 'failed' as const, error }));
+    const result = await Promise.race([ending, lost.promise]);
     if (running === mine) running = undefined;
-    const again = (time: number) => void group.due.add(time);
-    const requeue = (seconds: number) => again(requeueTime(now(), seconds, group.key).getTime());
-    if (outcome === 'lost') {
-      // The run no longer owns its message, but the requeue that it asks for is sent as a new message.
-      if (!mine.isDead) late.push(ending.then((own) => own.type === 'requeue' && requeue(own.afterSeconds)));
-      group.hiddenUntil = now().getTime() + VISIBILITY_MS;
-      again(group.hiddenUntil);
-      group.attempt++;
-    } else if (outcome.type === 'failed') {
-      dependencies.logLines.push(`${group.function} ${keyText(group.key)} failed: ${outcome.error}`);
-      const retry = decideRetry(outcome.error, group.attempt++, 0.5);
-      if (retry.type === 'deadLetter') deadLetters.push(`${group.function} ${keyText(group.key)}: ${outcome.error}`);
-      else if (retry.type === 'long') again(requeueTime(now(), retry.seconds, group.key).getTime());
-      else {
-        group.hiddenUntil = now().getTime() + retry.seconds * 1000;
-        again(group.hiddenUntil);
-      }
-    } else {
-      group.attempt = 1;
-      if (outcome.type === 'requeue') requeue(outcome.afterSeconds);
+    if (result === 'lost') {
+      // The process has died, and its queue with it.
+      if (isDead) return;
+      if (!mine.isDead)
+        late.push(ending.then((own) => own.type === 'requeue' && queue.requeue(taken, own.afterSeconds)));
+      queue.lose(taken);
+      return;
     }
+    const isGivenUp = queue.end(taken, result);
+    if (result.type !== 'failed') return;
+    dependencies.logLines.push(`${name} ${keyText(key)} failed: ${result.error}`);
+    if (isGivenUp) deadLetters.push(`${name} ${keyText(key)}: ${result.error}`);
   };
 
   return {
     deadLetters: () => deadLetters,
     async step() {
       if (isDead) return false;
-      const group = [...groups.values()].find((candidate) => dueOf(candidate) <= now().getTime());
-      if (group === undefined) return false;
-      await run(group);
+      const taken = queue.take();
+      if (taken === undefined) return false;
+      await run(taken);
       return true;
     },
     nextDue() {
-      const next = Math.min(...[...groups.values()].map(dueOf));
+      const next = queue.nextDue();
       return isDead || next === Infinity ? undefined : next;
     },
     kill() {

@@ -17,13 +17,8 @@ import { type Flux, installFlux } from './flux.ts';
 import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
 import { answerInProcess } from './in-process-https.ts';
 import { type ClusterName, type FunctionRequest, type Kill, type KillKind, runContinues } from './kills.ts';
-import {
-  type ProductDependencies,
-  type ProductInstance,
-  startInstance,
-  startTwoInstances,
-  VISIBILITY_MS,
-} from './product.ts';
+import { type ProductDependencies, type ProductInstance, startInstance, startTwoInstances } from './product.ts';
+import { VISIBILITY_MS } from './queues.ts';
 import { createResourceManager } from './resource-manager.ts';
 
 export interface WorldOptions {
@@ -31,6 +26,8 @@ export interface WorldOptions {
   othersFirst?: boolean;
   /** True: two instances of the product at once, on the same clusters. Default: one. */
   twoInstances?: boolean;
+  /** That of one process, or SQS, which alone can take a run for lost. Default: of one process. */
+  queue?: 'process' | 'sqs';
   /** How objects reach the shoot. Default: by ManagedResource. */
   delivery?: Settings['delivery'];
 }
@@ -73,6 +70,7 @@ const never = new Promise<never>(() => {});
 export async function startWorld({
   othersFirst = false,
   twoInstances = false,
+  queue = 'process',
   delivery = 'ManagedResource',
 }: WorldOptions = {}): Promise<World> {
   const requests: FunctionRequest[] = [];
@@ -129,6 +127,7 @@ export async function startWorld({
 
   const dependencies: ProductDependencies = {
     functions: await functions,
+    queue,
     settings: {
       landscape: 'world',
       seeds: [SEED],
