@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startGitServer } from '@shoot-flux/landscape/git';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { presentedKey } from '../../functions/keys/ssh/handshake.ts';
 import { scanHostKey } from '../../functions/keys/ssh/scan-host-key.ts';
 import { scanPolicy } from '../../functions/keys/ssh/scan-policy.ts';
+import { keyPresentedTo } from '../../functions/keys/ssh/threaded-handshake.ts';
 import { sshString } from '../../shared/ssh/wire.ts';
 import { startDnsServer } from './dns-server.ts';
 
@@ -157,7 +159,7 @@ const servers: Record<string, (socket: Socket) => void> = {
 };
 
 test.each(Object.entries(servers))(
-  'a server that %s blocks nothing, is left in time, and gives the same sentence',
+  'a server that %s blocks nothing, is left in time, and gives no key',
   async (_, serve) => {
     await using server = await hostile(serve);
     let longestBlock = 0;
@@ -167,23 +169,18 @@ test.each(Object.entries(servers))(
       last = performance.now();
     }, 5);
     const before = performance.now();
-    const scan = scanHostKey(
-      { host: '127.0.0.1', port: server.port },
-      { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 400 },
-    );
-    await expect(scan).rejects.toThrow(sentence);
+    expect(await presentedKey('127.0.0.1', server.port, AbortSignal.timeout(400))).toBeUndefined();
     const duration = performance.now() - before;
     clearInterval(ticks);
     expect(server.connections).toBe(1);
-    // Every failure takes as long as a server that never answers; the group exchange blocked for seven seconds.
-    expect(duration).toBeGreaterThan(395);
+    // The group exchange blocked for seven seconds.
     expect(duration).toBeLessThan(3000);
     expect(longestBlock).toBeLessThan(2000);
     await expect.poll(() => server.open.size).toBe(0);
   },
 );
 
-test('any bytes after a version give the same sentence', async () => {
+test('any bytes after a version give no key, and end the connection', async () => {
   const valid = Buffer.concat([kexInit(), reply(ed25519, signature('ssh-ed25519'))]);
   const change = fc.tuple(fc.nat(valid.length - 1), fc.nat(255));
   const mutation = fc.tuple(
@@ -200,14 +197,37 @@ test('any bytes after a version give the same sentence', async () => {
         socket.write('SSH-2.0-fuzz\r\n');
         socket.write(Buffer.concat([bytes.subarray(0, cut), more, bytes.subarray(cut)]));
       });
-      return scanHostKey(
-        { host: '127.0.0.1', port: server.port },
-        { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 1500 },
-      ).catch((error: Error) => error.message);
+      return presentedKey('127.0.0.1', server.port, AbortSignal.timeout(1500));
     }),
   );
   expect(verdicts).toHaveLength(150);
-  for (const verdict of verdicts) expect(verdict).toMatch(sentence);
+  expect(verdicts.filter((verdict) => verdict !== undefined)).toEqual([]);
+});
+
+test.each(['closes at once', 'says nothing', 'writes lines without end', 'presents a host key that it does not hold'])(
+  'a server that %s gives the sentence of all failures, after the same time',
+  async (name) => {
+    await using server = await hostile(servers[name] ?? (() => {}));
+    const before = performance.now();
+    const scan = scanHostKey(
+      { host: '127.0.0.1', port: server.port },
+      { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 2500 },
+    );
+    await expect(scan).rejects.toThrow(sentence);
+    expect(performance.now() - before).toBeGreaterThan(2490);
+  },
+);
+
+test('a handshake that never ends is killed at its limit, and holds up nothing meanwhile', async () => {
+  const endless = new URL('data:text/javascript,for(;;);');
+  const handshakes = Array.from({ length: 6 }, () =>
+    keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(1000), 1000, endless),
+  );
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 20);
+  expect(await Promise.all(handshakes)).toEqual(Array(6).fill(undefined));
+  clearInterval(timer);
+  expect(ticks).toBeGreaterThan(3);
 });
 
 test('an address that is not permitted is never contacted, and gives the same sentence after the same time', async () => {
@@ -234,7 +254,7 @@ const scanByName = (port: number, dns: string, permits: (address: string) => boo
     {
       policy: { isOn: true, permits: (_, address) => permits(address) },
       signal: AbortSignal.timeout(20_000),
-      timeoutMs: 1500,
+      timeoutMs: 5000,
       dnsServers: [dns],
     },
   ).catch((error: Error) => error.message);
@@ -267,6 +287,6 @@ test.each<[string, (type: 'A' | 'AAAA') => string[] | undefined]>([
   expect(await scanByName(server.port, dns.address, policy)).toMatch(
     /^\[git\.example\.org\]:\d+ presented no SSH host key; /,
   );
-  expect(performance.now() - before).toBeGreaterThan(1490);
+  expect(performance.now() - before).toBeGreaterThan(4990);
   expect(server.connections).toBe(0);
 });

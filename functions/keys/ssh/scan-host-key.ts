@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryableError } from '../../../shared/errors.ts';
 import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
 import type { PublicKey } from '../../../shared/ssh/public-key.ts';
-import { presentedKey } from './handshake.ts';
 import { addressesOf } from './resolve-host.ts';
 import type { ScanPolicy } from './scan-policy.ts';
+import { keyPresentedTo } from './threaded-handshake.ts';
 
 /** Long enough for a slow server, short enough for a function with a limit of ten seconds. */
 const TIMEOUT_MS = 5_000;
@@ -39,7 +39,7 @@ export async function scanHostKey(host: SshHost, options: ScanOptions): Promise<
 
 async function scan(
   host: SshHost,
-  { policy, dnsServers }: ScanOptions,
+  { policy, dnsServers, timeoutMs = TIMEOUT_MS }: ScanOptions,
   limit: AbortSignal,
 ): Promise<PublicKey | undefined> {
   const addresses = await addressesOf(host.host, limit, dnsServers);
@@ -50,7 +50,7 @@ async function scan(
   const second = others.find((address) => address.includes(':') !== first?.includes(':'));
   for (const address of [first, second]) {
     if (address === undefined || limit.aborted) continue;
-    const key = await presentedKey(address, host.port, limit);
+    const key = await keyPresentedTo(address, host.port, limit, timeoutMs);
     if (key !== undefined) return key;
   }
   return undefined;

@@ -1,0 +1,8 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { presentedKey } from './handshake.ts';
+import type { HandshakeRequest } from './threaded-handshake.ts';
+
+/** The thread of one handshake: sends the blob of the host key, or undefined. */
+const { address, port, timeoutMs } = workerData as HandshakeRequest;
+const key = await presentedKey(address, port, AbortSignal.timeout(timeoutMs));
+parentPort?.postMessage(key?.blob);
