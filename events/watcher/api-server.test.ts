@@ -5,10 +5,10 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { extension, onExtensions, onManagedResources, until, watching } from './testing.ts';
 
-const { extensions, managedResources, secrets } = resources;
+const { clusters, extensions, managedResources, secrets } = resources;
 
 /** A CRD that lets everything pass, with a status subresource. */
-function crd({ group, version, plural, kind }: Resource) {
+function crd({ group, version, plural, kind, namespaced }: Resource) {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -16,7 +16,7 @@ function crd({ group, version, plural, kind }: Resource) {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: 'Namespaced',
+      scope: namespaced ? 'Namespaced' : 'Cluster',
       names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
       versions: [{ name: version, served: true, storage: true, schema, subresources: { status: {} } }],
     },
@@ -25,7 +25,7 @@ function crd({ group, version, plural, kind }: Resource) {
 
 /** An API server that behaves like a seed's, with the namespace of one control plane. */
 async function startSeed(options: KubeApiOptions = {}) {
-  const api = await startKubeApi({ objects: [crd(extensions), crd(managedResources)], ...options });
+  const api = await startKubeApi({ objects: [crd(clusters), crd(extensions), crd(managedResources)], ...options });
   api.objects.ensureNamespace('a');
   const client = createKubeClient({ server: api.url, ca: api.ca, token: api.token });
   return {
@@ -182,4 +182,51 @@ test('a missing right blocks only one selection', async () => {
   );
   expect(watcher.ready()).toBe(false);
   client.close();
+});
+
+test('lists large Clusters page by page beside a watch, and finds what changes meanwhile', async () => {
+  await using seed = await startSeed();
+  const { api } = seed;
+  const cluster = (name: string, note: string) =>
+    object(clusters, { metadata: { name }, spec: { note, cloudProfile: 'x'.repeat(200_000) } });
+  for (let index = 0; index < 60; index++) api.objects.create(cluster(`c${index}`, 'before'));
+  const onClusters = onExtensions('managed-resources', {
+    resource: clusters,
+    wakes: ({ spec }) => (spec as { note: string }).note,
+    keys: ({ metadata }, name) => [{ cluster: name, namespace: metadata.name, name: 'shoot-flux' }],
+  });
+  await using watcher = watching(seed, [onClusters]);
+  await watched(api, 1);
+  for (const name of ['c0', 'c59']) api.objects.patch(cluster(name, ''), { spec: { note: 'after' } });
+  api.objects.delete(cluster('c1', ''));
+  await until(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(watcher.status().selections).toMatchObject([{ objects: 59 }]));
+  await until(() => expect(watcher.short()).toContain('managed-resources c1/shoot-flux because Cluster c1 deleted'));
+  expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(60);
+  const limits = api.requestsLike({ verb: 'list' }).map(({ query }) => Number(query.get('limit')));
+  expect(limits[0]).toBe(20);
+  // 14 of 200 KB fit.
+  for (const limit of limits.slice(1)) expect(limit).toBeLessThan(20);
+  watcher.sent.length = 0;
+  api.objects.patch(cluster('c0', ''), { spec: { note: 'again' } });
+  await until(() => expect(watcher.sent).toHaveLength(1));
+});
+
+test('continues a list with the token that an API server sends with its 410', async () => {
+  await using seed = await startSeed();
+  const { api } = seed;
+  const create = (name: string) =>
+    api.objects.create(object(extensions, { metadata: { namespace: 'a', name }, spec: {} }));
+  for (let index = 0; index < 60; index++) create(`x${index}`);
+  // Time for a compaction before the second page.
+  api.faults.add({ action: 'latency', ms: 300, match: { verb: 'list' }, times: 2 });
+  await using watcher = watching(seed, [onExtensions()]);
+  await watched(api, 1);
+  create('a-first');
+  api.compact();
+  await until(() => expect(watcher.ready()).toBe(true));
+  await until(() => expect(new Set(watcher.sent.map(({ key }) => key.name)).size).toBe(61));
+  const tokens = api.requestsLike({ verb: 'list' }).map(({ query }) => query.get('continue') ?? '');
+  expect(tokens.filter((token) => token === '')).toHaveLength(1);
+  expect(watcher.lines.join()).toContain('410');
 });

@@ -100,7 +100,7 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
   const untilDue = async (next: number) => {
     sooner = new AbortController();
     sleepsUntil = next;
-    await sleep(Math.ceil(next - performance.now()), AbortSignal.any([stopped.signal, sooner.signal]));
+    await sleep(Math.max(0, Math.ceil(next - performance.now())), AbortSignal.any([stopped.signal, sooner.signal]));
     sleepsUntil = 0;
   };
 
