@@ -11,6 +11,7 @@ export async function observe(shoot: KubeClient, applied: Applied): Promise<Obse
   const deployments = await shoot.list(resources.deployments, {
     namespace: applied.namespace,
     labelSelector: 'app.kubernetes.io/part-of=flux',
+    limit: 100,
   });
   const source = await find(shoot, applied.source);
   const kustomization = await find(shoot, applied.kustomization);

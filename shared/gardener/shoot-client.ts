@@ -1,8 +1,11 @@
+import { ShootFluxError } from '../errors.ts';
+import { shootLimits } from '../kube/answer-limits.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
+import { createTurns } from '../kube/turns.ts';
 import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
 import { shapedClient } from './shaped-client.ts';
@@ -13,6 +16,12 @@ interface Secret extends KubeObject {
 
 /** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (rule 7). */
 const secretNames = { internal: 'gardener-internal', external: 'gardener' } as const;
+
+/** Shared by all shoots of a process: 4 answers of 3 MiB, and their JSON, fit into its memory. */
+const largeAnswers = createTurns(4);
+
+/** A kubeconfig of Gardener has a few KiB; what reads it is not made for more. */
+const LONGEST_KUBECONFIG = 256 * 1024;
 
 /** What is needed to reach the shoot of a control plane. */
 interface ShootAccess {
@@ -37,7 +46,13 @@ export async function withShoot<T>(
   const activity = currentActivity();
   const connection = await shootConnection(seed, namespace, settings.shootAccess);
   if (connection === undefined) return undefined;
-  const shoot = createKubeClient(connection, { name: 'the shoot', signal, ...options });
+  const shoot = createKubeClient(connection, {
+    name: 'the shoot',
+    signal,
+    limits: shootLimits,
+    largeAnswers,
+    ...options,
+  });
   try {
     const shaped = shapedClient(shoot, 'the shoot');
     return await act(activity === undefined ? shaped : attributed(shaped, activity));
@@ -57,6 +72,11 @@ async function shootConnection(
     const secret = await seed.find<Secret>(resources.secrets, { namespace, name });
     const data = secret?.data?.kubeconfig;
     if (!data) continue;
+    if (data.length > LONGEST_KUBECONFIG) {
+      throw new ShootFluxError(
+        `Secret ${namespace}/${name}: its kubeconfig is larger than 256 KiB; Gardener recreates it`,
+      );
+    }
     const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
     return kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
   }

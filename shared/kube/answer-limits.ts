@@ -44,6 +44,9 @@ export const shootLimits: AnswerLimits = {
   parts: 150_000,
 };
 
+/** An answer that is larger waits for its turn, where a client has turns. */
+export const LARGE_ANSWER = MIB / 4;
+
 /** Returns for example `3 MiB` or `64 KiB`. */
 export function sizeText(bytes: number): string {
   return bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / 1024} KiB`;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { sizeText } from './answer-limits.ts';
+import { LARGE_ANSWER, sizeText } from './answer-limits.ts';
 import type { CallLimit } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
 import { countParts } from './json-parts.ts';
@@ -19,13 +19,28 @@ export async function answer<T>(
   if (!good) throw statusError(request, status, await failure(transport, request, response, limit), response.headers);
   const max = request.maxBytes ?? limitsOf(transport).object;
   const read = request.read ?? ((body) => readJson(body, transport, request));
+  const turn = turnOf(transport, limit);
   try {
-    return (await whileReading(response, limit, () => read(bounded(transport, request, response, max, limit)))) as T;
+    const body = bounded(transport, request, response, max, limit, turn.begin);
+    return (await whileReading(response, limit, () => read(body))) as T;
   } catch (error) {
     // The parser's own message quotes the text, which may be a Secret.
     if (error instanceof SyntaxError) throw invalidAnswer(request, 'the answer is not JSON');
     throw unreachable(transport, request, error, limit.signal);
+  } finally {
+    turn.end();
   }
+}
+
+/** The turn of one answer, which begins when the answer turns out to be large. */
+function turnOf({ options }: Transport, { signal }: CallLimit) {
+  let end: (() => void) | undefined;
+  return {
+    async begin() {
+      end ??= await options.largeAnswers?.take(signal);
+    },
+    end: () => end?.(),
+  };
 }
 
 /** Returns the error for an answer that no API server gives. */
@@ -95,12 +110,14 @@ async function* bounded(
   response: IncomingMessage,
   max: number,
   limit: CallLimit,
+  beginTurn = async () => {},
 ): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     limit.progressed();
     bytes += chunk.length;
     if (bytes > max) throw tooManyBytes(request, transport, max);
+    if (bytes > LARGE_ANSWER) await beginTurn();
     yield chunk;
   }
 }

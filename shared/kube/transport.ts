@@ -7,6 +7,7 @@ import { CONNECT_MS, Pool } from './connect.ts';
 import type { Connection } from './connection.ts';
 import type { UnreachableError } from './errors.ts';
 import type { Call } from './status-error.ts';
+import type { Turns } from './turns.ts';
 
 /** A finished request, for metrics and benchmarks; a watch counts when its answer begins. */
 export interface RequestInfo {
@@ -34,6 +35,8 @@ export interface KubeClientOptions {
   connectTimeoutMs?: number;
   /** Default: the limits for the garden and seeds. */
   limits?: AnswerLimits;
+  /** Answers that are large take turns, so that many at once do not fill the memory. Default: no limit. */
+  largeAnswers?: Turns;
   /** Aborts every call, for example shortly before the function's time limit. */
   signal?: AbortSignal;
   onRequest?: (info: RequestInfo) => void;

@@ -117,7 +117,7 @@ async function applyDeployment(shoot: KubeClient, resource: Resource, deployment
 }
 
 async function isAutoscaled(shoot: KubeClient, { namespace, name }: ObjectMeta): Promise<boolean> {
-  const { items } = await shoot.list(resources.horizontalPodAutoscalers, { namespace });
+  const { items } = await shoot.list(resources.horizontalPodAutoscalers, { namespace, limit: 500 });
   return items.some(({ spec }) => {
     const target = fieldsAt(spec, 'scaleTargetRef');
     return target?.kind === 'Deployment' && target.name === name;

@@ -1,5 +1,5 @@
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { unlessGone } from '../../../shared/kube/errors.ts';
+import type { KubeClient, ListOptions, ObjectList } from '../../../shared/kube/client.ts';
+import { AnswerTooLargeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 
 /** Few enough to fit into memory, whatever the objects hold; each page is handled before the next one is read. */
@@ -19,12 +19,28 @@ export async function everyPage(
   act: (items: KubeObject[]) => Promise<boolean>,
 ): Promise<boolean> {
   let next: string | undefined;
+  let limit = PAGE_SIZE;
   do {
     if (next !== undefined && isTimeUp()) return false;
-    const page = await unlessGone(shoot.list(kind, { ...options, limit: PAGE_SIZE, continue: next }));
+    const page = await unlessGone(smallEnoughPage(shoot, kind, { ...options, limit, continue: next }));
     if (page === undefined) return true;
     if (!(await act(page.items))) return false;
     next = page.continue;
+    limit = page.limit;
   } while (next !== undefined);
   return true;
+}
+
+/** Lists a page, with ever fewer objects while it is larger than an answer may be. Returns also how many it asked for. */
+async function smallEnoughPage(
+  shoot: KubeClient,
+  kind: Resource,
+  { limit, ...options }: ListOptions & { limit: number },
+): Promise<ObjectList & { limit: number }> {
+  try {
+    return { ...(await shoot.list(kind, { ...options, limit })), limit };
+  } catch (error) {
+    if (!(error instanceof AnswerTooLargeError) || limit === 1) throw error;
+    return smallEnoughPage(shoot, kind, { ...options, limit: Math.ceil(limit / 4) });
+  }
 }

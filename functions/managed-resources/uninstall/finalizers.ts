@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { unlessGone } from '../../../shared/kube/errors.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { fieldManager } from '../release.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKinds } from '../shoot/kinds.ts';
@@ -32,8 +32,17 @@ export async function removeFluxFinalizers(
  * @returns true when no CRD of Flux is left
  */
 export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
-  const { items } = await shoot.list(resources.customResourceDefinitions, { metadataOnly: true });
-  const crds = items.map(({ metadata }) => metadata).filter(({ name }) => name.endsWith('.fluxcd.io'));
+  const crds: Pick<ObjectMeta, 'name' | 'deletionTimestamp'>[] = [];
+  const options = { metadataOnly: true, isTimeUp };
+  // In pages: the annotations of the CRDs alone may be larger than one answer.
+  const areRead = await everyPage(shoot, resources.customResourceDefinitions, options, async (items) => {
+    for (const { metadata } of items) {
+      const { name, deletionTimestamp } = metadata;
+      if (name.endsWith('.fluxcd.io'))
+        crds.push({ name, ...(deletionTimestamp !== undefined && { deletionTimestamp }) });
+    }
+    return true;
+  });
   const deleted = crds.filter(({ deletionTimestamp }) => deletionTimestamp !== undefined);
   const kinds = await servedKinds(
     shoot,
@@ -46,5 +55,5 @@ export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean
       return true;
     });
   }
-  return crds.length === 0;
+  return areRead && crds.length === 0;
 }

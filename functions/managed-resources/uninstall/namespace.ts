@@ -42,7 +42,8 @@ export async function isEmptyNamespace(
   namespace: string,
   isTimeUp: () => boolean,
 ): Promise<boolean> {
-  const custom = await customKinds(shoot);
+  const custom = await customKinds(shoot, isTimeUp);
+  if (custom === undefined) return false;
   const all = [
     ...kinds.map((kind) => ({ kind, isUsers: isUserObject })),
     ...custom.map((kind) => ({ kind, isUsers: isIndependent })),
@@ -51,15 +52,25 @@ export async function isEmptyNamespace(
   return empty.length === all.length && !empty.includes(false);
 }
 
-/** Returns the kinds that the shoot serves besides Kubernetes' own and Flux's. Their CRDs may be large, so they are streamed. */
-async function customKinds(shoot: KubeClient): Promise<Resource[]> {
+/** CRDs may be large: these are at most some tens of MiB, of which one CRD at a time is in memory. */
+const CRDS_AT_ONCE = 100;
+
+/**
+ * Returns the kinds that the shoot serves besides Kubernetes' own and Flux's; undefined when the time was up before all
+ * were known.
+ */
+async function customKinds(shoot: KubeClient, isTimeUp: () => boolean): Promise<Resource[] | undefined> {
   const found: Resource[] = [];
-  await shoot.list(resources.customResourceDefinitions, {
-    onItem: (crd) => {
-      const kind = servedKind(crd);
-      if (kind?.namespaced && !kind.group.endsWith('.fluxcd.io')) found.push(kind);
-    },
-  });
+  const onItem = (crd: KubeObject) => {
+    const kind = servedKind(crd);
+    if (kind?.namespaced && !kind.group.endsWith('.fluxcd.io')) found.push(kind);
+  };
+  let next: string | undefined;
+  do {
+    if (next !== undefined && isTimeUp()) return undefined;
+    const options = { limit: CRDS_AT_ONCE, continue: next, onItem };
+    next = (await shoot.list(resources.customResourceDefinitions, options)).continue;
+  } while (next !== undefined);
   return found;
 }
 

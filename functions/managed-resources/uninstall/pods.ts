@@ -12,12 +12,16 @@ const alive = 'status.phase!=Succeeded,status.phase!=Failed';
  */
 const LAST_WORK_SECONDS = 75;
 
+/** More Pods than these are certainly none of Flux's alone. */
+const MOST_PODS = 500;
+
 /** True while a Pod of these Deployments may still begin a reconciliation. */
 export async function isAnyAtWork(shoot: KubeClient, namespace: string, names: string[], now: Date): Promise<boolean> {
   if (names.length === 0) return false;
   const labelSelector = `app in (${names.join(',')})`;
-  const { items } = await shoot.list(pods, { namespace, labelSelector, fieldSelector: alive, metadataOnly: true });
-  return items.some(({ metadata }) => isAtWork(metadata, now));
+  const options = { namespace, labelSelector, fieldSelector: alive, metadataOnly: true, limit: MOST_PODS };
+  const { items, continue: more } = await shoot.list(pods, options);
+  return more !== undefined || items.some(({ metadata }) => isAtWork(metadata, now));
 }
 
 /** `deletionTimestamp` is the end of the grace period, which began when the Pod was asked to stop. */
