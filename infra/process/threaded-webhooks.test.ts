@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 /** Serves with a thread whose code is given: it has listened on port 1234, and then does this. */
-async function start(then: string, checkMs = 20) {
+async function start(then: string, checkMs = 100) {
   const source = `
     import { parentPort, workerData } from 'node:worker_threads';
     const post = (message) => parentPort.postMessage(message);
@@ -44,7 +44,7 @@ it.each([
 ])('a thread that %s is replaced and listens on the same port', async (name, code, reason) => {
   const { webhooks, lines, sums } = await start(
     `if (isFirst) { ${code} } ${serving} line('second');`,
-    name === 'is stuck' ? 20 : 1000,
+    name === 'is stuck' ? 100 : 1000,
   );
   await eventually('the second thread', async () => lines.find(({ message }) => message === 'second'));
   expect(lines).toEqual([

@@ -20,7 +20,7 @@ export interface ThreadDependencies {
 }
 
 /** Enough for the largest requests; a thread that needs more ends, and the process does not. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
 const CHECK_MS = 1000;
 
@@ -31,6 +31,9 @@ const CODE = new URL('./webhooks-thread.ts', import.meta.url);
  * counted instead of seconds, because the process may have been the one that was stuck.
  */
 const MOST_SILENT_CHECKS = 10;
+
+/** Until it listens; loading the code takes seconds on a busy machine. */
+const MOST_START_CHECKS = 60;
 
 /** Pauses before a restart. */
 const FIRST_PAUSE_MS = 500;
@@ -121,11 +124,14 @@ async function begin(
   const listening = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<string>();
   let silentChecks = 0;
+  let mostSilentChecks = MOST_START_CHECKS;
   let reason = 'it ended unexpectedly';
   worker.on('message', (message: ThreadMessage) => {
     silentChecks = 0;
-    if (message.type === 'listening') listening.resolve(message.port);
-    else if (message.type === 'refused') listening.reject(new ShootFluxError(message.sentence));
+    if (message.type === 'listening') {
+      mostSilentChecks = MOST_SILENT_CHECKS;
+      listening.resolve(message.port);
+    } else if (message.type === 'refused') listening.reject(new ShootFluxError(message.sentence));
     else if (message.type === 'status') use(message.status);
     else receive(message, targets, waiting);
   });
@@ -134,7 +140,7 @@ async function begin(
   });
   const checking = setInterval(() => {
     silentChecks += 1;
-    if (silentChecks < MOST_SILENT_CHECKS) return;
+    if (silentChecks < mostSilentChecks) return;
     reason = 'it was stuck';
     void worker.terminate();
   }, checkMs).unref();

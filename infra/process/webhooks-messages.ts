@@ -22,7 +22,7 @@ export type ThreadMessage =
   | { type: 'listening'; port: number }
   /** The webhooks cannot be served, for example because the port is taken. */
   | { type: 'refused'; sentence: string }
-  /** Sent every second, so its absence means that the thread is stuck. */
+  /** Sent when it changes and every second, so its absence means that the thread is stuck. */
   | { type: 'status'; status: WebhooksStatus }
   | LineOrNumber;
 

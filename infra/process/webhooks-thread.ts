@@ -15,7 +15,9 @@ import {
   type ThreadMessage,
 } from './webhooks-messages.ts';
 
-const STATUS_MS = 1000;
+/** How often the status is compared with the last one that was reported, and how often it is reported anyway. */
+const COMPARE_MS = 100;
+const REPORT_MS = 1000;
 
 /** Serves the webhooks in this thread until its process sends any message. */
 async function serve(port: MessagePort, { options, settings, waiting }: ThreadData): Promise<void> {
@@ -33,8 +35,16 @@ async function serve(port: MessagePort, { options, settings, waiting }: ThreadDa
     return post({ type: 'refused', sentence: error.message });
   }
   const watchdog = startWatchdog({ log, metrics });
-  const report = () => post({ type: 'status', status: webhooks.status() });
-  const reporting = setInterval(report, STATUS_MS);
+  let reported = '';
+  let reportedAt = 0;
+  const report = () => {
+    const status = webhooks.status();
+    const text = JSON.stringify(status);
+    if (text === reported && performance.now() - reportedAt < REPORT_MS) return;
+    [reported, reportedAt] = [text, performance.now()];
+    post({ type: 'status', status });
+  };
+  const reporting = setInterval(report, COMPARE_MS);
   report();
   post({ type: 'listening', port: webhooks.port });
   port.once('message', async () => {

@@ -1,4 +1,4 @@
-import { type AdmissionAnswer, readReview, reviewOf } from '../../shared/kube/admission.ts';
+import { type AdmissionAnswer, type ReadReview, readReview, reviewOf } from '../../shared/kube/admission.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type Activity, enter, leave } from '../../shared/runtime/activity.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
@@ -42,10 +42,10 @@ export async function answer(
   dependencies: AnswerDependencies,
   signal = timeLimit(),
 ): Promise<HttpAnswer> {
-  enter({ function: definition.name, key: '' });
-  const shape = shapeProblem(body);
-  if (shape !== undefined) return badRequest(shape);
-  const read = readReview(body.toString('utf8'));
+  const reading: Activity = { function: definition.name, key: '' };
+  enter(reading);
+  const read = readBody(body);
+  leave(reading);
   if ('problem' in read) return badRequest(read.problem);
   const { request } = read;
   const activity: Activity = { function: definition.name, key: `${request.namespace ?? ''}/${request.name ?? ''}` };
@@ -66,6 +66,11 @@ export async function answer(
   dependencies.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(decision) });
   dependencies.metrics.observe('webhook_seconds', (performance.now() - startedAt) / 1000, labels);
   return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, decision)) };
+}
+
+function readBody(body: Buffer): ReadReview {
+  const problem = shapeProblem(body);
+  return problem === undefined ? readReview(body.toString('utf8')) : { problem };
 }
 
 function badRequest(sentence: string): HttpAnswer {

@@ -91,20 +91,15 @@ const head = (more: string, path = '/admission') =>
 describe('a hostile request', () => {
   const repeated = (part: string, count: number) => part.repeat(count);
   it.each<[string, string | Buffer, number, string]>([
-    ['with millions of lists', `[${repeated('[],', 2_000_000)}[]]`, 400, 'The body has more than 500000 values.\n'],
-    [
-      'with millions of keys',
-      `{${repeated('"a":{},', 1_000_000)}"b":0}`,
-      400,
-      'The body has more than 500000 values.\n',
-    ],
+    ['with millions of lists', `[${repeated('[],', 2_000_000)}[]]`, 400, 'The body has more than 100000 values.\n'],
+    ['with millions of keys', `{${repeated('"a":{},', 700_000)}"b":0}`, 400, 'The body has more than 100000 values.\n'],
     [
       'nested a million levels deep',
       repeated('[', 1_000_000),
       400,
       'The body is nested more than 10000 levels deep.\n',
     ],
-    ['that is too long', Buffer.alloc(9_000_000, ' '), 413, 'The body is longer than 8388608 bytes.\n'],
+    ['that is too long', Buffer.alloc(9_000_000, ' '), 413, 'The body is longer than 6291456 bytes.\n'],
     ['that is no JSON', 'apiVersion: v1', 400, 'The body is not JSON: post an AdmissionReview.\n'],
     ['of random bytes', Buffer.from([0xff, 0xfe, 0x00, 0x22]), 400, 'The body is not JSON: post an AdmissionReview.\n'],
     ['whose JSON ends early', review({}).slice(0, -3), 400, 'The body is not JSON: post an AdmissionReview.\n'],
@@ -144,7 +139,7 @@ describe('a hostile request', () => {
       415,
       'Send the AdmissionReview without compression.\n',
     ],
-    ['that announces a terabyte', { ...json, 'content-length': 1e12 }, 413, 'The body is longer than 8388608 bytes.\n'],
+    ['that announces a terabyte', { ...json, 'content-length': 1e12 }, 413, 'The body is longer than 6291456 bytes.\n'],
     ['with very long headers', { ...json, 'x-long': repeated('x', 30_000) }, 431, ''],
   ])('%s is refused before its body is read', async (_, headers, status, sentence) => {
     expect(await post('/admission', '{}', headers)).toEqual({ status, body: sentence });
@@ -180,7 +175,7 @@ describe('a hostile request', () => {
   });
 
   it('cannot bring hundreds of thousands of namespaces into an answer', async () => {
-    const args = Array.from({ length: 100_000 }, (_, index) => `--extra-target-namespace=n${index}`);
+    const args = Array.from({ length: 40_000 }, (_, index) => `--extra-target-namespace=n${index}`);
     const deployment = (args: string[]) => ({
       metadata: { name: 'gardener-resource-manager' },
       spec: { template: { spec: { containers: [{ name: 'gardener-resource-manager', image: 'x:v1.150.0', args }] } } },
@@ -190,7 +185,7 @@ describe('a hostile request', () => {
     const { response } = JSON.parse((await post('/resource-manager', body)).body);
     expect(JSON.parse(Buffer.from(response.patch, 'base64').toString())).toHaveLength(51);
     expect(response.warnings).toContain(
-      'shoot-flux: gardener-resource-manager: 99950 target namespaces of the former Deployment were not kept: at most 50 are',
+      'shoot-flux: gardener-resource-manager: 39950 target namespaces of the former Deployment were not kept: at most 50 are',
     );
   });
 

@@ -1,5 +1,5 @@
 /** More values than two Shoots with all their managed fields have; each takes up to 64 bytes once it is parsed. */
-const MAX_VALUES = 500_000;
+const MAX_VALUES = 100_000;
 
 /** As deep as API servers accept. */
 const MAX_DEPTH = 10_000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-/** More than kube-apiserver sends: two Shoots, each at most 1.5 MB in etcd. */
-export const MAX_BYTES = 8 * 1024 * 1024;
+/** More than kube-apiserver sends: two Shoots, of which etcd takes 1.5 MiB each. */
+export const MAX_BYTES = 6 * 1024 * 1024;
 
 const FIRST_BYTES = 16 * 1024;
 
@@ -9,7 +9,7 @@ const FIRST_BYTES = 16 * 1024;
 export const FREE_BYTES = 64 * 1024;
 
 /** Room for the larger parts of all bodies that are being received or answered. */
-const ROOM_BYTES = 24 * 1024 * 1024;
+const ROOM_BYTES = 12 * 1024 * 1024;
 
 /** Why a request is not answered with an AdmissionReview. */
 export interface Rejection {
