@@ -108,7 +108,7 @@ Until source and Kustomization are Ready in the shoot for the first time, everyt
 
 When the extension is removed from the Shoot, \`Orphan\` leaves Flux and everything that belongs to it unchanged and unmanaged. \`Uninstall\` suspends all Kustomizations and HelmReleases, then removes the controllers, the objects and CustomResourceDefinitions of Flux, and the namespace if shoot-flux created it and it is empty. Everything that Flux has deployed keeps running in both cases: nothing is pruned, no Helm release is uninstalled. Flux stays in a Shoot that is hibernated, that is being deleted, or whose API cannot be reached for two minutes.
 
-Without a policy, Flux is removed while shoot-flux manages it, and stays once \`syncMode\` has released it.
+The policy counts also while the rest of the configuration is rejected, and a value other than these two keeps Flux. Without a policy, Flux is removed while shoot-flux manages it, and stays once \`syncMode\` has released it.
 
 A Kustomization that is removed from the configuration is suspended before it is deleted, so nothing that it deployed is pruned.
 

@@ -4,6 +4,7 @@ import { type KubeObject, type Resource, resources } from '../../../shared/kube/
 import { isSuspended, pruningKinds } from '../objects.ts';
 import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKind } from '../shoot/kinds.ts';
+import { carriesOurMark } from '../shoot/mark.ts';
 import { everyPage } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
 import { isHeld, removeFluxFinalizers } from './finalizers.ts';
@@ -58,12 +59,20 @@ export async function uninstall(
 
 /** @returns the refs of objects that did not exist any more */
 async function removeAll(shoot: KubeClient, targets: Target[], isTimeUp?: () => boolean): Promise<string[]> {
-  const wereThere = await inParallel(
-    targets,
-    ({ resource, ref: _, ...name }) => shoot.delete(resource, name, { propagationPolicy: 'Background' }),
-    isTimeUp,
-  );
+  const wereThere = await inParallel(targets, (target) => removeOne(shoot, target), isTimeUp);
   return targets.filter((_, index) => wereThere[index] === false).map(({ ref }) => ref);
+}
+
+/** Names that a user may well have taken for an object of their own, since ours was deleted or released. */
+const copiedKinds = ['Secret', 'ConfigMap'];
+
+/** @returns false when the object did not exist any more, or is another one under its name */
+async function removeOne(shoot: KubeClient, { resource, ref: _, ...name }: Target): Promise<boolean> {
+  if (!copiedKinds.includes(resource.kind)) return shoot.delete(resource, name, { propagationPolicy: 'Background' });
+  const live = await shoot.find(resource, name, { metadataOnly: true });
+  if (live === undefined || !carriesOurMark(live)) return false;
+  const { uid } = live.metadata;
+  return shoot.delete(resource, name, { ...(uid && { preconditions: { uid } }) });
 }
 
 /** Does not delete a namespace twice: some API servers answer that with a conflict. */
