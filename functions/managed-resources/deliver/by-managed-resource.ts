@@ -38,7 +38,10 @@ export async function deliverByManagedResource(
     // The record first, here too: released objects must not count as applied, whatever happens next.
     if (changes.release.length > 0) await reporter.record(plan.record);
     for (const resource of changes.release) await release(seed, resource);
-    return reportProgress(run, plan, live, secretNames ?? new Set());
+    const outcome = await reportProgress(run, plan, live, secretNames ?? new Set());
+    // The ManagedResource that waited for them may be released now, of which nothing else reminds this function.
+    const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
+    return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
   }
   // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
   const verdict = judge(changes.blocked, live, secondsInFlight(run));
