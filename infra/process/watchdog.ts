@@ -23,17 +23,15 @@ export interface WatchdogDependencies {
  * that the code waited for the disk, or that the machine gave this process no time.
  */
 export function startWatchdog({ log, metrics }: WatchdogDependencies): { stop(): void } {
-  let lastMs = performance.now();
-  let lastCpu = process.threadCpuUsage();
+  let last = { ms: performance.now(), cpuMs: cpuMsOfThread() };
   longestStretch();
   metrics.count('event_loop_blocked_total', { function: OTHER }, 0);
   const timer = setInterval(() => {
-    const ms = performance.now() - lastMs;
-    const cpu = process.threadCpuUsage(lastCpu);
+    const now = { ms: performance.now(), cpuMs: cpuMsOfThread() };
     const { activity, ms: ownMs } = longestStretch();
-    if (ms >= BLOCKED_MS) report(activity, { ms, ownMs, cpuMs: (cpu.user + cpu.system) / 1000 });
-    lastMs = performance.now();
-    lastCpu = process.threadCpuUsage();
+    const ms = now.ms - last.ms;
+    if (ms >= BLOCKED_MS) report(activity, { ms, ownMs, cpuMs: now.cpuMs - last.cpuMs });
+    last = now;
   }, EVERY_MS).unref();
   const report = (activity: Activity | undefined, times: Record<'ms' | 'ownMs' | 'cpuMs', number>) => {
     const labels = { function: activity?.function ?? OTHER };
@@ -43,4 +41,9 @@ export function startWatchdog({ log, metrics }: WatchdogDependencies): { stop():
     metrics.observe('event_loop_blocked_seconds', times.ms / 1000, labels);
   };
   return { stop: () => clearInterval(timer) };
+}
+
+function cpuMsOfThread(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
