@@ -354,6 +354,24 @@ describe('the queue of one process, on a simulated clock', () => {
   });
 });
 
+describe('a dead letter', () => {
+  it('never quotes an error that may contain a secret', async () => {
+    const secret = '-----BEGIN OPENSSH PRIVATE KEY-----';
+    const { send, queue, stop } = start(async ({ namespace }) => {
+      const error = Object.assign(new TerminalError('It can never be.'), { cause: new Error(secret) });
+      throw namespace === keyOf(1).namespace ? error : new Error(`cannot use ${secret}`);
+    });
+    vi.useFakeTimers();
+    await send(keyOf(1), keyOf(2));
+    await vi.advanceTimersByTimeAsync(8 * 3_600_000);
+    const { deadLetters } = queue.deadLetters.list();
+    expect(deadLetters).toHaveLength(2);
+    expect(JSON.stringify(deadLetters)).not.toContain('PRIVATE');
+    await stop();
+    vi.useRealTimers();
+  });
+});
+
 describe('many failing keys', () => {
   it('keep a limited number of dead letters and nothing else', async () => {
     const { send, queue, stop, lines } = start(async () => {
