@@ -132,14 +132,14 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       await copyToken('one', new Date(Date.now() + 600_000));
       await stage.reconcileShoot(shootWith([cloud]));
       await stage.untilReady();
-      // 80 % of ten minutes.
+      // 65 % of ten minutes.
       const asked = await eventually(
         'the next recheck',
         async () => waits().at(-1) ?? 0,
         (seconds) => seconds > 60,
       );
-      expect(asked).toBeLessThanOrEqual(480);
-      expect(asked).toBeGreaterThan(440);
+      expect(asked).toBeLessThanOrEqual(390);
+      expect(asked).toBeGreaterThan(350);
       await copyToken('two', new Date(Date.now() + 4 * 3_600_000));
       await stage.reconcileShoot(shootWith([cloud]));
       await untilInShoot(resources.secrets, 'my-cloud', { data: { config: base64('{}'), token: base64('two') } });
