@@ -45,7 +45,7 @@ export const shootLimits: AnswerLimits = {
 };
 
 /** An answer that is larger waits for its turn, where a client has turns. */
-export const LARGE_ANSWER = MIB / 4;
+export const LARGE_ANSWER = MIB / 8;
 
 /** Returns for example `3 MiB` or `64 KiB`. */
 export function sizeText(bytes: number): string {

@@ -25,8 +25,8 @@ export async function answer<T>(
     return (await whileReading(response, limit, () => read(body))) as T;
   } catch (error) {
     // The parser's own message quotes the text, which may be a Secret.
-    if (error instanceof SyntaxError) throw invalidAnswer(request, 'the answer is not JSON');
-    throw unreachable(transport, request, error, limit.signal);
+    if (error instanceof SyntaxError && !limit.signal.aborted) throw invalidAnswer(request, 'the answer is not JSON');
+    throw unreachable(transport, request, error instanceof SyntaxError ? undefined : error, limit.signal);
   } finally {
     turn.end();
   }
@@ -89,6 +89,7 @@ async function failure(
       readJson(bounded(transport, request, response, max, limit), transport, request),
     );
   } catch (error) {
+    if (limit.signal.aborted) throw unreachable(transport, request, undefined, limit.signal);
     if (error instanceof SyntaxError || error instanceof AnswerTooLargeError) return undefined;
     throw unreachable(transport, request, error, limit.signal);
   }
@@ -128,7 +129,10 @@ async function whileReading<T>(response: IncomingMessage, { signal }: CallLimit,
   signal.addEventListener('abort', abort);
   try {
     if (signal.aborted) abort();
-    return await read();
+    const body = await read();
+    // What was destroyed ends like an answer whose connection was closed: what has arrived may be half of it.
+    signal.throwIfAborted();
+    return body;
   } finally {
     signal.removeEventListener('abort', abort);
   }

@@ -103,6 +103,8 @@ function send(
       const stale = outgoing.reusedSocket && !signal.aborted;
       reject(stale ? new StaleConnection('', { cause: error }) : unreachable(transport, call, error, signal));
     });
+    // After "101 Switching Protocols" there is neither an answer nor an error.
+    outgoing.on('close', () => reject(unreachable(transport, call, undefined, signal)));
     outgoing.end(body);
   });
 }

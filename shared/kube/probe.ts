@@ -31,6 +31,7 @@ export function probe(transport: Transport): Promise<void> {
       resolve();
     });
     outgoing.on('error', (error) => reject(unreachable(transport, call, error, signal)));
+    outgoing.on('close', () => reject(unreachable(transport, call, undefined, signal)));
     outgoing.end();
     return promise;
   });

@@ -66,7 +66,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
 let made: { cert: string; key: string } | undefined;
 
 /** One certificate per process: an RSA key takes 50 ms. */
-function selfSigned(): { cert: string; key: string } {
+export function selfSigned(): { cert: string; key: string } {
   made ??= makeCertificate();
   return made;
 }

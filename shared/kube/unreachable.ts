@@ -33,7 +33,7 @@ export function unreachable(
       'Timeout',
     );
   }
-  const code = (error as { code?: unknown }).code;
+  const code = (error as { code?: unknown } | undefined)?.code;
   const reason = typeof code === 'string' ? code : 'NoAnswer';
   if (reason === CONNECT_TIMEOUT) {
     const limit = seconds(options.connectTimeoutMs ?? CONNECT_MS);

@@ -1,0 +1,29 @@
+/** Calls many hostile shoots at once, and prints by how many MB that has made this process grow. */
+
+import { shootLimits } from '../../shared/kube/answer-limits.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { createTurns } from '../../shared/kube/turns.ts';
+
+const [server = '', count = '1'] = process.argv.slice(2);
+const largeAnswers = createTurns(4);
+const call = async (shoot: number) => {
+  const options = { name: 'the shoot', limits: shootLimits, largeAnswers, timeoutMs: 4000, connectTimeoutMs: 4000 };
+  const client = createKubeClient({ server, insecure: true }, options);
+  const find = () => client.find(resources.configMaps, { namespace: 'a', name: String(shoot) });
+  const ended = await Promise.allSettled([find(), find()]);
+  client.close();
+  return ended.map((result) => (result.status === 'rejected' ? String(result.reason.message) : 'resolved'));
+};
+
+await call(0);
+globalThis.gc?.();
+const before = process.memoryUsage.rss();
+let most = before;
+const sampling = setInterval(() => {
+  most = Math.max(most, process.memoryUsage.rss());
+}, 20);
+const answers = await Promise.all(Array.from({ length: Number(count) }, (_, shoot) => call(shoot)));
+clearInterval(sampling);
+const sentences = [...new Set(answers.flat().map((text) => text.replace(/a\/\d+/, 'a/n').replace(/:\d+\)/, ')')))];
+process.stdout.write(JSON.stringify({ grownMb: Math.round((most - before) / 1024 / 1024), sentences }));
