@@ -1,4 +1,5 @@
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
+import { CONNECT_TIMEOUT } from '../../shared/kube/connect.ts';
 import { ClusterDownError, GoneError, KubeError, UnreachableError } from '../../shared/kube/errors.ts';
 import { createPageSize } from './page-size.ts';
 import type { Selection } from './selections.ts';
@@ -111,8 +112,19 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
 /** A page that does not arrive in time, or that the API server or a limit of ours refuses, may be too large. */
 function mayBeTooLarge(error: unknown): boolean {
   if (error instanceof ClusterDownError || !(error instanceof KubeError)) return false;
-  return error.reason === 'AnswerTooLarge' || [0, 413, 500, 504].includes(error.status);
+  if (error.status === 0) return !withoutConnection.has(error.reason);
+  return error.reason === 'AnswerTooLarge' || [413, 500, 504].includes(error.status);
 }
+
+/** After these, nothing is known about pages. */
+const withoutConnection = new Set([
+  CONNECT_TIMEOUT,
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
 
 /** Returns the promise's result; rejects at once when the signal aborts. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { sendJson } from '../../shared/kube/testing.ts';
 import { extension, onExtensions, quick, refuse, startListWatch, until, watching } from './testing.ts';
@@ -36,6 +37,16 @@ test('lists objects of which only few arrive in time, and repeats no page that h
   const arrived = api.listRequests().filter(({ url }) => numberOf(url, 'limit') <= 3);
   const starts = arrived.map(({ url }) => numberOf(url, 'continue'));
   expect(new Set(starts).size).toBe(starts.length);
+});
+
+test('an outage without connections says nothing about the size of pages', async () => {
+  await using api = await startApi(30);
+  const dead = createKubeClient({ server: 'https://127.0.0.1:1', token: 'x' });
+  let calls = 0;
+  const kube = async () => (calls++ < 5 ? dead : api.client);
+  await using watcher = watching(api, [onExtensions()], { kube });
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(api.listRequests().map(({ url }) => numberOf(url, 'limit'))).toEqual([20, 80]);
 });
 
 test('continues a list whose version the API server dropped; the watch brings what changes meanwhile', async () => {
