@@ -2,12 +2,11 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
+import { namePattern } from './name.ts';
 
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
 
-/** Kubernetes names have no `/`, on which the text of a key relies, and are ASCII: SQS rejects some other characters. */
-const namePattern = /^[!-.0-~]{1,253}$/;
 const name = z.string().check(z.regex(namePattern));
 const count = z.int().check(z.nonnegative());
 
@@ -49,11 +48,6 @@ export const changeSchema: z.ZodMiniType<Change> = z.strictObject({
   key: z.strictObject({ cluster: name, namespace: name, name }),
   cause: causeSchema,
 });
-
-/** True for what a change can carry as a name, a uid or a version. */
-export function isName(value: unknown): value is string {
-  return typeof value === 'string' && namePattern.test(value);
-}
 
 /** Returns the body of a message. */
 export function encodeChange(request: ChangeRequest): string {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-import { isName } from '../change.ts';
+import { isName } from '../name.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { Selection, Subscriber } from './selections.ts';
 
