@@ -102,6 +102,19 @@ test('at a pace, sends so many background changes per second, and all others at 
 
 const namesOf = (sent: { name: string }[]) => sent.map(({ name }) => name);
 
+test('at a pace, a function that sends on what it gets has one of its own', async () => {
+  const pace = { perSecond: 1000, senders: { names: ['fan-out'], perSecond: 1 }, isUp: () => true };
+  await using other = outboxWith({ pace });
+  await using fanOut = outboxWith({ pace, function: 'fan-out' });
+  for (const { outbox } of [other, fanOut]) {
+    for (let index = 0; index < 50; index++) outbox.add(key(`x${index}`, 'garden'), cause({ listed: true }));
+    outbox.add(key('edited', 'garden'), cause());
+  }
+  await until(() => expect(other.sent).toHaveLength(51));
+  await until(() => expect(namesOf(fanOut.sent)).toContain('edited'));
+  expect(fanOut.sent.length).toBeLessThan(10);
+});
+
 test('at a pace, sent() does not wait for background changes', async () => {
   await using one = outboxWith({ pace: { perSecond: 1, isUp: () => true } });
   for (let index = 0; index < 50; index++) one.outbox.add(key(`x${index}`), resync);

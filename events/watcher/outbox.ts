@@ -9,7 +9,7 @@ import { createAllowance } from './allowance.ts';
 import { createBackoff } from './backoff.ts';
 import { coalesced } from './coalesce.ts';
 import { createLanes, type Waiting } from './lanes.ts';
-import type { Pace } from './pace.ts';
+import { type Pace, perSecondOf } from './pace.ts';
 import type { Timing } from './timing.ts';
 
 /** Holds the changes of one function until its queue has accepted them. */
@@ -56,7 +56,7 @@ type Batch = [string, Waiting][];
  */
 export function createOutbox({ function: name, send, pace, log, metrics, timing }: OutboxOptions): Outbox {
   const lanes = createLanes();
-  const allowance = createAllowance(pace?.perSecond ?? Number.POSITIVE_INFINITY, performance.now());
+  const allowance = createAllowance(perSecondOf(pace, name), performance.now());
   const isHeld = (cluster: string) => pace !== undefined && !pace.isUp(cluster);
   let isRunning = false;
   let isSending = false;

@@ -2,6 +2,8 @@
 export interface Pace {
   /** So many background changes of a function per second. */
   perSecond: number;
+  /** The same for functions that send on what they get: one change of theirs becomes one for each Shoot of a project. */
+  senders?: { names: readonly string[]; perSecond: number };
   /** Background changes of a cluster that is not up wait until it is. */
   isUp(cluster: string): boolean;
 }
@@ -11,6 +13,12 @@ export interface Pace {
  * gardenlet's request. Ten concurrent runs of a function handle about a hundred changes per second, so at this pace
  * the queue stays empty; the first list of 10,000 Shoots takes 200 s, the resync needs 3 per second.
  */
-export function sqsPace(isUp: Pace['isUp']): Pace {
-  return { perSecond: 50, isUp };
+export function sqsPace(isUp: Pace['isUp'], senders: readonly string[]): Pace {
+  return { perSecond: 50, senders: { names: senders, perSecond: 1 }, isUp };
+}
+
+/** Returns how many background changes of a function may be sent per second. */
+export function perSecondOf(pace: Pace | undefined, functionName: string): number {
+  if (pace === undefined) return Number.POSITIVE_INFINITY;
+  return pace.senders?.names.includes(functionName) === true ? pace.senders.perSecond : pace.perSecond;
 }
