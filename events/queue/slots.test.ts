@@ -52,6 +52,42 @@ describe('slots', () => {
     expect(slots.has(tenant('alive'))).toBe(true);
   });
 
+  it.each([
+    ['projects of the same cluster', (n: number) => tenant('a', `p${n}`)],
+    ['clusters', (n: number) => tenant(`c${n}`)],
+  ])('keep a reserve beside 500 %s whose runs are known to hang', (_, tenantOf) => {
+    const slots = createSlots(20);
+    const tenants = Array.from({ length: 500 }, (_, n) => tenantOf(n));
+    for (const each of tenants) {
+      slots.start(each);
+      slots.release(each);
+      slots.end(each, true);
+    }
+    const hanging = tenants.filter((each) => {
+      if (!slots.has(each)) return false;
+      slots.start(each);
+      slots.release(each);
+      return true;
+    });
+    expect(hanging.length).toBeGreaterThanOrEqual(40);
+    expect(fill(slots, tenant('a', 'healthy'))).toBeGreaterThan(3);
+  });
+
+  it('give the reserve to a tenant again whose last run was short', () => {
+    const slots = createSlots(20);
+    slots.start(tenant('a'));
+    slots.release(tenant('a'));
+    slots.end(tenant('a'), true);
+    for (let n = 0; n < 85; n++) {
+      slots.start(tenant(`other${n}`));
+      slots.release(tenant(`other${n}`));
+    }
+    expect([slots.has(tenant('a')), slots.has(tenant('b'))]).toEqual([false, true]);
+    slots.start(tenant('a'));
+    slots.end(tenant('a'), false);
+    expect(slots.has(tenant('a'))).toBe(true);
+  });
+
   it('start nothing for a tenant whose hanging runs are too many, and again when they end', () => {
     const slots = createSlots(20);
     const held = hang(slots, tenant('dead'));

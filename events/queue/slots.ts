@@ -2,6 +2,10 @@ import type { Tenant } from './tenant.ts';
 
 /** Long runs only wait for a network: all runs together may be this many times the slots. */
 const RUNS_PER_SLOT = 5;
+/** This share is not for tenants whose last run was long. */
+const RESERVE = 0.2;
+/** More tenants than any landscape has. */
+const MOST_SLOW = 10_000;
 
 /**
  * Who may start a run. A slot is a share of the processor; a run gives it back at its end, or once it lasts so long that
@@ -9,7 +13,8 @@ const RUNS_PER_SLOT = 5;
  *
  * Of slots and of all runs, a cluster may take more only while it holds fewer than are free, and a project of it only
  * while it holds fewer than the cluster may still take. So k clusters that take what they can leave as much as one of
- * them holds, and so do the projects of a cluster: hanging runs can never hold everything (decision 25).
+ * them holds, and so do the projects of a cluster. For the case that tenants are more than runs, a tenant whose last run
+ * was long leaves a reserve to the others: hanging runs never hold everything for long (decision 25).
  */
 export interface Slots {
   /** Returns how many slots and runs the cluster may still take; none at 0 or less. */
@@ -29,16 +34,26 @@ export interface Slots {
 export function createSlots(concurrency: number): Slots {
   const working = new Holdings(concurrency);
   const runs = new Holdings(concurrency * RUNS_PER_SLOT);
+  const slow = new Set<string>();
   return {
     roomFor: (cluster) => Math.min(working.roomFor(cluster), runs.roomFor(cluster)),
-    has: (tenant) => working.has(tenant) && runs.has(tenant),
+    has(tenant) {
+      const reserve = slow.has(idOf(tenant)) ? RESERVE : 0;
+      return working.has(tenant, reserve) && runs.has(tenant, reserve);
+    },
     start(tenant) {
       working.add(tenant, 1);
       runs.add(tenant, 1);
     },
-    release: (tenant) => working.add(tenant, -1),
+    release(tenant) {
+      working.add(tenant, -1);
+      if (slow.size < MOST_SLOW) slow.add(idOf(tenant));
+    },
     end(tenant, released) {
-      if (!released) working.add(tenant, -1);
+      if (!released) {
+        working.add(tenant, -1);
+        slow.delete(idOf(tenant));
+      }
       runs.add(tenant, -1);
     },
     counts: () => ({ working: working.total, runs: runs.total }),
@@ -59,8 +74,8 @@ class Holdings {
     return this.#limit - this.total - this.#of(cluster);
   }
 
-  has(tenant: Tenant): boolean {
-    return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster);
+  has(tenant: Tenant, reserve: number): boolean {
+    return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster) - Math.floor(this.#limit * reserve);
   }
 
   add(tenant: Tenant, by: 1 | -1): void {

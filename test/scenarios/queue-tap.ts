@@ -11,7 +11,7 @@ export interface QueueTap {
   stop(): Promise<void>;
 }
 
-/** Starts a recording proxy in front of an embedded queue. */
+/** Starts a recording proxy in front of an SQS emulator. */
 export async function startQueueTap(): Promise<QueueTap> {
   const queue = await startEmulator();
   const said: string[] = [];

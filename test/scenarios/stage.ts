@@ -39,7 +39,7 @@ export interface Stage extends AsyncDisposable {
   /** Every log line of the product. */
   logLines: string[];
   requests: SeenRequest[];
-  /** @param sqsEndpoint uses this SQS instead of an embedded queue */
+  /** @param sqsEndpoint uses this SQS instead of the queue in this process */
   startProduct(sqsEndpoint?: string): Promise<Product>;
   stopProduct(): Promise<void>;
   /** Hibernates the Shoot or wakes it up, as Gardener does. */
