@@ -69,3 +69,25 @@ test('names the API server that does not answer', async () => {
   await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(`no answer from the shoot (${host}, `);
   seed.close();
 });
+
+test('rejects a kubeconfig that is larger than any that Gardener writes', async () => {
+  const kubeconfig = Buffer.from('x'.repeat(300_000)).toString('base64');
+  await using server = await startTlsServer((_, response) => sendJson(response, 200, { data: { kubeconfig } }));
+  const seed = createKubeClient(server.connection);
+  await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(
+    'Secret shoot--foo--bar/gardener: its kubeconfig is larger than 256 KiB',
+  );
+  seed.close();
+});
+
+test('reads no more of an answer than a shoot may send', async () => {
+  await using shoot = await startTlsServer((_, response) => {
+    sendJson(response, 200, { metadata: {}, items: [{ metadata: { name: 'a' }, text: 'x'.repeat(4_000_000) }] });
+  });
+  await using server = await seedWith(['gardener'], shoot);
+  const seed = createKubeClient(server.connection);
+  await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(
+    'GET namespaces: the answer of the shoot is larger than 3 MiB, so it is not read',
+  );
+  seed.close();
+});

@@ -74,7 +74,7 @@ async function shootConnection(
     if (!data) continue;
     if (data.length > LONGEST_KUBECONFIG) {
       throw new ShootFluxError(
-        `Secret ${namespace}/${name}: its kubeconfig is larger than 256 KiB; Gardener recreates it`,
+        `Secret ${namespace}/${name}: its kubeconfig is larger than 256 KiB; reconcile the Shoot, and Gardener replaces it`,
       );
     }
     const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
