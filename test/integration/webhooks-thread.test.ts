@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { eventually } from '@shoot-flux/landscape/eventually';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keptLog, keptMetrics } from '../../events/testing.ts';
 import { files } from '../../infra/cli/testing.ts';
 import { findAllDefinitions, findWebhookDefinitions } from '../../infra/functions.ts';
@@ -12,6 +14,7 @@ import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { startThreadedWebhooks } from '../../infra/process/threaded-webhooks.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
+import type { Webhooks } from '../../infra/webhooks/webhooks.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
 const BLOCKED_MS = 10_500;
@@ -54,24 +57,32 @@ const review = {
   },
 };
 
-it('admission answers in time while the functions block their event loop', { timeout: 60_000 }, async () => {
+let stop: () => Promise<void>;
+let webhooks: Webhooks;
+let ca: string;
+const { log, lines } = keptLog();
+const { metrics, sums } = keptMetrics();
+
+beforeAll(async () => {
   const [definitions, webhookDefinitions] = [await findAllDefinitions(), await findWebhookDefinitions()];
+  const objectsOf = (place: 'garden' | 'seed') => [
+    ...rbacObjects(definitions, place),
+    ...webhookObjects(webhookDefinitions, place),
+  ];
   const [garden, seed] = await Promise.all([
-    startCluster([
-      ...gardenCrds(),
-      ...rbacObjects(definitions, 'garden'),
-      ...webhookObjects(webhookDefinitions, 'garden'),
-    ]),
-    startCluster([...seedCrds(), ...rbacObjects(definitions, 'seed'), ...webhookObjects(webhookDefinitions, 'seed')]),
+    startCluster([...gardenCrds(), ...objectsOf('garden')]),
+    startCluster([...seedCrds(), ...objectsOf('seed')]),
   ]);
-  await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
-  const { log, lines } = keptLog();
-  const { metrics, sums } = keptMetrics();
-  const webhooks = await startThreadedWebhooks(
+  const input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
+  webhooks = await startThreadedWebhooks(
     { port: 0, hosts: ['127.0.0.1'], kubeconfigs: input.paths },
     { settings: { seeds: ['local'], delivery: 'ManagedResource' }, log, metrics },
   );
-  const ca = await eventually('the authority', async () => {
+  stop = async () => {
+    await webhooks.stop();
+    await Promise.all([garden.stop(), seed.stop(), input[Symbol.asyncDispose]()]);
+  };
+  ca = await eventually('the authority', async () => {
     const live = await garden.client.find<KubeObject & { webhooks: { clientConfig: { caBundle?: string } }[] }>(
       configurations.Validating,
       { name: CONFIGURATION },
@@ -80,7 +91,10 @@ it('admission answers in time while the functions block their event loop', { tim
     return bundle === undefined ? undefined : Buffer.from(bundle, 'base64').toString('utf8');
   });
   await eventually('readiness', async () => webhooks.status().ready);
+});
+afterAll(() => stop());
 
+it('admission answers in time while the functions block their event loop', { timeout: 60_000 }, async () => {
   const begin = Date.now();
   const worker = new Worker(caller, {
     eval: true,
@@ -101,6 +115,32 @@ it('admission answers in time while the functions block their event loop', { tim
   );
   const first = lines.find(({ message }) => message === 'admission answered');
   expect(Date.parse(String(first?.time))).toBeLessThan(end);
-  await webhooks.stop();
-  await Promise.all([garden.stop(), seed.stop()]);
+});
+
+it('the largest bodies that are accepted do not end the thread', { timeout: 60_000 }, async () => {
+  const withConfig = (providerConfig: string) => JSON.stringify(review).replace('{"typo":1}', providerConfig);
+  const times = (count: number, part: (index: number) => string) =>
+    Array.from({ length: count }, (_, n) => part(n)).join();
+  const bodies = [
+    withConfig(`{${times(90_000, (n) => `"key-${n}":1`)}}`),
+    withConfig(`[${times(45_000, () => '{}')}]`),
+    withConfig(`"${'x'.repeat(6_000_000)}"`),
+    withConfig(`"${'\u4e2d'.repeat(1_900_000)}"`),
+    withConfig('['.repeat(9_000) + ']'.repeat(9_000)),
+  ];
+  const post = async (body: string) => {
+    const headers = { 'content-type': 'application/json' };
+    const sent = request({ host: '127.0.0.1', port: webhooks.port, path: '/admission', method: 'POST', ca, headers });
+    const answered = once(sent, 'response');
+    sent.end(body);
+    const [response] = await answered;
+    return JSON.parse(await text(response)).response.status.message as string;
+  };
+  for (const body of bodies) {
+    for (let count = 0; count < 5; count++) {
+      expect(await post(body)).toMatch(/^providerConfig.* (is longer than|is nested more than|has more than)/);
+    }
+  }
+  expect(sums.get('webhook_restarts_total{}')).toBe(0);
+  expect(webhooks.status().ready).toBe(true);
 });
