@@ -1,10 +1,11 @@
-import type { Outcome } from '../../shared/runtime/outcome.ts';
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource } from './deliver/by-managed-resource.ts';
 import { deliverDirectly } from './deliver/directly.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { planDelivery } from './plan/direct.ts';
 import { makePlan } from './plan/plan.ts';
+import { updateScope } from './plan/scope.ts';
 import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { readControlPlane } from './read/control-plane.ts';
 import { readPlanParts } from './read/plan-parts.ts';
@@ -33,5 +34,8 @@ export async function reconcile(run: Run): Promise<Outcome> {
     delivery.by === 'ManagedResource'
       ? await deliverByManagedResource(run, plan, controlPlane)
       : await deliverDirectly(run, plan, delivery, controlPlane);
-  return withNextCheck(run, plan, outcome);
+  // The record no longer names objects that are pending removal: the next run releases the rest.
+  const scope = updateScope(plan.record.syncMode, controlPlane.isBootstrapped, plan.record);
+  const isNarrower = outcome.type === 'done' && configuration.scope.sync && !scope.sync;
+  return isNarrower ? requeueAfter(1) : withNextCheck(run, plan, outcome);
 }

@@ -163,9 +163,8 @@ async function reportProgress(
       await reporter.accept();
     }
     if (verdict.state === 'struggling') return requeueAfter(verdict.recheckInSeconds);
-    // When a late resource-manager fails, that wakes nothing, and the run that wrote the content has done its recheck.
-    const isLate = isNewlyAsked || seconds >= PATIENCE_SECONDS;
-    return isLate && reporter.isInFlight() ? requeueAfter(pauseWhilePending(run)) : done;
+    // When a late resource-manager fails, that wakes nothing, and each run replaces the recheck of the one before it.
+    return reporter.isInFlight() ? requeueAfter(pauseWhilePending(run)) : done;
   }
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
