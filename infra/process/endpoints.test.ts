@@ -5,6 +5,7 @@ import { createPrometheusMetrics } from './metrics.ts';
 let endpoints: Endpoints;
 let exposed = 0;
 let isAlive = true;
+const since = new Date('2026-01-02T03:04:05Z');
 beforeEach(async () => {
   exposed = 0;
   const metrics = createPrometheusMetrics();
@@ -12,7 +13,10 @@ beforeEach(async () => {
     alive: () => isAlive,
     ready: () => true,
     status: () => ({ selections: [], outboxes: [] }),
-    clusters: () => [],
+    clusters: () => [
+      { cluster: 'garden', isUp: true, since },
+      { cluster: 'local', isUp: false, since, problem: 'ConnectTimeout' },
+    ],
     metrics: {
       ...metrics,
       expose() {
@@ -42,4 +46,11 @@ it('always answers /healthz from the current state', async () => {
   expect((await get('/healthz')).status).toBe(200);
   isAlive = false;
   expect((await get('/healthz')).status).toBe(503);
+});
+
+it('names the clusters that are down in /readyz, which stays ready for the others', async () => {
+  expect(await get('/readyz')).toEqual({
+    status: 200,
+    text: 'down local: no answer since 2026-01-02T03:04:05.000Z (ConnectTimeout)\n',
+  });
 });
