@@ -468,6 +468,19 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(retryWithinSeconds(await failure())).toBe(15);
       });
 
+      it('asks for another look in every run until all is applied: the outcome of a run replaces the pending look', async () => {
+        await stage.stopProduct();
+        await stage.stopResourceManager();
+        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+        const run = () => handler({ cluster: SEED, ...extensionName }, contextWith(stage.seed));
+        for (let count = 0; count < 3; count++) {
+          expect(await run()).toMatchObject({ type: 'requeue', afterSeconds: 20 });
+        }
+        await stage.startResourceManager();
+        await stage.startProduct();
+        await stage.untilReady();
+      });
+
       it.each(['new request', 'repeated request'])(
         'trap 4: does not report a generation edited during the run (%s)',
         async (how) => {
