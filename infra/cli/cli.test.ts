@@ -41,7 +41,7 @@ test.each([
 });
 
 test('exits with the exit code of the command', async () => {
-  const run = promisify(execFile)(process.execPath, ['infra/cli/main.ts', 'render']);
+  const run = promisify(execFile)(process.execPath, ['infra/cli/shoot-flux.js', 'render']);
   await expect(run).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining('option --flux-distribution DIR is required'),
@@ -52,7 +52,7 @@ test.each([
   [[], 0],
   [['--json'], 0],
 ])('does not fail when the reader closes the pipe: render %j', async (args, code) => {
-  const command = ['infra/cli/main.ts', 'render', '--flux-distribution', standIn.folder, ...args];
+  const command = ['infra/cli/shoot-flux.js', 'render', '--flux-distribution', standIn.folder, ...args];
   const child = spawn(process.execPath, command);
   child.stdout.destroy();
   const [err, [ended]] = await Promise.all([text(child.stderr), once(child, 'close')]);

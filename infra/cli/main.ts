@@ -1,10 +1,6 @@
-#!/usr/bin/env node
 import { text } from 'node:stream/consumers';
-import { useCompileCache } from '../compile-cache.ts';
-
-useCompileCache();
-const { cli } = await import('./cli.ts');
-const { exitCodes } = await import('./command.ts');
+import { cli } from './cli.ts';
+import { exitCodes } from './command.ts';
 
 // A reader such as `head` may close the pipe early; the command still ends with its own exit code.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {

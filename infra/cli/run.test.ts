@@ -90,7 +90,15 @@ test('ends the process when the port is taken, with its watcher and queue', asyn
   await using input = await files({ kubeconfig });
   const { kubeconfig: file } = input.paths;
   const clusters = ['--garden', file, '--seed', `local=${file}`];
-  const command = ['infra/cli/main.ts', 'run', ...clusters, '--flux-distribution', standIn.folder, '--port', `${port}`];
+  const command = [
+    'infra/cli/shoot-flux.js',
+    'run',
+    ...clusters,
+    '--flux-distribution',
+    standIn.folder,
+    '--port',
+    `${port}`,
+  ];
   // A process that keeps running is killed and has no exit code.
   const ended = promisify(execFile)(process.execPath, command, { timeout: 20_000, killSignal: 'SIGKILL' });
   await expect(ended).rejects.toMatchObject({

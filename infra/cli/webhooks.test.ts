@@ -38,7 +38,7 @@ const review = {
 
 /** Runs the command in a separate process. */
 async function startCommand(gardenFile: string, seedFile: string, ...more: string[]) {
-  const args = ['infra/cli/main.ts', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`, ...more];
+  const args = ['infra/cli/shoot-flux.js', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`, ...more];
   const child = spawn(process.execPath, args, {
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],

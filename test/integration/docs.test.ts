@@ -87,7 +87,7 @@ describe('the commands of the documents', () => {
       .replace('--port 8080', '--port 0')
       .replace('--webhook-port 8443', '--webhook-port 0')
       .replace('http://127.0.0.1:4566', queue.endpoint);
-    const isKnown = line.startsWith('node infra/cli/main.ts ') || line.startsWith('grep ');
+    const isKnown = line.startsWith('node infra/cli/shoot-flux.js ') || line.startsWith('grep ');
     expect(isKnown, 'no test runs this command: add it here, or say which file runs it').toBe(true);
     const goesOn = /main\.ts (run|webhooks) /.test(line);
     const serves = goesOn ? /^shoot-flux (serves my-seed|serves \/admission) /m : undefined;
@@ -134,7 +134,7 @@ describe('the commands of the documents', () => {
 
   it('render the example of a project', async () => {
     const { output, code } = await run(
-      'node infra/cli/main.ts render --flux-distribution ./distribution --flux-config flux-config.yaml --json',
+      'node infra/cli/shoot-flux.js render --flux-distribution ./distribution --flux-config flux-config.yaml --json',
     );
     const names = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)).items.map(
       ({ kind, metadata }: { kind: string; metadata: { name: string } }) => `${kind} ${metadata.name}`,
@@ -146,7 +146,7 @@ describe('the commands of the documents', () => {
   it('accept the examples of the configuration page, also together', async () => {
     await writeFile(join(folder, 'project.yaml'), example('docs/configuration.md', 'ConfigMap'));
     await writeFile(join(folder, 'shoot.yaml'), example('docs/configuration.md', 'Shoot'));
-    const validate = 'node infra/cli/main.ts validate --flux-distribution ./distribution';
+    const validate = 'node infra/cli/shoot-flux.js validate --flux-distribution ./distribution';
     // The stand-in has no image automation.
     const without = parse(example('docs/configuration.md', 'ConfigMap'));
     delete without.data.componentsExtra;
@@ -157,13 +157,13 @@ describe('the commands of the documents', () => {
   });
 
   it('print help for every command', async () => {
-    const { output } = await run('node infra/cli/main.ts --help');
+    const { output } = await run('node infra/cli/shoot-flux.js --help');
     const names = [...(/Commands:\n((?: {2}.*\n)+)/.exec(output)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
       ([, name = '']) => name,
     );
     expect(names).toContain('run');
     for (const name of names) {
-      expect(await run(`node infra/cli/main.ts ${name} --help`)).toMatchObject({
+      expect(await run(`node infra/cli/shoot-flux.js ${name} --help`)).toMatchObject({
         code: 0,
         output: expect.stringContaining(`shoot-flux ${name}`),
       });
@@ -191,7 +191,7 @@ describe('the commands of the documents', () => {
       parse(example('README.md', 'ConfigMap').replace('private', 'public')),
       { fieldManager: 'docs' },
     );
-    const line = `node infra/cli/main.ts run --garden garden.kubeconfig --seed my-seed=seed.kubeconfig --flux-distribution ./distribution --sqs-endpoint ${queue.endpoint}`;
+    const line = `node infra/cli/shoot-flux.js run --garden garden.kubeconfig --seed my-seed=seed.kubeconfig --flux-distribution ./distribution --sqs-endpoint ${queue.endpoint}`;
     const { output, code } = await run(line, /"message":"reconcile finished","function":"fan-out"/);
     expect(code).toBe(0);
     expect(output).toContain('"message":"stopping"');

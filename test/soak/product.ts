@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sample } from './flatness.ts';
 
-const main = join(import.meta.dirname, '../../infra/cli/main.ts');
+const main = join(import.meta.dirname, '../../infra/cli/shoot-flux.js');
 const START_MS = 60_000;
 
 /** The product under test: the command `run` in a process of its own. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 
-const main = join(import.meta.dirname, '../../../infra/cli/main.ts');
+const main = join(import.meta.dirname, '../../../infra/cli/shoot-flux.js');
 
 /** A process with the command `run`. */
 export interface ProductProcess extends AsyncDisposable {
