@@ -18,7 +18,7 @@ export async function releasesOf(distribution: Distribution, dir: string): Promi
  * @throws ShootFluxError that names the broken file
  */
 export async function checkReleases(dir: string, versions: string[]): Promise<void> {
-  // Opened anew for each: together they would take 20 MB that the process never gives back.
+  // One at a time: together they would take 20 MB that the process never gives back.
   for (const version of versions) checkComplete(await openDistribution(dir).release(version), join(dir, version));
 }
 
