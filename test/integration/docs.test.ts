@@ -89,7 +89,7 @@ describe('the commands of the documents', () => {
       .replace('http://127.0.0.1:4566', queue.endpoint);
     const isKnown = line.startsWith('node infra/cli/shoot-flux.js ') || line.startsWith('grep ');
     expect(isKnown, 'no test runs this command: add it here, or say which file runs it').toBe(true);
-    const goesOn = /main\.ts (run|webhooks) /.test(line);
+    const goesOn = /shoot-flux\.js (run|webhooks) /.test(line);
     const serves = goesOn ? /^shoot-flux (serves my-seed|serves \/admission) /m : undefined;
     expect(await run(line, serves)).toMatchObject({ code: 0 });
   });
