@@ -80,7 +80,7 @@ function sampleOf(at: number, metrics: string): Sample {
     residentMb: total(metrics, 'process_resident_memory_bytes') / 1e6,
     heapMb: total(metrics, 'nodejs_heap_size_used_bytes') / 1e6,
     handles: total(metrics, 'nodejs_active_resources_total'),
-    waiting: total(metrics, 'shoot_flux_queue_waiting'),
+    waiting: total(metrics.replace(/^.*state="(?:delayed|running)".*$/gm, ''), 'shoot_flux_queue_keys'),
   };
 }
 
