@@ -28,10 +28,10 @@ export interface SoakResult {
 }
 
 /** Steps that happen at the same time. */
-const ACTORS = 4;
+const ACTORS = 8;
 const SAMPLE_MS = 2_000;
 const PROGRESS_SAMPLES = 15;
-const PAUSE_MS = 300;
+const PAUSE_MS = 100;
 const EMPTY_QUEUE_MS = 120_000;
 /** What a process may grow between the second and the last quarter: more Shoots may exist, and heaps breathe. */
 const allowed: Allowed = { heapMb: 25, residentMb: 60, handles: 60 };
