@@ -147,6 +147,8 @@ const times = new Set([
   'firstTimestamp',
   'lastTimestamp',
   'gardener.cloud/timestamp',
+  'failingSince',
+  'removalBegan',
 ]);
 
 function comparable({ metadata, ...object }: KubeObject): unknown {
