@@ -19,6 +19,12 @@ export interface Pending {
 /** Logs show ten causes of a run. */
 const MOST_CAUSES = 20;
 
+/** The resync adds no look to one that is due this soon. */
+const RESYNC_PATIENCE_MS = 900_000;
+
+/** Nothing urgent is looked at so late: a later look is part of the background. */
+const URGENT_MS = 60_000;
+
 /** Returns what one more cause asks for. */
 export function pendingOf(cause: Cause, since: number, attempts = 0): Pending {
   const isResync = cause.type === 'resync';
@@ -40,6 +46,29 @@ export function merged(older: Pending, newer: Pending): Pending {
 /** Returns true if gardenlet, a user or a live event asks for the run: it then starts at once, and afresh. */
 export function isFresh({ priority }: Pending): boolean {
   return priority !== 'background';
+}
+
+/** Returns whether what arrived can wait for the pending look, which is due in so many ms. */
+export function joins(added: Pending, pending: Pending, inMs: number): boolean {
+  if (isFresh(added)) return false;
+  // A key that fails is looked at ever more rarely, whatever is listed or resynced meanwhile.
+  return pending.attempts > 0 || (added.isResync && inMs <= RESYNC_PATIENCE_MS);
+}
+
+/** Returns the retry of a run, which answers the same causes. */
+export function retryOf(ran: Pending, at: number): Pending {
+  return { ...ran, merged: 0, since: at, attempts: ran.attempts + 1 };
+}
+
+/** Returns the look that a run asks for. */
+export function lookOf({ priority }: Pending, seconds: number, at: number): Pending {
+  const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + seconds * 1000).toISOString() };
+  return { ...pendingOf(cause, at), priority };
+}
+
+/** What follows a run is as urgent as the run, because gardenlet may wait for it, unless it is far away. */
+export function laterPriority(priority: Priority, seconds: number): Priority {
+  return seconds * 1000 > URGENT_MS ? 'background' : priority;
 }
 
 /** Returns the most important causes, in order. */

@@ -1,11 +1,10 @@
 import { RetryableError } from '../../shared/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-import type { Priority } from '../priority.ts';
 import { LAST_ATTEMPT } from '../run/retry.ts';
 import { Heap, type Timed } from './heap.ts';
 import type { Next } from './next.ts';
-import { isFresh, merged, type Pending, pendingOf } from './pending.ts';
+import { isFresh, joins, laterPriority, lookOf, merged, type Pending, pendingOf, retryOf } from './pending.ts';
 import { Ready, type ReadyKey } from './ready.ts';
 import { createSlots } from './slots.ts';
 import { type Tenant, tenantOf } from './tenant.ts';
@@ -74,10 +73,6 @@ export interface ScheduleOptions {
 const MOST_KEYS = 500_000;
 /** Keys that were given up: the resync looks at each once and no more. */
 const MOST_GIVEN_UP = 100_000;
-/** The resync adds no look to one that is due this soon. */
-const RESYNC_PATIENCE_MS = 900_000;
-/** Nothing urgent is looked at so late: a later look is part of the background. */
-const URGENT_MS = 60_000;
 
 /** Creates the schedule of one function. */
 export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST_KEYS }: ScheduleOptions): Schedule {
@@ -217,28 +212,6 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
       return { waiting: ready.size - parked, delayed: delayed.size, running: slots.counts().runs, parked };
     },
   };
-}
-
-/** Returns whether what arrived can wait for the pending look, which is due in so many ms. */
-function joins(added: Pending, pending: Pending, inMs: number): boolean {
-  if (isFresh(added)) return false;
-  // A key that fails is looked at ever more rarely, whatever is listed or resynced meanwhile.
-  return pending.attempts > 0 || (added.isResync && inMs <= RESYNC_PATIENCE_MS);
-}
-
-/** A retry answers the same causes. */
-function retryOf(ran: Pending, at: number): Pending {
-  return { ...ran, merged: 0, since: at, attempts: ran.attempts + 1 };
-}
-
-function lookOf({ priority }: Pending, seconds: number, at: number): Pending {
-  const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + seconds * 1000).toISOString() };
-  return { ...pendingOf(cause, at), priority };
-}
-
-/** What follows a run is as urgent as the run, because gardenlet may wait for it, unless it is far away. */
-function laterPriority(priority: Priority, seconds: number): Priority {
-  return seconds * 1000 > URGENT_MS ? 'background' : priority;
 }
 
 function remember(givenUp: Set<string>, text: string, next: Next): void {

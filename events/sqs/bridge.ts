@@ -22,7 +22,7 @@ export interface BridgeOptions {
   prefix?: string | undefined;
   /** Visibility timeout of the queues, and how long a poller leases messages. Default 20 and 15. */
   visibilitySeconds?: number;
-  /** The seeds that this process serves, which are recorded at the queues. Absent: nothing is recorded. */
+  /** The seeds that this process serves, which are recorded on the queues. Absent: nothing is recorded. */
   seeds?: string[];
   /** These seeds take the place of the recorded ones. */
   replaceSeeds?: boolean | undefined;

@@ -25,7 +25,7 @@ describe('two deployments on one SQS', () => {
     await start('one-', ['a', 'b']);
     await expect(start('one-', ['c'])).rejects.toThrow(
       'The queues one-* belong to a deployment that serves a, b, and this process serves c; choose another ' +
-        '--queue-prefix, serve the same seeds and more, or pass --replace-seeds if these take the place of those.',
+        '--queue-prefix, serve the same seeds and more, or pass --replace-seeds if these replace those.',
     );
     await start('one-', ['b', 'a']);
   });

@@ -18,7 +18,7 @@ const LONGEST_VALUE = 256;
 const MOST_TAGS = 40;
 
 /**
- * Records the served seeds at the queues, so that another deployment cannot take their changes: SQS hands each message
+ * Records the served seeds on the queues, so that another deployment cannot take their changes: SQS hands each message
  * to any process that asks. A process may add seeds; while it replaces another one, both find what they do not serve
  * put off (`not-served.ts`).
  * @throws ShootFluxError when the queues belong to a deployment that serves other seeds
@@ -53,7 +53,7 @@ export function seedsProblem(
   return (
     `The queues ${prefix}* belong to a deployment that serves ${namesOf(recorded)}, and this process serves ` +
     `${namesOf(served)}; choose another --queue-prefix, serve the same seeds and more, or pass --replace-seeds if ` +
-    'these take the place of those.'
+    'these replace those.'
   );
 }
 

@@ -20,7 +20,7 @@ test.each([
 ])('setting the clock %s neither stops the resync nor sends everything at once', async (_, byMs) => {
   await using api = await startListWatch();
   for (let index = 0; index < 40; index++) api.put(extensions, extension(`shoot-${index}`));
-  // Five ms per slot.
+  // Five ms per step.
   await using watcher = watching(api, [onExtensions()], { resyncSeconds: 1.8 });
   const resyncs = () => watcher.sent.filter(({ cause }) => cause.type === 'resync').map(({ key }) => key.namespace);
   await until(() => expect(resyncs().length).toBeGreaterThan(0));

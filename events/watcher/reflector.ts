@@ -229,7 +229,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     problem() {
       const current = problem ?? listProblem;
       if (current !== undefined || fruitless < timing.silentWatches) return current;
-      return `the last ${fruitless} watches brought no event and no bookmark; it is listed again and again instead`;
+      return `the last ${fruitless} watches brought no event and no bookmark; the objects are listed regularly instead`;
     },
     lastProgress: () => (waits > 0 ? performance.now() : lastProgress),
   };

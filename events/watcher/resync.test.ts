@@ -35,7 +35,7 @@ test('sends every key exactly once per period, evenly spread', () => {
   }
 });
 
-test('sends the keys of the next period in the same slots with the next epoch', () => {
+test('sends the keys of the next period in the same steps with the next epoch', () => {
   const ticks = dueAt(every(10_000, 720));
   for (let index = 0; index < 360; index++) {
     const [one, next] = [ticks[index], ticks[index + 360]];
@@ -44,7 +44,7 @@ test('sends the keys of the next period in the same slots with the next epoch', 
   }
 });
 
-test('after a pause, sends each key once, and never more than the keys of four slots at once', () => {
+test('after a pause, sends each key once, and never more than the keys of four steps at once', () => {
   for (const pause of [3_600_000, 86_400_000 * 3]) {
     const ticks = dueAt([0, ...Array.from({ length: 90 }, (_, index) => pause + index)]);
     const namespaces = ticks.flatMap((tick) => tick.namespaces);

@@ -1,60 +1,60 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 
-/** A resync period has this many slots; each key always belongs to the same one. */
-const slotsPerPeriod = 360;
+/** A resync period has this many steps; each key always belongs to the same one. */
+const stepsPerPeriod = 360;
 
-/** At most so many slots are sent at once: after a pause, the missed ones follow at four times the pace. */
-const slotsPerTick = 4;
+/** At most so many steps are sent at once: after a pause, the missed ones follow at four times the pace. */
+const stepsPerTick = 4;
 
 /** Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. */
 export interface Resync {
   /** How often `due` should be called, in ms. */
   everyMs: number;
   /**
-   * Returns the keys of `all` whose slot is among `slots`, each with its cause.
+   * Returns the keys of `all` whose step is among `steps`, each with its cause.
    * @param seen texts of the keys that are omitted; gets those that are returned
    */
   due(
     functionName: string,
     all: Iterable<ReconcileKey>,
-    slots: Slots,
+    steps: Steps,
     seen?: Set<string>,
   ): Iterable<{ key: ReconcileKey; cause: Cause }>;
-  /** Returns the next slots that have passed; after a pause those of the last period, a few at a time. */
-  advance(nowMs: number): Slots;
+  /** Returns the next steps that have passed; after a pause those of the last period, a few at a time. */
+  advance(nowMs: number): Steps;
 }
 
-/** Slots `from` (exclusive) to `to` (inclusive), counted since 1970. */
-export interface Slots {
+/** Steps `from` (exclusive) to `to` (inclusive), counted since 1970. */
+export interface Steps {
   from: number;
   to: number;
 }
 
 /**
- * A key's slot follows from its name alone, so a restart neither repeats nor skips a key.
+ * A key's step follows from its name alone, so a restart neither repeats nor skips a key.
  * @param startMs epoch ms, of a clock that is never set back
  */
 export function createResync(periodSeconds: number, startMs: number): Resync {
-  const everyMs = (periodSeconds * 1000) / slotsPerPeriod;
+  const everyMs = (periodSeconds * 1000) / stepsPerPeriod;
   let last = Math.floor(startMs / everyMs);
   return {
     everyMs,
     advance(nowMs) {
       const present = Math.floor(nowMs / everyMs);
-      const from = Math.max(last, present - slotsPerPeriod);
-      last = Math.max(from, Math.min(present, from + slotsPerTick));
+      const from = Math.max(last, present - stepsPerPeriod);
+      last = Math.max(from, Math.min(present, from + stepsPerTick));
       return { from, to: last };
     },
     *due(functionName, all, { from, to }, seen = new Set()) {
       if (from === to) return;
       for (const key of all) {
         const text = keyText(key);
-        // The latest slot of the key that is not after `to`.
-        const slot = to - modulo(to - fnv(`${functionName} ${text}`), slotsPerPeriod);
-        if (slot <= from || seen.has(text)) continue;
+        // The latest step of the key that is not after `to`.
+        const step = to - modulo(to - fnv(`${functionName} ${text}`), stepsPerPeriod);
+        if (step <= from || seen.has(text)) continue;
         seen.add(text);
-        yield { key, cause: { type: 'resync', epoch: Math.floor(slot / slotsPerPeriod) } };
+        yield { key, cause: { type: 'resync', epoch: Math.floor(step / stepsPerPeriod) } };
       }
     },
   };
@@ -64,7 +64,7 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-/** FNV-1a, 32 bits: 50 ns for a key, and the slot of every key is computed every ten seconds. */
+/** FNV-1a, 32 bits: 50 ns for a key, and the step of every key is computed every ten seconds. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

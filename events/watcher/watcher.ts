@@ -242,11 +242,11 @@ async function runResync(
   const names = definitions.filter((definition) => definition.resync).map(({ name }) => name);
   while (!signal.aborted) {
     await sleep(resync.everyMs, signal);
-    const slots = resync.advance(steadyTime());
+    const steps = resync.advance(steadyTime());
     for (const name of names) {
       const seen = new Set<string>();
       for (const { tracker } of selections) {
-        for (const { key, cause } of resync.due(name, tracker.keys(name), slots, seen)) emit(name, key, cause);
+        for (const { key, cause } of resync.due(name, tracker.keys(name), steps, seen)) emit(name, key, cause);
         // With 40,000 objects, one of them alone takes ten milliseconds.
         await yieldToOthers();
       }

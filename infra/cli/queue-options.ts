@@ -6,16 +6,16 @@ export const queueOptions = {
   'sqs-endpoint': {
     type: 'string',
     value: 'URL',
-    description: 'Use this SQS endpoint instead of the queue in this process.',
+    description: 'Use the queues at this SQS endpoint instead of the queue in this process.',
   },
   'queue-prefix': {
     type: 'string',
     value: 'TEXT',
-    description: 'Start of the names of all queues; each deployment has its own. Default: shoot-flux-.',
+    description: 'Names of all queues begin with this text; each deployment needs its own. Default: shoot-flux-.',
   },
   'replace-seeds': {
     type: 'boolean',
-    description: 'The seeds of this process take the place of those that are recorded at the queues.',
+    description: 'Record the seeds of this process in place of those that are recorded on the queues.',
   },
 } as const satisfies Record<string, Option>;
 

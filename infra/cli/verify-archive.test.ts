@@ -83,12 +83,12 @@ test.each([
   [
     'no line for the archive',
     `${sha256}  flux_2.9.4_linux_amd64.tar.gz\n`,
-    /does not list manifests\.tar\.gz once; pass/,
+    /does not list manifests\.tar\.gz exactly once; pass/,
   ],
   [
     'two lines for the archive',
     `${sha256}  manifests.tar.gz\n${other}  manifests.tar.gz\n`,
-    /does not list manifests\.tar\.gz once; pass/,
+    /does not list manifests\.tar\.gz exactly once; pass/,
   ],
 ])('refuses an archive when the checksums have %s', async (_, checksums, message) => {
   await using at = await ground(archive, checksums);

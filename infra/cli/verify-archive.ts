@@ -87,7 +87,9 @@ function listed(text: string, path: string, from: string): string {
   const lines = text.split('\n').map((line) => /^([0-9a-f]{64}) [ *](.+)$/.exec(line.trim()));
   const sums = lines.flatMap((line) => (line?.[2] === name && line[1] !== undefined ? [line[1]] : []));
   if (sums.length === 1 && sums[0] !== undefined) return sums[0];
-  throw new ShootFluxError(`${from} does not list ${name} once; pass the checksums of the release of this archive.`);
+  throw new ShootFluxError(
+    `${from} does not list ${name} exactly once; pass the checksums of the release of this archive.`,
+  );
 }
 
 const MAX_CHECKSUMS = 1024 * 1024;

@@ -11,7 +11,7 @@ export const tokenOptions = {
   'webhook-token-sha256': {
     type: 'string',
     value: 'HASH',
-    description: `Serve the webhooks only at paths that end with the token of this SHA-256 hash, such as /admission/TOKEN; several with commas between. Default: the environment variable ${TOKEN_HASHES}.`,
+    description: `Serve the webhooks only at paths that end with a token, such as /admission/TOKEN; HASH is its SHA-256. Several hashes are separated by commas. Default: the environment variable ${TOKEN_HASHES}.`,
   },
 } as const satisfies Record<string, Option>;
 
@@ -44,8 +44,8 @@ export const webhookOptions = {
     description:
       'Serve with this certificate (PEM) instead of a generated one; you must set the caBundle of the webhooks yourself.',
   },
-  ...tokenOptions,
   'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
+  ...tokenOptions,
 } as const satisfies Record<string, Option>;
 
 /**

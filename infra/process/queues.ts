@@ -11,7 +11,7 @@ export interface SqsQueues {
   endpoint: string;
   /** Start of every queue's name. Default `shoot-flux-`. */
   prefix?: string | undefined;
-  /** The served seeds take the place of those that are recorded at the queues. */
+  /** The served seeds are recorded in place of those that are recorded on the queues. */
   replaceSeeds?: boolean | undefined;
 }
 

@@ -14,7 +14,7 @@ export function shapedClient(client: KubeClient, name: string): KubeClient {
       return shapedObject(object);
     } catch (error) {
       throw new KubeError(
-        `${name} answered with something that is no object; check what serves its API.`,
+        `${name} answered with something that is not an object; check what serves its API.`,
         200,
         'NoObject',
         {

@@ -5,9 +5,9 @@ import type { Connection } from '../kube/connection.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
-import { createTurns } from '../kube/turns.ts';
 import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
+import { createTurns } from '../turns.ts';
 import { shapedClient } from './shaped-client.ts';
 
 interface Secret extends KubeObject {

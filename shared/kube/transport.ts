@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ShootFluxError } from '../errors.ts';
+import type { Turns } from '../turns.ts';
 import { type AnswerLimits, clusterLimits } from './answer-limits.ts';
 import type { CallGuard } from './call-guard.ts';
 import type { CallLimit } from './call-limit.ts';
@@ -7,7 +8,6 @@ import { CONNECT_MS, Pool } from './connect.ts';
 import type { Connection } from './connection.ts';
 import type { UnreachableError } from './errors.ts';
 import type { Call } from './status-error.ts';
-import type { Turns } from './turns.ts';
 
 /** A finished request, for metrics and benchmarks; a watch counts when its answer begins. */
 export interface RequestInfo {

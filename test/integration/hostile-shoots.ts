@@ -3,7 +3,7 @@
 import { shootLimits } from '../../shared/kube/answer-limits.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { createTurns } from '../../shared/kube/turns.ts';
+import { createTurns } from '../../shared/turns.ts';
 
 const [server = '', count = '1'] = process.argv.slice(2);
 const largeAnswers = createTurns(4);

@@ -53,7 +53,7 @@ test('scans special addresses that the operator has listed, also inside another 
   expect(permits('git.example.org', '169.254.169.254')).toBe(false);
 });
 
-test('scans only what is listed when the operator wants so', () => {
+test('scans only what is listed, if the operator restricts it', () => {
   const { permits } = scanPolicy({
     mode: 'listed',
     allow: ['git.example.org', '*.corp.example', '10.0.0.0/8'],

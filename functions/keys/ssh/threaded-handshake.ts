@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { type PublicKey, publicKeyOf } from '../../../shared/ssh/public-key.ts';
+import { createTurns } from '../../../shared/turns.ts';
 import { presentedKey } from './handshake.ts';
-import { createSlots } from './slots.ts';
 
 /** The data of a thread. */
 export interface HandshakeRequest {
@@ -12,7 +12,7 @@ export interface HandshakeRequest {
 }
 
 /** Each thread takes about 10 MB. */
-const slots = createSlots(4);
+const threads = createTurns(4);
 
 const MEMORY_MB = 48;
 
@@ -32,13 +32,13 @@ export async function keyPresentedTo(
   code = CODE,
 ): Promise<PublicKey | undefined> {
   if (code === CODE && !existsSync(code)) return presentedKey(address, port, signal);
-  const free = await slots.take(signal);
-  if (free === undefined) return undefined;
+  const end = await threads.take(signal).catch(() => undefined);
+  if (end === undefined) return undefined;
   try {
     const blob = await inThread(code, { address, port, timeoutMs }, signal);
     return blob === undefined ? undefined : publicKeyOf(blob);
   } finally {
-    free();
+    end();
   }
 }
 
@@ -53,6 +53,7 @@ async function inThread(code: URL, request: HandshakeRequest, signal: AbortSigna
   try {
     return await new Promise<Buffer | undefined>((resolve) => {
       const fail = () => resolve(undefined);
+      if (signal.aborted) fail();
       signal.addEventListener('abort', fail, { once: true });
       worker.on('message', (blob: Uint8Array | undefined) => resolve(blob && Buffer.from(blob)));
       worker.on('error', fail);

@@ -7,36 +7,34 @@ export interface Turns {
 /** Creates turns, which are given in the order in which they were asked for. */
 export function createTurns(most: number): Turns {
   let taken = 0;
-  const waiting: (() => void)[] = [];
-  const end = () => {
-    taken--;
-    waiting.shift()?.();
-  };
+  const waiting = new Set<() => void>();
   const begin = () => {
     taken++;
     let isOver = false;
     return () => {
-      if (!isOver) end();
+      if (isOver) return;
       isOver = true;
+      taken--;
+      const [next] = waiting;
+      next?.();
     };
   };
   return {
     async take(signal) {
       signal.throwIfAborted();
       if (taken < most) return begin();
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const abort = () => {
-        waiting.splice(waiting.indexOf(resolve), 1);
-        reject(signal.reason);
+      const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+      const next = () => {
+        waiting.delete(next);
+        // The turn begins here and not when the caller continues, or another caller could take it in between.
+        resolve(begin());
       };
-      waiting.push(resolve);
+      const abort = () => {
+        if (waiting.delete(next)) reject(signal.reason);
+      };
+      waiting.add(next);
       signal.addEventListener('abort', abort);
-      try {
-        await promise;
-      } finally {
-        signal.removeEventListener('abort', abort);
-      }
-      return begin();
+      return promise.finally(() => signal.removeEventListener('abort', abort));
     },
   };
 }
