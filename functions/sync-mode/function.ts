@@ -23,7 +23,9 @@ export const definition: FunctionDefinition = {
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },
   ],
-  resync: true,
+  // The first success is news until it is recorded: each start of the watcher and the end of each operation wake it again,
+  // and a run every hour for every Shoot would find nothing for ever after.
+  resync: false,
   sends: false,
   rights: {
     garden: [],
