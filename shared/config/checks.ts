@@ -219,13 +219,10 @@ export function fromScpForm(text: string): string | undefined {
   return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
 }
 
-/** Of a name in DNS. Lines of known_hosts are compared with the host letter by letter. */
-const LONGEST_HOST = 253;
-
-/** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
-/** The longest name in DNS. */
+/** The longest name in DNS. Lines of known_hosts are compared with the host letter by letter. */
 const MAX_HOST_NAME = 253;
 
+/** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
   if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}`;
@@ -234,11 +231,11 @@ export const gitUrl: Check = (text) => {
   }
   if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.hostname === '' || url.hostname.length > LONGEST_HOST) {
+  if (url === undefined || url.hostname === '') {
     return `${quote(text)} is not a valid URL; use a form like ssh://git@github.com/org/repository`;
   }
   if (url.hostname.length > MAX_HOST_NAME) {
-    return `has a host name of more than ${MAX_HOST_NAME} characters; correct it`;
+    return `${quote(text)} has a host name of more than ${MAX_HOST_NAME} characters; correct it`;
   }
   return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;
 };

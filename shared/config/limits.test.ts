@@ -56,7 +56,7 @@ const tooLarge: [string, ConfigInputs, string][] = [
   [
     'a host that no DNS has',
     withFluxConfig({ repositoryUrl: `https://${'a'.repeat(3000)}/x` }),
-    `ConfigMap garden-foo/flux-config: repositoryUrl "https://${'a'.repeat(72)}..." is not a valid URL; use a form like ssh://git@github.com/org/repository`,
+    `ConfigMap garden-foo/flux-config: repositoryUrl "https://${'a'.repeat(72)}..." has a host name of more than 253 characters; correct it`,
   ],
   [
     'a version range of 10,000 alternatives',

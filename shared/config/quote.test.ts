@@ -9,6 +9,10 @@ it.each([
   ['//token@git.example', '//...@git.example'],
   ['p@ss@git.example and a@b', '...@git.example and ...@b'],
   ['(https://user:pass@git.example)', '...@git.example)'],
+  ['https://user:pass word@git.example/x', 'https://... ...@git.example/x'],
+  ['https://user:two more words@git.example', 'https://... ... ...@git.example'],
+  ['https://git.example:8443/x of a@b', 'https://git.example:8443/x of ...@b'],
+  ['https://user:pass word', 'https://user:pass word'],
   ['@', '...@'],
   ['nothing', 'nothing'],
 ])('shows %s as %s', (text, shown) => {

@@ -20,16 +20,32 @@ export function truncate(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
 }
 
-/** Removes everything before an `@`, because a password may contain any character; the user `git` alone is no secret. */
+/**
+ * Removes everything before an `@`, because a password may contain any character, also white space; the user `git` alone
+ * is no secret.
+ */
 export function withoutCredentials(text: string): string {
+  const last = text.lastIndexOf('@');
+  let isInPassword = false;
   // Word by word, to stay linear: users can put a megabyte here.
-  return text.replace(/\S+/g, (word) => {
+  return text.replace(/\S+/g, (word, start: number) => {
     const at = word.lastIndexOf('@');
-    if (at === -1) return word;
     const scheme = /^(?:[\w+.-]+:)?\/\//.exec(word)?.[0] ?? '';
+    if (at === -1) {
+      isInPassword = start < last && (isInPassword || hasPassword(word, scheme));
+      return isInPassword ? `${scheme}...` : word;
+    }
     const user = word.slice(scheme.length, at);
-    return user === 'git' ? word : `${scheme}...${word.slice(at)}`;
+    const isSecret = isInPassword || user !== 'git';
+    isInPassword = false;
+    return isSecret ? `${scheme}...${word.slice(at)}` : word;
   });
+}
+
+/** True for the start of credentials such as `https://user:pass`, false for a host with or without a port. */
+function hasPassword(word: string, scheme: string): boolean {
+  const colon = scheme === '' ? -1 : word.indexOf(':', scheme.length);
+  return colon !== -1 && !/^\d{1,5}(?:\/|$)/.test(word.slice(colon + 1));
 }
 
 /** Returns the JSON type of a value, as users know it: `string`, `number`, `boolean`, `list`, `object` or `null`. */

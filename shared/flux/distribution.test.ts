@@ -176,3 +176,17 @@ test('writes checksums like sha256sum', async () => {
   const text = await readFile(join(standIn.folder, standIn.version, 'policies.yaml'), 'utf8');
   expect(checksumText([{ name: 'policies.yaml', text }])).toMatch(/^[0-9a-f]{64} {2}policies\.yaml\n$/);
 });
+
+test('refuses YAML whose aliases stand for more values than fit into memory, in one sentence', async () => {
+  const letters = [...'bcdefghij'];
+  const tenfold = letters.map((name, index) => {
+    const former = letters[index - 1] ?? 'a';
+    return `${name}: &${name} [${Array(9).fill(`*${former}`).join(',')}]\n`;
+  });
+  await using distribution = await folder({
+    'v2.9.4': { 'bomb.yaml': `${rbac}a: &a [x,x,x,x,x,x,x,x,x]\n${tenfold.join('')}` },
+  });
+  await expect(openDistribution(distribution.dir).release('v2.9.4')).rejects.toThrow(
+    /^Flux release \S+v2\.9\.4: bomb\.yaml: Excessive alias count .*; copy the file from the release again\.$/,
+  );
+});

@@ -140,13 +140,22 @@ async function parseYaml(folder: string, files: readonly ReleaseFile[]): Promise
     const documents = [...parseAllDocuments(text)].map((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw unreadable(folder, name, errorMessage(error).split('\n')[0] ?? '');
-      return document.toJS() as unknown;
+      return parsedValue(folder, name, document);
     });
     const objects = documents.filter((document) => document !== null);
     if (!objects.every(isKubeObject)) throw unreadable(folder, name, 'a document is not a Kubernetes object');
     return [name.replace(/\.yaml$/, ''), objects];
   };
   return Object.fromEntries(files.map(parse));
+}
+
+/** Aliases that refer to aliases may stand for more values than fit into memory; the parser refuses them. */
+function parsedValue(folder: string, name: string, document: { toJS(): unknown }): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw unreadable(folder, name, errorMessage(error));
+  }
 }
 
 function isKubeObject(document: unknown): document is KubeObject {

@@ -20,6 +20,7 @@ test.each([
     'fd20:ce::254',
   ],
   ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:a9fe:a9fe', '::127.0.0.1', '64:ff9b::169.254.169.254'],
+  ...['64:ff9b:1::7f00:1', '64:ff9b:1:7f00:0:100::', 'fec0::1'],
   ...['64:ff9b::7f00:1', '2002:7f00:1::', '2002:a9fe:a9fe::1', '::ffff:0:127.0.0.1'],
 ])('never scans the special address %s by default', (address) => {
   expect(byDefault.permits('git.example.org', address)).toBe(false);

@@ -19,6 +19,8 @@ const special = [
   // Metadata of Alibaba Cloud and Azure, which are outside of the link-local range.
   ...['100.100.100.200', '168.63.129.16'],
   ...['::', '::1', 'fe80::/10', 'ff00::/8'],
+  // NAT64 prefixes of a network itself (RFC 8215), which do not say where the IPv4 address is, and site-local addresses.
+  ...['64:ff9b:1::/48', 'fec0::/10'],
   // Metadata of AWS and Google Cloud over IPv6.
   ...['fd00:ec2::254', 'fd20:ce::254'],
 ];

@@ -12,40 +12,38 @@ const parts = ['spec', 'data'] as const;
  * @returns undefined when there is nothing to remove
  */
 export function surplusFields(live: KubeObject, wanted: KubeObject): Record<string, unknown> | undefined {
-  const updates = (live.metadata.managedFields ?? []).filter(
-    ({ operation, subresource }) => operation === 'Update' && !subresource,
-  );
-  const removals = updates.flatMap(({ fieldsV1 }) =>
-    parts.map((part) => removalOf(part, fieldsV1?.[`f:${part}`], live[part], wanted[part] ?? {})),
-  );
-  const patch = removals.reduce(merge, {});
+  const patch: Patch = Object.create(null);
+  for (const { operation, subresource, fieldsV1 } of live.metadata.managedFields ?? []) {
+    if (operation !== 'Update' || subresource) continue;
+    for (const part of parts) addRemovals(patch, part, fieldsV1?.[`f:${part}`], live[part], wanted[part] ?? {});
+  }
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
+/** Without a prototype: an owner of a shoot may name a field `constructor` or `__proto__`. */
 type Patch = Record<string, unknown>;
 
 /** Deeper than any field that we write; an owner of a shoot may nest fields until the stack ends. */
 const DEEPEST = 50;
 
-/** Under the key: those of the managed fields that are in the live value and not in the wanted one. */
-function removalOf(key: string, fields: unknown, live: unknown, wanted: unknown, depth = 0): Patch {
-  if (depth > DEEPEST || !isObject(fields) || !isObject(live) || !isObject(wanted)) return {};
-  const removals = Object.entries(fields).map(([field, deeper]): Patch => {
+/**
+ * Adds to the patch, under the key, those of the managed fields that are in the live value and not in the wanted one. In
+ * place: an owner of a shoot may have added ten thousands of keys, and a copy for each of them would take seconds.
+ */
+function addRemovals(patch: Patch, key: string, fields: unknown, live: unknown, wanted: unknown, depth = 0): void {
+  if (depth > DEEPEST || !isObject(fields) || !isObject(live) || !isObject(wanted)) return;
+  const known = patch[key];
+  const removals: Patch = isObject(known) ? known : Object.create(null);
+  for (const field in fields) {
     const name = field.slice('f:'.length);
-    if (!field.startsWith('f:') || !(name in live)) return {};
-    return name in wanted ? removalOf(name, deeper, live[name], wanted[name], depth + 1) : { [name]: null };
-  });
-  const inner = removals.reduce(merge, {});
-  return Object.keys(inner).length === 0 ? {} : { [key]: inner };
-}
-
-function merge(one: Patch, other: Patch): Patch {
-  const merged = { ...one };
-  for (const [key, value] of Object.entries(other)) {
-    const known = merged[key];
-    merged[key] = isObject(known) && isObject(value) ? merge(known, value) : value;
+    if (!field.startsWith('f:') || !Object.hasOwn(live, name)) continue;
+    if (Object.hasOwn(wanted, name)) addRemovals(removals, name, fields[field], live[name], wanted[name], depth + 1);
+    else removals[name] = null;
   }
-  return merged;
+  for (const _ in removals) {
+    patch[key] = removals;
+    return;
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
