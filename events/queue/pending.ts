@@ -60,6 +60,11 @@ export function retryOf(ran: Pending, at: number): Pending {
   return { ...ran, merged: 0, since: at, attempts: ran.attempts + 1 };
 }
 
+/** What has failed only because a cluster was down starts afresh when it answers again. */
+export function afresh(pending: Pending, now: number): Pending {
+  return { ...pending, attempts: 0, since: now };
+}
+
 /** Returns the look that a run asks for. */
 export function lookOf({ priority }: Pending, seconds: number, at: number): Pending {
   const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + seconds * 1000).toISOString() };

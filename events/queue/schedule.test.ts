@@ -284,6 +284,20 @@ describe('a cluster that is down', () => {
     expect(schedule.take(30_000)?.attempt).toBe(1);
   });
 
+  it('delays no retry of a run during which it has answered again', () => {
+    const { down, schedule } = upOrDown();
+    down.add('garden');
+    schedule.add(keyOf(1), live(), 0);
+    schedule.take(0);
+    down.delete('garden');
+    schedule.resume('garden', 4000);
+    // The run still wrote to its seed after the garden had not answered it.
+    schedule.end(keyOf(1), failed(600, 'garden'), 5000);
+    expect(schedule.take(5000)?.attempt).toBe(1);
+    schedule.end(keyOf(1), failed(600, 'garden'), 6000);
+    expect(schedule.take(6000)).toBeUndefined();
+  });
+
   it('delays keys of other clusters at most by their back-off', () => {
     const { schedule } = upOrDown();
     schedule.add(keyOf(1), live(), 0);

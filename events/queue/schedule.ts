@@ -4,7 +4,7 @@ import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { LAST_ATTEMPT } from '../run/retry.ts';
 import { Heap, type Timed } from './heap.ts';
 import type { Next } from './next.ts';
-import { isFresh, joins, laterPriority, lookOf, merged, type Pending, pendingOf, retryOf } from './pending.ts';
+import { afresh, isFresh, joins, laterPriority, lookOf, merged, type Pending, pendingOf, retryOf } from './pending.ts';
 import { Ready, type ReadyKey } from './ready.ts';
 import { createSlots } from './slots.ts';
 import { type Tenant, tenantOf } from './tenant.ts';
@@ -17,7 +17,7 @@ interface Entry extends Timed, ReadyKey {
   /** Its next run; absent while it runs, unless a change has arrived meanwhile. */
   pending: Pending | undefined;
   /** The run under way. */
-  running: { pending: Pending; isLong: boolean } | undefined;
+  running: { pending: Pending; isLong: boolean; begun: number } | undefined;
   /** Its pending retry is due when this cluster answers again. */
   waitsFor: string | undefined;
 }
@@ -82,6 +82,8 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
   const slots = createSlots(concurrency);
   const waiting = new Map<string, Set<Entry>>();
   const givenUp = new Set<string>();
+  /** When each cluster last answered again. */
+  const resumed = new Map<string, number>();
 
   const entryOf = (key: ReconcileKey): Entry => {
     const text = keyText(key);
@@ -163,7 +165,7 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
       const [first, ...rest] = pending.causes;
       if (first === undefined) return undefined;
       entry.pending = undefined;
-      entry.running = { pending, isLong: false };
+      entry.running = { pending, isLong: false, begun: now };
       slots.start(entry.tenant);
       const { merged: count, attempts, since } = pending;
       return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since };
@@ -179,7 +181,7 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
     end(key, next, now) {
       const entry = entries.get(keyText(key));
       if (entry?.running === undefined) return;
-      const { pending: ran, isLong } = entry.running;
+      const { pending: ran, isLong, begun } = entry.running;
       const arrived = entry.pending;
       slots.end(entry.tenant, isLong);
       entry.running = undefined;
@@ -187,20 +189,24 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
       remember(givenUp, entry.text, next);
       if (next.type === 'look' || next.type === 'retry') {
         const at = now + next.seconds * 1000;
-        const pending = next.type === 'retry' ? retryOf(ran, at) : lookOf(ran, next.seconds, at);
-        delay(entry, { ...pending, priority: laterPriority(ran.priority, next.seconds) }, at);
+        const later = next.type === 'retry' ? retryOf(ran, at) : lookOf(ran, next.seconds, at);
+        const pending = { ...later, priority: laterPriority(ran.priority, next.seconds) };
+        delay(entry, pending, at);
         const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
-        if (down !== undefined) waitFor(entry, down);
+        // It may have answered again before the end of the run that it has failed.
+        if (down !== undefined && isUp(down) && (resumed.get(down) ?? -1) >= begun)
+          makeReady(entry, afresh(pending, now));
+        else if (down !== undefined) waitFor(entry, down);
       }
       if (arrived !== undefined) arrive(entry, arrived, now);
       else if (entry.pending === undefined) entries.delete(entry.text);
     },
 
     resume(cluster, now) {
+      resumed.set(cluster, now);
       for (const entry of [...(waiting.get(cluster) ?? [])]) {
         const { pending } = entry;
-        // What has failed only because the cluster was down starts afresh.
-        if (pending !== undefined) makeReady(entry, { ...pending, attempts: 0, since: now });
+        if (pending !== undefined) makeReady(entry, afresh(pending, now));
       }
     },
 

@@ -9,6 +9,9 @@ import type { SqsRunner } from './runner.ts';
 /** How a run ended. `isRedelivered`: its kept message stays in the queue. */
 export type SqsEnding = Ending & { isRedelivered?: boolean };
 
+/** How long a message is hidden, and blocks its group, when another queue does not take it. */
+const MOST_HIDDEN_SECONDS = 60;
+
 /**
  * Retries the kept change of a group whose run has failed, drops it, or sends it to the dead-letter queue. Its retry stands
  * for the whole group; it is given up only when it is exhausted itself.
@@ -17,7 +20,7 @@ export async function handleFailure(runner: SqsRunner, group: Group, error: unkn
   const { record, change, attempt } = group.kept;
   const next = afterFailure(error, group, runner.lastAttempt);
   if (next.type === 'drop') return { result: 'dropped', error };
-  const seconds = next.type === 'deadLetter' ? 60 : next.seconds;
+  const seconds = next.type === 'deadLetter' ? MOST_HIDDEN_SECONDS : next.seconds;
   try {
     if (next.type === 'deadLetter') {
       await sendToDeadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
@@ -31,8 +34,9 @@ export async function handleFailure(runner: SqsRunner, group: Group, error: unkn
     // The message is still in its queue, which is as good a place to wait.
     runner.log.warn('requeue failed', { function: runner.name, error: describeError(failure) });
   }
-  await hide(runner, group, seconds);
-  return { result: 'retry', seconds, error, isRedelivered: true };
+  const hidden = Math.min(seconds, MOST_HIDDEN_SECONDS);
+  await hide(runner, group, hidden);
+  return { result: 'retry', seconds: hidden, error, isRedelivered: true };
 }
 
 /** Sends a message that is no valid change to the dead-letter queue. Returns the ids of messages to redeliver. */

@@ -219,6 +219,15 @@ describe('the Lambda of a function', () => {
     expect(second.lines).toContainEqual(expect.objectContaining({ attempt: 10, outcome: 'retry' }));
   });
 
+  it('blocks a group for a minute at most when the delay queue takes nothing', async () => {
+    const sendDelayed = () => Promise.reject(new RetryableError('SQS is away'));
+    const failing: Handler = () => Promise.reject(new RetryableError('still no answer'));
+    const { run, hidden } = setup(failing, 'managed-resources', { ...bridge.sender, sendDelayed });
+    const record = recordOf(extensionChange('1'), { receiveCount: 30 });
+    expect(await run(record)).toEqual([record.messageId]);
+    expect(hidden.get(record.receiptHandle)).toBe(60);
+  });
+
   it('sends the change to the dead-letter queue after a terminal error, with the reason and without a retry', async () => {
     const { run, sums } = setup(() => Promise.reject(new TerminalError('Extension a/b can never be')), 'terminal');
     expect(

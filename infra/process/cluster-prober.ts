@@ -35,10 +35,11 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
 
   const ask = async (cluster: string) => {
     for (let attempt = 0; !stopped.signal.aborted; attempt++) {
+      const begun = health.now();
       const verdict = await answerOf(probe(cluster));
       if (stopped.signal.aborted) return;
       if (verdict.isAnswer || verdict.isNoAnswer || !health.isUp(cluster)) {
-        health.declare(cluster, verdict.isAnswer ? undefined : verdict.problem);
+        health.declare(cluster, verdict.isAnswer ? undefined : verdict.problem, begun);
       }
       if (health.isUp(cluster)) return;
       await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(attempt, 10)), stopped.signal);

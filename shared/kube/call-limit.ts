@@ -54,18 +54,26 @@ interface Expiry {
   end(): void;
 }
 
+/** The parts of a time limit. */
+const PARTS = 4;
+
 /**
- * Calls `expired` after the time. After a block of the event loop timers come first, although the answer may have
- * arrived: one more turn reads it.
+ * Calls `expired` after the time, which is counted in parts: a block of the event loop uses up one of them, however long
+ * it is, and the others suffice for an answer, or for a TLS handshake, which takes several turns. After a block timers
+ * come first, although the answer may have arrived: one more turn reads it.
  */
 export function expiry(ms: number, expired: () => void): Expiry {
   let turn: NodeJS.Immediate | undefined;
+  let parts = 0;
   const timer = setTimeout(() => {
-    turn = setImmediate(expired);
-  }, ms);
+    parts++;
+    if (parts < PARTS) timer.refresh();
+    else turn = setImmediate(expired);
+  }, ms / PARTS);
   return {
     restart() {
       clearImmediate(turn);
+      parts = 0;
       timer.refresh();
     },
     end() {

@@ -130,6 +130,24 @@ test('with a prober, calls never probe, and only the prober decides', async () =
   detach();
 });
 
+test('a probe that meets the one dead address of a cluster does not outweigh a call that was answered meanwhile', () => {
+  const { clock, health, heard, begin } = healthAt();
+  health.attachProber(() => {});
+  const hanging = begin();
+  clock.now = 2000;
+  const other = begin();
+  clock.now = 2500;
+  other.answered();
+  health.declare('local', 'ConnectTimeout', 2000);
+  expect(begin).not.toThrow();
+  health.declare('local', 'ConnectTimeout', 3000);
+  expect(heard).toEqual(['local down']);
+  // While it is down no call is answered, whatever came before.
+  health.declare('local', 'Timeout', 0);
+  expect(begin).toThrow('(Timeout)');
+  hanging.dropped();
+});
+
 test('suspects a cluster while a call waits, before its time limit', async () => {
   const { clock, health, begin } = healthAt({ suspiciousMs: 10 });
   const suspects: string[] = [];

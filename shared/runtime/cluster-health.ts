@@ -35,8 +35,13 @@ export interface ClusterHealth {
    * called; calls are no longer probes, and only `declare` marks a cluster as down. Returns a function that ends this.
    */
   attachProber(suspect: (cluster: string) => void): () => void;
-  /** The verdict of the prober: undefined when the cluster answered, else why it counts as down. */
-  declare(cluster: string, problem: string | undefined): void;
+  /**
+   * The verdict of the prober: undefined when the cluster answered, else why it counts as down.
+   * @param begun when it was asked: a call that was answered since then says more
+   */
+  declare(cluster: string, problem: string | undefined, begun?: number): void;
+  /** The clock of `declare`. */
+  now(): number;
 }
 
 /** Times in ms, and limits; tests use others. */
@@ -179,11 +184,13 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
         suspect = undefined;
       };
     },
-    declare(cluster, problem) {
+    declare(cluster, problem, begun = now()) {
       const state = stateOf(cluster);
       if (problem === undefined) answered(state);
-      else down(state, problem);
+      // For example one of two addresses is dead: the others' calls must not be cut off because the probe met that one.
+      else if (!state.isUp || state.answeredAt <= begun) down(state, problem);
     },
+    now,
   };
 }
 
