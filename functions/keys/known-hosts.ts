@@ -88,7 +88,7 @@ function onlyOtherHosts(situation: Situation, host: SshHost): Notice {
 function scanOff(situation: Situation, host: SshHost): Notice {
   return warning(
     'HostKeysMissing',
-    `${knownHostsOf(situation)} cannot be scan, because the operators of this landscape have switched it off; add the lines that ssh-keyscan prints for ${hostPattern(host)}.`,
+    `${knownHostsOf(situation)} cannot be "scan", because the operators of this landscape have switched it off; add the lines that ssh-keyscan prints for ${hostPattern(host)}.`,
   );
 }
 

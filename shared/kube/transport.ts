@@ -1,9 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { ShootFluxError } from '../errors.ts';
 import type { Turns } from '../turns.ts';
 import { type AnswerLimits, clusterLimits } from './answer-limits.ts';
 import type { CallGuard } from './call-guard.ts';
-import type { CallLimit } from './call-limit.ts';
 import { CONNECT_MS, Pool } from './connect.ts';
 import type { Connection } from './connection.ts';
 import type { UnreachableError } from './errors.ts';
@@ -65,9 +63,6 @@ export interface Request extends Call {
   /** Reads the body of a successful answer; default: as JSON. May throw a SyntaxError. */
   read?: (body: AsyncIterable<Buffer>) => Promise<unknown>;
 }
-
-/** Sends a request and returns its answer when the headers have arrived. */
-export type Exchange = (transport: Transport, request: Request, limit: CallLimit) => Promise<IncomingMessage>;
 
 /** Idle connections are closed after this time; load balancers drop them silently after minutes. */
 const idleMs = 30_000;

@@ -69,7 +69,7 @@ function watchEvent(request: Request, line: Buffer): SentEvent {
   if (event === undefined) throw invalidAnswer(request, 'the watch ended in the middle of an event');
   const type = isRecord(event) ? types.find((known) => known === event.type) : undefined;
   if (!isRecord(event) || type === undefined)
-    throw invalidAnswer(request, 'the watch has sent something else than events');
+    throw invalidAnswer(request, 'the watch has sent something other than events');
   if (type === 'ERROR') throw statusError(request, 200, event.object);
   return { type, object: event.object };
 }

@@ -177,7 +177,7 @@ test('contacts no host when the operator has switched scans off, and says so', a
   expect(eventsOf(garden)).toContainEqual(
     expect.objectContaining({
       reason: 'HostKeysMissing',
-      message: expect.stringMatching(/knownHosts cannot be scan, because .* switched it off; add the lines/),
+      message: expect.stringMatching(/knownHosts cannot be "scan", because .* switched it off; add the lines/),
     }),
   );
 });

@@ -29,19 +29,19 @@ it('names the largest copy', () => {
   count(secret(10 * KIB));
   count(secret(1000 * KIB, 'large'));
   expect(() => count(secret(500 * KIB))).toThrow(
-    'providerConfig: additionalSecretResources asks for copies of more than 1,280 KiB, of which flux-system/large is 1000 KiB; copy fewer or smaller objects',
+    'providerConfig: additionalSecretResources asks for copies of more than 1,280 KiB, of which flux-system/large is 1,000 KiB; copy fewer or smaller objects',
   );
 });
 
 it('counts characters as the content has them, and binaryData too', () => {
-  expect(() => countCopies(config)(configMap('\u0085'.repeat(300 * KIB)))).toThrow('vars is 1801 KiB');
+  expect(() => countCopies(config)(configMap('\u0085'.repeat(300 * KIB)))).toThrow('vars is 1,801 KiB');
   expect(() => countCopies(config)(configMap('x'.repeat(300 * KIB)))).not.toThrow();
   const binaryData = { a: 'A'.repeat(1300 * KIB) };
-  expect(() => countCopies(config)({ name: 'vars', namespace: 'b', binaryData })).toThrow('b/vars is 1301 KiB');
+  expect(() => countCopies(config)({ name: 'vars', namespace: 'b', binaryData })).toThrow('b/vars is 1,301 KiB');
 });
 
 it('names the source where nothing else is copied', () => {
   expect(() => countCopies(fluxOnly({ origins }))(secret(1300 * KIB, 'flux-source'))).toThrow(
-    'ConfigMap garden-foo/flux-config: repositoryType asks for copies of more than 1,280 KiB, of which flux-system/flux-source is 1300 KiB; copy fewer or smaller objects',
+    'ConfigMap garden-foo/flux-config: repositoryType asks for copies of more than 1,280 KiB, of which flux-system/flux-source is 1,300 KiB; copy fewer or smaller objects',
   );
 });

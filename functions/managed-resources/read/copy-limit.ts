@@ -1,4 +1,4 @@
-import { limits, limitText } from '../../../shared/config/limits.ts';
+import { limits, limitText, withCommas } from '../../../shared/config/limits.ts';
 import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, type ConfigIssue } from '../../../shared/errors.ts';
@@ -36,7 +36,7 @@ function issueOf(
   largest: { name: string; bytes: number },
 ): ConfigIssue {
   const part = additionalSecrets.length > 0 ? 'additionalSecrets' : 'source.spec.secretRef';
-  const size = `${Math.ceil(largest.bytes / 1024)} KiB`;
+  const size = `${withCommas(Math.ceil(largest.bytes / 1024))} KiB`;
   return {
     ...originOf(origins, part),
     message: `asks for copies of more than ${limitText(limits.copies)}, of which ${largest.name} is ${size}; copy fewer or smaller objects`,
