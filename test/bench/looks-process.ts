@@ -26,8 +26,8 @@ const SHOOTS = 4;
 /** Time passes so many times faster while the process is idle. */
 const FACTOR = 500;
 const HOUR_MS = 3_600_000;
-/** The first hours hold the runs after the start, and let failures grow old. */
-const SKIPPED_HOURS = 24;
+/** The first hours hold the runs after the start, and failures grow old in them. */
+const skippedHours = (kind: string) => (kind === 'followed' || kind === 'released' ? 1 : 24);
 const COUNTED_HOURS = 6;
 const progress: Progress = () => {};
 
@@ -58,11 +58,11 @@ async function main([kind = 'followed']: string[]): Promise<void> {
   const log = createLog('info', (line) => {
     const { message, function: name = '', key = '' } = JSON.parse(line);
     if (message !== 'reconcile finished' || !names.some((own) => key.includes(`/${own}/`))) return;
-    if (Date.now() - started < SKIPPED_HOURS * HOUR_MS || name === 'delay') return;
+    if (Date.now() - started < skippedHours(kind) * HOUR_MS || name === 'delay') return;
     runs.set(name, (runs.get(name) ?? 0) + 1);
   });
   const product = await startProduct({ credentials: () => async () => seed.connection, settings, log });
-  const end = started + (SKIPPED_HOURS + COUNTED_HOURS) * HOUR_MS;
+  const end = started + (skippedHours(kind) + COUNTED_HOURS) * HOUR_MS;
   while (Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 60_000));
   await product.stop();
   const perHour = [...runs].map(([name, count]) => [name, count / SHOOTS / COUNTED_HOURS]);
