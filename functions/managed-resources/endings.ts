@@ -4,15 +4,26 @@ import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { releasable } from './plan/changes.ts';
+import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
 import type { Obstacle } from './plan/obstacle.ts';
 import { namesOutOfScope } from './plan/scope.ts';
+import { readLayers } from './read/configuration.ts';
 import { type ControlPlane, contentNameOf, findManagedResource } from './read/control-plane.ts';
 import { release } from './release.ts';
 import { oldestDeletion, type Run, waitOn } from './run.ts';
 import { waitFor } from './wait.ts';
 
-/** Neither the resource-manager nor the shoot's API runs: reports success without touching the shoot (trap 17). */
-export async function reportHibernated({ reporter }: Run): Promise<Outcome> {
+/**
+ * Neither the resource-manager nor the shoot's API runs: reports success without touching the shoot (trap 17). Records the
+ * written deletion policy: the extension may be removed in the same edit that wakes the Shoot up.
+ */
+export async function reportHibernated(run: Run): Promise<Outcome> {
+  const { reporter } = run;
+  const previous = reporter.current().status?.state?.applied;
+  if (previous !== undefined) {
+    const deletionPolicy = writtenDeletionPolicy(await readLayers(run));
+    if (deletionPolicy !== undefined) await reporter.record({ ...previous, deletionPolicy });
+  }
   await reporter.succeeded('The Shoot is hibernated; changes are applied when it wakes up.');
   await reporter.finish();
   return done;

@@ -234,6 +234,43 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectFluxStays();
     });
 
+    it('Orphan in a ConfigMap that was deleted afterwards: keeps Flux running', async () => {
+      await stage.setFluxConfig({ deletionPolicy: 'Orphan' });
+      await live({ syncMode: 'Reconcile' });
+      await stage.setFluxConfig(undefined);
+      await eventually(
+        'the deletion of the ConfigMap is reported',
+        stage.extension,
+        ({ status }) => status?.state?.applied?.problem?.includes('flux-config was deleted') === true,
+        ({ status }) => status,
+      );
+      await leave();
+      await expectFluxStays();
+    });
+
+    it('Orphan that is written while the Shoot is hibernated: is recorded before the Shoot wakes up', async () => {
+      await stage.setFluxConfig({ deletionPolicy: 'Uninstall' });
+      await live({ syncMode: 'Reconcile' });
+      await stage.stopResourceManager();
+      await stage.reconcileShoot({
+        spec: { hibernation: { enabled: true } },
+        status: { hibernated: true },
+        providerConfig: { ...repository, syncMode: 'Reconcile' },
+      });
+      await stage.untilReady();
+      await stage.setFluxConfig({ deletionPolicy: 'Orphan' });
+      await eventually(
+        'the policy is recorded',
+        stage.extension,
+        ({ status }) => status?.state?.applied?.deletionPolicy === 'Orphan',
+        ({ status }) => status?.state?.applied,
+      );
+      await stage.startResourceManager();
+      await stage.writeCluster();
+      await leave();
+      await expectFluxStays();
+    });
+
     it('keeps Flux in a hibernated Shoot, where no resource-manager runs', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.stopResourceManager();

@@ -85,13 +85,17 @@ function merge(layers: ConfigInputs): EffectiveConfig | ConfigError {
 const CONFIG_MAP_DELETED =
   'ConfigMap flux-config was deleted after the first success; the last applied configuration is kept until the ConfigMap exists again.';
 
-/** True when the providerConfig alone asks for what is applied, so that nothing was lost with the ConfigMap. */
+/**
+ * True when the providerConfig alone asks for what is applied, so that nothing was lost with the ConfigMap: not even the
+ * policy that keeps Flux in the shoot.
+ */
 async function asksForTheSame(
   { context }: Run,
   config: EffectiveConfig | ConfigError,
   previous: Applied,
 ): Promise<boolean> {
   if (config instanceof ConfigError) return false;
+  if (previous.deletionPolicy === 'Orphan' && config.deletionPolicy === undefined) return false;
   try {
     const release = await distributionAt(context.settings.fluxDistribution).release(previous.fluxVersion);
     return renderHash(config, release) === previous.configHash;
