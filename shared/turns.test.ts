@@ -3,7 +3,7 @@ import { createTurns } from './turns.ts';
 
 const never = new AbortController().signal;
 
-test('gives so many turns at a time, in order, and again when they end', async () => {
+test('gives a limited number of turns at a time, in order, and again when they end', async () => {
   const turns = createTurns(2);
   const order: number[] = [];
   const take = async (caller: number, signal = never) => {

@@ -16,7 +16,7 @@ export interface QueueBridge extends Bridge {
   depths(): { function: string; depth: Depth }[];
 }
 
-/** Whose queues are opened. */
+/** The functions whose queues are opened, and their limits. */
 export interface QueueOptions {
   definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
   metrics: Metrics;

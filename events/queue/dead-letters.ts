@@ -24,7 +24,7 @@ export interface DeadLetters {
   list(): { deadLetters: DeadLetter[]; dropped: number };
 }
 
-/** So many are kept, a kilobyte each; more have a common reason. */
+/** Each takes about a kilobyte. Where there are more, they have a common reason. */
 export const MOST_DEAD_LETTERS = 1000;
 const LONGEST_REASON = 1000;
 

@@ -84,7 +84,7 @@ function kept(causes: Cause[]): Cause[] {
   return causes.filter((cause) => !dropped.has(cause));
 }
 
-/** Without it the function would not know where its pass continues. */
+/** A `continue` is never dropped: without it the function would not know where its pass continues. */
 function weight(cause: Cause): number {
   return cause.type === 'continue' ? 1 : 0;
 }

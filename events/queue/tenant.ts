@@ -1,6 +1,6 @@
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 
-/** Whose work a run is: slots are shared fairly between clusters, and between the projects of a cluster. */
+/** The owner of a run: slots are shared fairly between clusters, and between the projects of a cluster. */
 export interface Tenant {
   cluster: string;
   project: string;

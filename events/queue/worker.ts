@@ -17,7 +17,7 @@ export interface Worker {
   alive(): boolean;
 }
 
-/** Whose keys are run, and how. */
+/** The keys that are run, and how. */
 export interface WorkerOptions {
   schedule: Schedule;
   runner: Runner;

@@ -14,7 +14,7 @@ export type Ending =
   | { result: 'dropped'; error: unknown }
   | { result: 'dead_letter'; error: unknown };
 
-/** Whose run it was, and where the report goes. */
+/** The function that ran, and where the report goes. */
 export interface Reporter {
   /** The function's name. */
   name: string;

@@ -12,7 +12,7 @@ import { createSender, type Sender } from './sender.ts';
 import { claimQueues } from './served-seeds.ts';
 import { createVisibility } from './visibility.ts';
 
-/** Whose queues are opened, and where. */
+/** The functions whose queues are opened, and the SQS that holds them. */
 export interface BridgeOptions {
   definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
   log: Log;

@@ -30,7 +30,7 @@ export interface PollerOptions {
   waitSeconds?: number;
   /** How long after that it may answer. Default 5,000. */
   answerMs?: number;
-  /** After so long without the end of a receive or a run it is not alive. Default a minute, and that wait. */
+  /** The poller is not alive if no receive and no run has ended for this long. Default: a minute more than the wait. */
   progressMs?: number;
 }
 

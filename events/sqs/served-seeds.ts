@@ -1,7 +1,7 @@
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { Sqs } from './connect.ts';
 
-/** Whose queues these are: the seeds that their deployment serves. */
+/** The deployment that the queues belong to: its prefix, and the seeds that it serves. */
 export interface SeedsRecord {
   /** The queue that carries the record as tags. */
   queueUrl: string;

@@ -7,7 +7,7 @@ export interface Allowance {
   next(): number;
 }
 
-/** So many are sent together: SQS takes ten messages in a request. */
+/** How many changes are sent together: SQS takes ten messages in a request. */
 const together = 10;
 
 /**

@@ -116,7 +116,7 @@ function mayBeTooLarge(error: unknown): boolean {
   return error.reason === 'AnswerTooLarge' || [413, 500, 504].includes(error.status);
 }
 
-/** After these, nothing is known about pages. */
+/** Errors that say nothing about the size of pages. */
 const withoutConnection = new Set([
   CONNECT_TIMEOUT,
   'ECONNREFUSED',

@@ -87,7 +87,7 @@ test.each([
   if (unsentOf([]) === undefined) expect(mixed).toEqual([]);
 });
 
-test('at a pace, sends so many background changes per second, and all others at once', async () => {
+test('at a pace, sends a limited number of background changes per second, and all others at once', async () => {
   await using one = outboxWith({ pace: { perSecond: 100, isUp: () => true } });
   const began = performance.now();
   for (let index = 0; index < 150; index++) one.outbox.add(key(`x${index}`), cause({ listed: true }));
@@ -102,7 +102,7 @@ test('at a pace, sends so many background changes per second, and all others at 
 
 const namesOf = (sent: { name: string }[]) => sent.map(({ name }) => name);
 
-test('at a pace, a function that sends on what it gets has one of its own', async () => {
+test('at a pace, a function that forwards changes has a pace of its own', async () => {
   const pace = { perSecond: 1000, senders: { names: ['fan-out'], perSecond: 1 }, isUp: () => true };
   await using other = outboxWith({ pace });
   await using fanOut = outboxWith({ pace, function: 'fan-out' });

@@ -33,7 +33,7 @@ export interface Outbox {
   stop(): Promise<void>;
 }
 
-/** Whose changes an outbox sends, how, and at what pace. */
+/** The function whose changes an outbox sends, how, and at what pace. */
 export interface OutboxOptions {
   function: string;
   /** Returns when the queue has accepted all of them; an error may list in `unsent` those that it has not. */

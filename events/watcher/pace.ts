@@ -1,8 +1,8 @@
 /** The pace of background changes, for queues that do not know what is urgent. */
 export interface Pace {
-  /** So many background changes of a function per second. */
+  /** How many background changes of a function are sent per second. */
   perSecond: number;
-  /** The same for functions that send on what they get: one change of theirs becomes one for each Shoot of a project. */
+  /** The same for functions that forward changes: one change of theirs becomes one for each Shoot of a project. */
   senders?: { names: readonly string[]; perSecond: number };
   /** Background changes of a cluster that is not up wait until it is. */
   isUp(cluster: string): boolean;

@@ -1,10 +1,10 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 
-/** A resync period has this many steps; each key always belongs to the same one. */
+/** The steps of a resync period; each key always belongs to the same one. */
 const stepsPerPeriod = 360;
 
-/** At most so many steps are sent at once: after a pause, the missed ones follow at four times the pace. */
+/** How many steps are sent at once: after a pause, the missed ones follow at four times the pace. */
 const stepsPerTick = 4;
 
 /** Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. */

@@ -8,7 +8,7 @@ export interface Timing {
   backoffCapMs: number;
   /** Bookmarks arrive every minute: a watch that is silent for a random time between these is considered dead. */
   inactivityMs: [number, number];
-  /** So many watches in a row without an event or a bookmark lead to a new list. */
+  /** How many watches in a row without an event or a bookmark lead to a new list. */
   silentWatches: number;
   /** A watch that ends sooner counts as a failure, so that a server that ends every watch is not asked in a loop. */
   shortWatchMs: number;

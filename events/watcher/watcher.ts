@@ -215,7 +215,7 @@ function watchedSelection(
   return result;
 }
 
-/** So many lines about skipped objects per selection: a cluster may hold thousands of them. */
+/** How many lines are logged about skipped objects of a selection: a cluster may hold thousands of them. */
 const mostSkippedLines = 100;
 
 function nameOf(object: unknown): string {

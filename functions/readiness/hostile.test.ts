@@ -33,7 +33,7 @@ describe('what the owner of a shoot writes into a status', () => {
     });
   });
 
-  it('is Ready without a revision that is no text, and active with a suspension that is no flag', () => {
+  it('is Ready beside a revision that is not a text, and active beside a suspension that is not a flag', () => {
     const parts = {
       spec: { suspend: 'true' },
       status: { observedGeneration: 1, conditions: [condition], lastAppliedRevision: {}, artifact: ['x'] },
@@ -62,7 +62,7 @@ describe('what the owner of a shoot writes into a status', () => {
     }
   });
 
-  it('is not available where counts of a Deployment are no numbers', () => {
+  it('is not available where counts of a Deployment are not numbers', () => {
     const status = {
       observedGeneration: 1,
       replicas: '1',

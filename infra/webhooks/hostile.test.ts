@@ -100,7 +100,7 @@ describe('a hostile request', () => {
       'The body is nested more than 10000 levels deep.\n',
     ],
     ['that is too long', Buffer.alloc(9_000_000, ' '), 413, 'The body is longer than 6291456 bytes.\n'],
-    ['that is no JSON', 'apiVersion: v1', 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    ['that is not JSON', 'apiVersion: v1', 400, 'The body is not JSON: post an AdmissionReview.\n'],
     ['of random bytes', Buffer.from([0xff, 0xfe, 0x00, 0x22]), 400, 'The body is not JSON: post an AdmissionReview.\n'],
     ['whose JSON ends early', review({}).slice(0, -3), 400, 'The body is not JSON: post an AdmissionReview.\n'],
     [

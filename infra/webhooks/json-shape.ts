@@ -9,7 +9,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 
 /**
  * Returns why a JSON text is not parsed; undefined when it may be. A megabyte of `[],[],…` takes 40 MB of memory, so the
- * values are counted before. The parser rejects a text that is no JSON.
+ * values are counted before. The parser rejects a text that is not JSON.
  */
 export function shapeProblem(json: Uint8Array): string | undefined {
   let values = 1;

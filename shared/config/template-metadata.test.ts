@@ -46,7 +46,7 @@ it.each([
   expect(problems(withTemplates(gitRepository({}, fields), kustomization({}, fields)))).toEqual([]);
 });
 
-test('checks keys that objects of JavaScript have anyway', () => {
+test('checks keys that every object of JavaScript inherits', () => {
   const labels: unknown = JSON.parse('{"__proto__": "a", "constructor": "b", "toString": 1}');
   expect(problems(withTemplates(gitRepository({}, { metadata: { labels } })))).toEqual([
     'providerConfig: source.template.metadata.labels "__proto__" is not a valid label or annotation key; use a form like example.com/team',

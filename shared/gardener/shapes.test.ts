@@ -24,7 +24,7 @@ describe('shapedObject', () => {
   });
 
   it.each([
-    ['conditions that are no list', { status: { conditions: { Ready: 'True' } } }, { conditions: [] }],
+    ['conditions that are not a list', { status: { conditions: { Ready: 'True' } } }, { conditions: [] }],
     [
       'conditions that are null or texts',
       { status: { conditions: [null, 'Ready', 7, condition] } },
@@ -63,7 +63,7 @@ describe('shapedObject', () => {
   });
 
   it.each([null, 'text', 7, [], {}, { metadata: null }, { metadata: { name: 7 } }, { metadata: { name: '' } }])(
-    'refuses %j, which is no object',
+    'refuses %j, which is not an object',
     (value) => {
       expect(() => shapedObject(value as KubeObject)).toThrow('an answer holds no object');
     },

@@ -46,7 +46,7 @@ export interface ClusterHealth {
 
 /** Times in ms, and limits; tests use others. */
 export interface HealthOptions {
-  /** So many calls in a row without any answer mean that the cluster is down. Default 3. */
+  /** How many calls in a row without any answer mean that the cluster is down. Default 3. */
   failures?: number;
   /** A call that has waited for so long, while nothing else was answered either, is suspicious. Default 2 s. */
   suspiciousMs?: number;

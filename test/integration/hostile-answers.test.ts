@@ -98,7 +98,7 @@ const hostile: [what: string, script: Script, sentence: string][] = [
   ['answers a text', body('"<html>"'), 'the answer is not a Kubernetes object with valid metadata$'],
   ['answers a number that is too large for one', body('1e999'), 'the answer is not a Kubernetes object'],
   ['has a name that is a number', body('{"metadata":{"name":1e308}}'), 'with valid metadata$'],
-  ['has labels that are no texts', body('{"metadata":{"name":"b","labels":{"a":{}}}}'), 'with valid metadata$'],
+  ['has labels that are not texts', body('{"metadata":{"name":"b","labels":{"a":{}}}}'), 'with valid metadata$'],
   ['has finalizers that are an object', body('{"metadata":{"finalizers":{"length":1e9}}}'), 'with valid metadata$'],
   ['has halves of characters', body(object(',"data":{"a":"\\ud800"}')), '^resolved$'],
   ['sends a second object after the first', body(`${object('')}${object('')}`), 'the answer is not JSON$'],

@@ -104,8 +104,8 @@ test('a message of an API server is cut where it arrives, with all that quotes i
 test.each([
   ['no details', undefined],
   ['details that are a text', 'x'],
-  ['causes that are no list', { causes: 7, retryAfterSeconds: '5' }],
-  ['causes that are no objects', { causes: [null, 7, 'x', { field: {} }] }],
+  ['causes that are not a list', { causes: 7, retryAfterSeconds: '5' }],
+  ['causes that are not objects', { causes: [null, 7, 'x', { field: {} }] }],
 ])('a Status with %s is an ordinary failure', (_, details) => {
   const error = statusError({ method: 'GET', resource: resources.secrets }, 500, { kind: 'Status', details });
   expect(error).toMatchObject({ status: 500, retryAfterSeconds: undefined });

@@ -24,7 +24,7 @@ const names = { plural: 'things', kind: 'Thing' };
 describe('objects that the owner of a shoot has written', () => {
   it.each([
     ['no versions', { group: 'example.com', names, versions: null }],
-    ['versions that are no objects', { group: 'example.com', names, versions: ['v1', null] }],
+    ['versions that are not objects', { group: 'example.com', names, versions: ['v1', null] }],
     ['a version that is served as a text', { group: 'example.com', names, versions: [{ name: 'v1', served: 'true' }] }],
     ['no names', { group: 'example.com', names: ['things'], versions }],
     [
