@@ -24,5 +24,8 @@ export function changesFor(shoot: Shoot, servedSeeds: string[], cause: Cause): C
 }
 
 function isDisabled({ spec }: Shoot): boolean {
-  return spec?.extensions?.some(({ type, disabled }) => type === EXTENSION_TYPE && disabled === true) === true;
+  const extensions = spec?.extensions;
+  // A Shoot with too many values is read without some of them.
+  if (!Array.isArray(extensions)) return false;
+  return extensions.some(({ type, disabled }) => type === EXTENSION_TYPE && disabled === true);
 }

@@ -1,3 +1,4 @@
+import { isOversized } from '../oversized.ts';
 import { limits, limitText, withCommas } from './limits.ts';
 import { quote } from './quote.ts';
 import { asObject } from './values.ts';
@@ -28,6 +29,7 @@ export function sizeProblem(value: unknown): string | undefined {
 }
 
 function countItem(item: unknown, count: Count, below: unknown[]): string | undefined {
+  if (isOversized(item)) return nodesProblem();
   if (typeof item === 'string') count.characters += item.length;
   if (Array.isArray(item)) {
     count.nodes += item.length;
@@ -37,6 +39,7 @@ function countItem(item: unknown, count: Count, below: unknown[]): string | unde
   }
   const object = asObject(item) ?? {};
   for (const key in object) {
+    if (isOversized(key)) return nodesProblem();
     if (escapedLength(key) > limits.key.most) return keyProblem(key);
     count.nodes++;
     count.characters += key.length;
@@ -49,10 +52,11 @@ function countItem(item: unknown, count: Count, below: unknown[]): string | unde
 
 function countProblem({ characters, nodes }: Count): string | undefined {
   if (characters > limits.configuration.most * 1024) return configurationProblem();
-  if (nodes > limits.nodes.most) {
-    return `has more than ${limitText(limits.nodes)} in all its objects and lists; move long content to the repository`;
-  }
-  return undefined;
+  return nodes > limits.nodes.most ? nodesProblem() : undefined;
+}
+
+function nodesProblem(): string {
+  return `has more than ${limitText(limits.nodes)} in all its objects and lists; move long content to the repository`;
 }
 
 /** The sentence for a configuration that is too long. */

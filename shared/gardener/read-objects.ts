@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube/resource.ts';
+import { isOversized } from '../oversized.ts';
 import type { ResourceReference } from './references.ts';
 import { entriesAt, fieldsAt, fieldsOf, shapedObject, textAt, textListOf, textsOf } from './shapes.ts';
 import type { Applied, Cluster, Extension, ExtensionStatus, ManagedResource, Shoot, ShootObject } from './types.ts';
@@ -112,7 +113,18 @@ export function clusterOf(object: KubeObject): Cluster | undefined {
   const shoot = fieldsAt(cluster.spec, 'shoot');
   if (shoot === undefined || textAt(shoot, 'metadata', 'name') === undefined) return undefined;
   const shaped = shapedObject(shoot as unknown as KubeObject);
-  return { ...cluster, spec: { ...fieldsOf(cluster.spec), shoot: shootOf(shaped) } } as Cluster;
+  const oversized = oversizedParts(shoot);
+  const spec = { ...fieldsOf(cluster.spec), shoot: shootOf(shaped) };
+  return { ...cluster, spec, ...(oversized.length > 0 && { oversized }) } as Cluster;
+}
+
+/** The paths of what the functions would otherwise take for absent. */
+function oversizedParts({ spec }: Record<string, unknown>): string[] {
+  if (isOversized(spec)) return ['spec'];
+  const fields = fieldsOf(spec) ?? {};
+  return ['extensions', 'resources', ...shootParts]
+    .filter((name) => isOversized(fields[name]))
+    .map((name) => `spec.${name}`);
 }
 
 /** The parts of a Shoot that hold fields of their own. */

@@ -15,6 +15,8 @@ export interface AnswerLimits {
    * block the process for 80 ms, of nested brackets for 160 ms, of text for 2 ms. 150,000 parts stay below 30 ms.
    */
   parts: number;
+  /** True: an object with more parts is read without its oversized ones (`object-cutter.ts`), where its reader expects that. */
+  cut: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -30,6 +32,7 @@ export const clusterLimits: AnswerLimits = {
   items: 100_000,
   error: MIB / 4,
   parts: 150_000,
+  cut: true,
 };
 
 /**
@@ -42,6 +45,7 @@ export const shootLimits: AnswerLimits = {
   items: 10_000,
   error: MIB / 16,
   parts: 150_000,
+  cut: false,
 };
 
 /** An answer that is larger waits for its turn, where a client has turns. */

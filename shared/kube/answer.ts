@@ -18,7 +18,7 @@ export async function answer<T>(
   const good = status >= 200 && status < 300;
   if (!good) throw statusError(request, status, await failure(transport, request, response, limit), response.headers);
   const max = request.maxBytes ?? limitsOf(transport).object;
-  const read = request.read ?? ((body) => readJson(body, transport, request));
+  const read = request.read ?? ((body) => readJson(body, transport, request, request.readLarge));
   const turn = turnOf(transport, limit);
   try {
     const body = bounded(transport, request, response, max, limit, turn.begin);
@@ -95,12 +95,20 @@ async function failure(
   }
 }
 
-async function readJson(body: AsyncIterable<Buffer>, transport: Transport, request: Request): Promise<unknown> {
+async function readJson(
+  body: AsyncIterable<Buffer>,
+  transport: Transport,
+  request: Request,
+  readLarge?: Request['readLarge'],
+): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const json = Buffer.concat(chunks);
   const { parts } = limitsOf(transport);
-  if (countParts(json, parts) > parts) throw tooManyParts(request, transport);
+  if (countParts(json, parts) > parts) {
+    if (readLarge !== undefined) return readLarge(json);
+    throw tooManyParts(request, transport);
+  }
   return JSON.parse(json.toString('utf8'));
 }
 

@@ -60,12 +60,13 @@ function clientOver(transport: Transport): HttpKubeClient {
       { isIdleLimit },
     );
   const write = async <T extends KubeObject>(request: Request): Promise<T> =>
-    objectIn<T>(request, await call<unknown>(request));
+    objectIn<T>(request, await call<unknown>(cutting(transport, request)));
 
   return {
     async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
       const accept = acceptOf(options?.metadataOnly, 'PartialObjectMetadata');
-      const request = { method: 'GET', resource, name, path: objectPath(resource, name), accept };
+      const path = objectPath(resource, name);
+      const request = cutting(transport, { method: 'GET', resource, name, path, accept });
       const object = await unlessGone(call<unknown>(request));
       return object === undefined ? undefined : objectIn<T>(request, object);
     },
@@ -83,6 +84,7 @@ function clientOver(transport: Transport): HttpKubeClient {
         maxBytes: onItem ? stream : maxBytes,
       };
       if (onItem) request.read = itemsOneByOne(transport, request, onItem, options.onUnreadable);
+      else if (limitsOf(transport).cut) request.readLarge = (json) => largeList(transport, request, json);
       return listIn<T>(request, await call<unknown>(request, onItem !== undefined));
     },
 
@@ -140,7 +142,9 @@ function clientOver(transport: Transport): HttpKubeClient {
     async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       const path = objectPath(resource, name);
-      const request = { method: 'DELETE', resource, name, path, contentType: jsonType, body };
+      // What the answer holds does not matter.
+      const readLarge = async () => ({});
+      const request = { method: 'DELETE', resource, name, path, contentType: jsonType, body, readLarge };
       return (await unlessGone(call<object>(request))) !== undefined;
     },
 
@@ -197,6 +201,26 @@ function readable(onUnreadable: ListOptions['onUnreadable'], read: () => KubeObj
   }
 }
 
+/** Returns a request whose answer, one object, may be cut. */
+function cutting(transport: Transport, request: Request): Request {
+  const { parts, cut } = limitsOf(transport);
+  if (!cut || request.resource.mayBeCut !== true) return request;
+  const readLarge = async (whole: Buffer): Promise<unknown> => {
+    const json = await (await import('./read-large.ts')).cutJson(whole, parts);
+    if (json === undefined) throw tooManyParts(request, transport);
+    return JSON.parse(json);
+  };
+  return { ...request, readLarge };
+}
+
+/** Reads a list that is too large to be parsed in one turn. */
+async function largeList(transport: Transport, request: Request, json: Buffer): Promise<unknown> {
+  const { inTurns } = await import('./read-large.ts');
+  const items: KubeObject[] = [];
+  const list = await itemsOneByOne(transport, request, (item) => items.push(item), undefined)(inTurns(json));
+  return { ...(list as object), items };
+}
+
 function itemsOneByOne(
   transport: Transport,
   request: Request,
@@ -205,17 +229,21 @@ function itemsOneByOne(
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
     // A lazy chunk, like watch.ts: functions read few lists item by item.
-    const [{ scanItems }, { yieldToOthers }] = await Promise.all([
+    const [{ scanItems }, { createObjectCutter }, { yieldToOthers }] = await Promise.all([
       import('./list-items.ts'),
+      import('./object-cutter.ts'),
       import('./event-loop.ts'),
     ]);
-    const { object: bytes, parts, items } = limitsOf(transport);
+    const { object: bytes, parts, items, cut } = limitsOf(transport);
+    // With a listener, it is the watcher, which only compares objects.
+    const mayBeCut = cut && (request.resource.mayBeCut === true || onUnreadable !== undefined);
+    const cutter = mayBeCut ? () => createObjectCutter(parts) : undefined;
     const errors = {
       bytes: () => tooManyBytes(request, transport, bytes),
       parts: () => tooManyParts(request, transport),
       items: () => tooManyItems(request, transport),
     };
-    const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what]() };
+    const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what](), cutter };
     const take = (json: string) => {
       const item = readable(onUnreadable, () => objectIn(request, JSON.parse(json), true));
       if (item !== undefined) onItem(item, json.length);

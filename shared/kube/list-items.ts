@@ -1,3 +1,5 @@
+import type { ObjectCutter } from './object-cutter.ts';
+
 const quote = 0x22;
 const backslash = 0x5c;
 const openBrace = 0x7b;
@@ -16,6 +18,8 @@ export interface ScanLimits {
   /** Number of items. */
   items: number;
   exceeded(what: 'bytes' | 'parts' | 'items'): Error;
+  /** Creates what reads an item with too many parts. Default: such an item is an error. */
+  cutter?: (() => ObjectCutter) | undefined;
 }
 
 /** Splits the bytes of a list into its items as they arrive. */
@@ -43,6 +47,7 @@ export function scanItems(
   let parts = 0;
   let items = 0;
   let isSkipped = false;
+  let cutter: ObjectCutter | undefined;
   /** 1 inside the list, 2 inside its items, 3 inside an item. */
   let depth = 0;
   let inItems = false;
@@ -57,6 +62,7 @@ export function scanItems(
     if (!isSkipped) onUnreadable(limits.exceeded(what));
     isSkipped = true;
     item = [];
+    cutter = undefined;
   };
 
   const keep = (piece: Buffer) => {
@@ -68,19 +74,36 @@ export function scanItems(
     } else if (depth > 2) {
       itemBytes += piece.length;
       if (itemBytes > limits.bytes) exceeded('bytes');
-      if (!isSkipped) item.push(Buffer.from(piece));
+      if (cutter !== undefined) cutter.write(piece);
+      else if (!isSkipped) item.push(Buffer.from(piece));
     }
   };
 
   const count = () => {
-    if (++parts > limits.parts) exceeded('parts');
+    if (++parts <= limits.parts || cutter !== undefined) return;
+    if (limits.cutter === undefined || isSkipped || !inItems || depth < 3) return exceeded('parts');
+    cutter = limits.cutter();
+    for (const piece of item) cutter.write(piece);
+    item = [];
+  };
+
+  /** Returns the JSON of the item; undefined when it is skipped. */
+  const read = (piece: Buffer): string | undefined => {
+    if (isSkipped) return undefined;
+    if (cutter === undefined) return Buffer.concat([...item, piece]).toString('utf8');
+    cutter.write(piece);
+    const json = cutter.end();
+    if (json === undefined) exceeded('parts');
+    return json;
   };
 
   const finish = (piece: Buffer) => {
     if (itemBytes + piece.length > limits.bytes) exceeded('bytes');
     if (++items > limits.items) throw limits.exceeded('items');
-    if (!isSkipped) onItem(Buffer.concat([...item, piece]).toString('utf8'));
+    const json = read(piece);
+    if (json !== undefined) onItem(json);
     item = [];
+    cutter = undefined;
     itemBytes = 0;
     parts = 0;
     isSkipped = false;

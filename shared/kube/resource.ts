@@ -7,6 +7,8 @@ export interface Resource {
   plural: string;
   kind: string;
   namespaced: boolean;
+  /** True: its readers expect marks in place of oversized parts (`shared/oversized.ts`). */
+  mayBeCut?: boolean;
 }
 
 /** The metadata that this product reads or writes. */
@@ -62,16 +64,18 @@ const resource = (group: string, version: string, plural: string, kind: string, 
   namespaced,
 });
 
+const cuttable = (of: Resource): Resource => ({ ...of, mayBeCut: true });
+
 /** The resources that functions and watcher work with. */
 export const resources = {
-  extensions: resource('extensions.gardener.cloud', 'v1alpha1', 'extensions', 'Extension'),
-  clusters: resource('extensions.gardener.cloud', 'v1alpha1', 'clusters', 'Cluster', false),
+  extensions: cuttable(resource('extensions.gardener.cloud', 'v1alpha1', 'extensions', 'Extension')),
+  clusters: cuttable(resource('extensions.gardener.cloud', 'v1alpha1', 'clusters', 'Cluster', false)),
   managedResources: resource('resources.gardener.cloud', 'v1alpha1', 'managedresources', 'ManagedResource'),
   secrets: resource('', 'v1', 'secrets', 'Secret'),
   configMaps: resource('', 'v1', 'configmaps', 'ConfigMap'),
   namespaces: resource('', 'v1', 'namespaces', 'Namespace', false),
   events: resource('', 'v1', 'events', 'Event'),
-  shoots: resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot'),
+  shoots: cuttable(resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot')),
   projects: resource('core.gardener.cloud', 'v1beta1', 'projects', 'Project', false),
   customResourceDefinitions: resource(
     'apiextensions.k8s.io',

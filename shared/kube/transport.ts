@@ -62,6 +62,8 @@ export interface Request extends Call {
   maxBytes?: number;
   /** Reads the body of a successful answer; default: as JSON. May throw a SyntaxError. */
   read?: (body: AsyncIterable<Buffer>) => Promise<unknown>;
+  /** Reads an answer with too many parts for one turn of the event loop; default: an error. */
+  readLarge?: (json: Buffer) => Promise<unknown>;
 }
 
 /** Idle connections are closed after this time; load balancers drop them silently after minutes. */

@@ -42,10 +42,8 @@ export async function* watch(
     for await (const line of lines(response, limitsOf(transport).object)) {
       if (stopped()) return;
       if (line === undefined) throw tooManyBytes(request, transport, limitsOf(transport).object);
-      const { parts } = limitsOf(transport);
-      if (countParts(line, parts) <= parts) yield watchEvent(request, line);
-      else if (onUnreadable === undefined) throw tooManyParts(request, transport);
-      else onUnreadable(tooManyParts(request, transport));
+      const readable = await withoutOversized(transport, request, line, onUnreadable);
+      if (readable !== undefined) yield watchEvent(request, readable);
     }
   } catch (error) {
     if (stopped()) return;
@@ -55,6 +53,22 @@ export async function* watch(
     for (const stop of stops) stop.removeEventListener('abort', abort);
     response?.destroy();
   }
+}
+
+/** Returns the JSON of an event; undefined when it is skipped. */
+async function withoutOversized(
+  transport: Transport,
+  request: Request,
+  line: Buffer,
+  onUnreadable?: (error: Error) => void,
+): Promise<Buffer | undefined> {
+  const { parts, cut } = limitsOf(transport);
+  if (countParts(line, parts) <= parts) return line;
+  const json = cut ? await (await import('./read-large.ts')).cutJson(line, parts, 1) : undefined;
+  if (json !== undefined) return Buffer.from(json);
+  if (onUnreadable === undefined) throw tooManyParts(request, transport);
+  onUnreadable(tooManyParts(request, transport));
+  return undefined;
 }
 
 async function begin(transport: Transport, request: Request, limit: CallLimit): Promise<IncomingMessage> {
