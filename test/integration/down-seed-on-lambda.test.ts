@@ -11,7 +11,7 @@ import { lambdaClusters } from '../../infra/aws/clusters.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from '../tcp-proxy.ts';
 
 /** AWS Secrets Manager with one secret. */
 async function startSecretsManager(secret: string): Promise<AsyncDisposable & { endpoint: string }> {

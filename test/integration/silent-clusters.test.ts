@@ -10,7 +10,7 @@ import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createClusters } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from '../tcp-proxy.ts';
 
 const never = new AbortController().signal;
 const { configMaps } = resources;

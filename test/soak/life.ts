@@ -211,13 +211,13 @@ async function commit({ world, numbers }: Situation): Promise<string> {
 async function outage(situation: Situation): Promise<string> {
   const { world, random, down } = situation;
   const name = random.pick(['garden', 'one', 'two']);
-  const path = world.paths.get(name);
-  if (path === undefined || down.has(name)) return `${name} is down already`;
+  const proxy = world.proxies.get(name);
+  if (proxy === undefined || down.has(name)) return `${name} is down already`;
   down.add(name);
   const seconds = 1 + Math.floor(random.next() * 15);
-  path.swallow();
+  proxy.behave(random.pick(['swallow', 'swallow', 'refuse']));
   await sleep(seconds * 1000);
-  path.recover();
+  proxy.behave('forward');
   down.delete(name);
   return `${name} for ${seconds} s`;
 }
@@ -246,7 +246,7 @@ async function forgetHistory({ world, random }: Situation): Promise<string> {
 
 async function heal(situation: Situation): Promise<string[]> {
   const { world, shoots } = situation;
-  for (const path of world.paths.values()) path.recover();
+  for (const proxy of world.proxies.values()) proxy.behave('forward');
   for (const { api } of world.clusters.values()) api.faults.clear();
   for (const project of projects) await configure(situation, `garden-${project}`, good(world));
   const wrong: string[] = [];

@@ -5,7 +5,7 @@ import { type Landscape, startLandscape } from '@shoot-flux/landscape';
 import type { Cluster } from '@shoot-flux/landscape/cluster';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { type GitRepository, startGitServer } from '@shoot-flux/landscape/git';
-import { type NetworkPath, networkPath } from '../bench/landscape/network.ts';
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 
 const manifest = `apiVersion: v1
 kind: ConfigMap
@@ -16,8 +16,8 @@ metadata: { name: hello, namespace: default }
 export interface SoakWorld extends AsyncDisposable {
   landscape: Landscape;
   repository: GitRepository;
-  /** Garden and seeds by name, each with the network path that the product uses. */
-  paths: ReadonlyMap<string, NetworkPath>;
+  /** The proxies by the name of their cluster, through which the product reaches garden and seeds. */
+  proxies: ReadonlyMap<string, TcpProxy>;
   clusters: ReadonlyMap<string, Cluster>;
   /** The product's command line. */
   args: string[];
@@ -36,21 +36,20 @@ export async function startSoakWorld(): Promise<SoakWorld> {
   const folder = await mkdtemp(join(tmpdir(), 'soak-'));
   started.defer(() => rm(folder, { recursive: true }));
   const clusters = new Map<string, Cluster>([['garden', landscape.garden], ...landscape.seeds]);
-  const paths = new Map<string, NetworkPath>();
+  const proxies = new Map<string, TcpProxy>();
   const args = [`--flux-distribution=${standInDistribution.folder}`];
   for (const [name, { connection, kubeconfig }] of clusters) {
-    const { port } = new URL(connection.server);
-    const path = started.use(await networkPath(Number(port)));
-    paths.set(name, path);
+    const proxy = started.use(await startTcpProxy(connection.server));
+    proxies.set(name, proxy);
     const file = join(folder, `${name}.yaml`);
-    await writeFile(file, kubeconfig.replaceAll(`:${port}`, `:${path.port}`), { mode: 0o600 });
+    await writeFile(file, kubeconfig.replaceAll(connection.server, proxy.url), { mode: 0o600 });
     args.push(name === 'garden' ? `--garden=${file}` : `--seed=${name}=${file}`);
   }
   const running = started.move();
   return {
     landscape,
     repository,
-    paths,
+    proxies,
     clusters,
     args,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

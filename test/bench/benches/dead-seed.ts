@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
+import { startTcpProxy, type TcpProxy } from '../../tcp-proxy.ts';
 import { bench } from '../bench.ts';
 import type { BenchCluster } from '../landscape/bench-clusters.ts';
 import { startClusters } from '../landscape/clusters.ts';
 import { requestReconciliations } from '../landscape/gardenlet.ts';
 import { copyShoots, modelShoot } from '../landscape/model-shoot.ts';
-import { type NetworkPath, networkPath } from '../landscape/network.ts';
 import { controlPlane, fluxConfig, namespace, PROJECT_NAMESPACE, SEED } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
 import { createShoots } from '../landscape/shoots.ts';
@@ -61,12 +61,12 @@ export const deadSeedBench = bench(
       all.map(([seedName = '', name = '']) => ({ seed: seedName, namespace: name })),
       progress,
     );
-    await using path = await networkPath(Number(new URL(otherSeed.connection.server).port));
-    await using file = await kubeconfigThrough(path, otherSeed);
+    await using proxy = await startTcpProxy(otherSeed.connection.server);
+    await using file = await kubeconfigThrough(proxy, otherSeed);
     const stopping = new AbortController();
     const stamps = stampApplied(seed.client, stopping.signal);
     await using _product = await startProductProcess(seed.kubeconfigFile, { otherSeeds: { [OTHER_SEED]: file.path } });
-    path.swallow();
+    proxy.behave('swallow');
     progress('the other seed swallows packets');
 
     const edited = editAfter(EDIT_AFTER_MS, seed.client, healthy);
@@ -74,7 +74,6 @@ export const deadSeedBench = bench(
     const edit = await edited;
     stopping.abort();
     await stamps;
-    path.recover();
     return {
       requests: {
         value: percentile(answers, 99) / 1000,
@@ -104,10 +103,9 @@ async function editAfter(ms: number, client: KubeClient, namespaces: readonly st
   return performance.now() - started;
 }
 
-async function kubeconfigThrough(path: NetworkPath, { kubeconfig, connection }: BenchCluster) {
+async function kubeconfigThrough({ url }: TcpProxy, { kubeconfig, connection }: BenchCluster) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-path-'));
-  const { port } = new URL(connection.server);
   const file = join(folder, 'kubeconfig.yaml');
-  await writeFile(file, kubeconfig.replaceAll(`:${port}`, `:${path.port}`), { mode: 0o600 });
+  await writeFile(file, kubeconfig.replaceAll(connection.server, url), { mode: 0o600 });
   return { path: file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
