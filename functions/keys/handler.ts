@@ -133,7 +133,7 @@ async function decideOnSecret(
     });
     if (decision.type === 'decided') return decision;
     if (decision.what === 'scannedHostKey') obtained.scannedHostKey = await scan(repository, policy, context.signal);
-    else obtained[decision.what] = await generateIdentity(repository.sshKeyType);
+    else obtained[decision.what] = await generateIdentity(repository.sshKeyType, context.signal);
   }
 }
 
