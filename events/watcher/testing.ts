@@ -117,6 +117,7 @@ export async function startListWatch() {
     /** Ends all watches, as an API server does after their time limit. */
     endWatches() {
       for (const { response } of watches) response.end();
+      watches.clear();
     },
     /** Breaks all connections. */
     reset: server.reset,
