@@ -7,5 +7,8 @@ import { setFlagsFromString } from 'node:v8';
 
 // Before anything is loaded: V8 grows its young generation to 16 MB while it compiles, and never shrinks it.
 if (process.argv[2] === 'run') setFlagsFromString('--semi-space-growth-factor=1');
+// Before the pool of threads is first used, which keeps its size. Look-ups of shoots' addresses occupy its threads, four by
+// default, for as long as a DNS server is silent, and files, compression and cryptography need them, too.
+process.env.UV_THREADPOOL_SIZE ??= '16';
 enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)));
 await import('./main.ts');

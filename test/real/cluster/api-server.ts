@@ -32,6 +32,8 @@ export interface ApiServerOptions {
 /** A running kube-apiserver. No other control-plane component runs: nothing acts on Deployments, Namespaces or owner references. */
 export interface ApiServer extends AsyncDisposable {
   url: string;
+  /** Its process, which a test may stop for a while. */
+  pid: number;
   /** PEM of the server's own certificate authority. */
   ca: string;
   /** Token of a member of system:masters. */
@@ -76,6 +78,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   let files = 0;
   return {
     url,
+    pid: program.pid,
     ca,
     adminToken,
     kubeconfig,
