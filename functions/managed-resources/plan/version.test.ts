@@ -47,8 +47,10 @@ describe('the newest release that was ever installed', () => {
     expect(everInstalled({ installed: 'v2.9.4' }, bootstrapped, [])).toBe('v2.9.4');
   });
 
-  it('is read from the CRDs in the shoot, of which it may have accepted some', () => {
-    expect(everInstalled(undefined, undefined, ['v2.8.8', 'v2.9.4', 'v2.8.8'])).toBe('v2.9.4');
+  it('is that of all CRDs in the shoot: of a release that it rejects, it may have accepted some', () => {
+    expect(everInstalled(undefined, undefined, ['v2.3.0', 'v2.9.4', 'v2.3.0'])).toBe('v2.3.0');
+    expect(everInstalled(undefined, undefined, ['v2.9.4', 'v2.9.4'])).toBe('v2.9.4');
+    expect(everInstalled({ installed: 'v2.9.4' }, undefined, ['v2.8.8'])).toBe('v2.9.4');
   });
 
   it('is at least that of the first success in a record that does not name it', () => {

@@ -55,14 +55,16 @@ export function areCrdsRejected(previous: Applied | undefined, crds: ManagedReso
  * Returns the newest release that has ever been installed: instead of a recorded one that never was, an older one is no
  * downgrade.
  * @param bootstrapped the first success: records of earlier versions of this product have nothing else
- * @param live the release of each CRD of Flux in the shoot; it may have accepted some and rejected others
+ * @param live the release of each CRD of Flux in the shoot. The oldest counts: a shoot that accepts some CRDs of a release
+ *   and rejects others has not installed it, and the intermediate release that the error asks for is no downgrade
  */
 export function everInstalled(
   previous: Pick<Applied, 'installed'> | undefined,
   bootstrapped: Pick<Bootstrapped, 'fluxVersion'> | undefined,
   live: string[],
 ): string | undefined {
-  return live.reduce(newest, newest(previous?.installed, bootstrapped?.fluxVersion));
+  const complete = live.toSorted(compareVersions)[0];
+  return newest(newest(previous?.installed, bootstrapped?.fluxVersion), complete);
 }
 
 /** The record once the shoot has everything: its CRDs count as installed from then on. */
