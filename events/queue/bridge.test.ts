@@ -144,7 +144,7 @@ describe('the queue of one process, on a simulated clock', () => {
     let runs = 0;
     const { send, stop } = start(async () => {
       runs++;
-      return requeueAfter(600 + (runs % 3000));
+      return requeueAfter(1200 + (runs % 3000));
     });
     await send(...Array.from({ length: 50_000 }, (_, n) => keyOf(n)));
     await vi.advanceTimersByTimeAsync(20_000);
@@ -155,16 +155,34 @@ describe('the queue of one process, on a simulated clock', () => {
     await stop();
   });
 
-  it('runs again exactly as late as the function asks for', async () => {
+  it('runs again exactly as late as the function asks for, if that is less than a minute', async () => {
     const times: number[] = [];
     const begun = Date.now();
     const { send, stop } = start(async () => {
       times.push(Date.now() - begun);
-      return requeueAfter(600);
+      return requeueAfter(59);
     });
     await send(keyOf(1));
-    await vi.advanceTimersByTimeAsync(1_900_000);
-    expect(times.map((time) => Math.round(time / 1000))).toEqual([0, 600, 1200, 1800]);
+    await vi.advanceTimersByTimeAsync(180_000);
+    expect(times.map((time) => Math.round(time / 1000))).toEqual([0, 59, 118, 177]);
+    await stop();
+  });
+
+  it('looks at keys that ran together at different times, each six times an hour', async () => {
+    const times = new Map<string, number[]>();
+    const begun = Date.now();
+    const { send, stop } = start(async (key) => {
+      times.set(keyText(key), [...(times.get(keyText(key)) ?? []), Math.floor((Date.now() - begun) / 1000)]);
+      return requeueAfter(600);
+    });
+    await send(...Array.from({ length: 500 }, (_, n) => keyOf(n)));
+    await vi.advanceTimersByTimeAsync(2 * 3_600_000 - 1);
+    const looks = [...times.values()].flatMap((seconds) => seconds.slice(1));
+    const perSecond = Map.groupBy(looks, (second) => second);
+    // Less than one on average; without an offset of each key it was 500 every ten minutes.
+    expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThanOrEqual(8);
+    const inSecondHour = [...times.values()].map((seconds) => seconds.filter((second) => second >= 3600).length);
+    expect(new Set(inSecondHour)).toEqual(new Set([6]));
     await stop();
   });
 

@@ -65,9 +65,9 @@ export function afresh(pending: Pending, now: number): Pending {
   return { ...pending, attempts: 0, since: now };
 }
 
-/** Returns the look that a run asks for. */
-export function lookOf({ priority }: Pending, seconds: number, at: number): Pending {
-  const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + seconds * 1000).toISOString() };
+/** Returns the look that a run asks for, due at `at`. */
+export function lookOf({ priority }: Pending, at: number, now: number): Pending {
+  const cause: Cause = { type: 'notBefore', notBefore: new Date(Date.now() + at - now).toISOString() };
   return { ...pendingOf(cause, at), priority };
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import { KubeError } from '../../shared/kube/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { causeOf, keyOf } from '../testing.ts';
-import type { Next } from './next.ts';
+import { type Next, nextOf } from './next.ts';
 import { createSchedule, type Schedule, type Start } from './schedule.ts';
 
 const live = (resourceVersion = '1') => causeOf({ resourceVersion });
@@ -68,20 +69,63 @@ describe('the changes of a key', () => {
     expect(schedule.take(5)).toBeUndefined();
   });
 
-  it('leave one pending look, exactly as late as the latest run asks for', () => {
+  it('leave one pending look, exactly as late as the latest run asks for if that is less than a minute', () => {
     const schedule = createSchedule({ concurrency: 10 });
     const runAt = (now: number, next: Next) => {
       expect(schedule.take(now)).toBeDefined();
       schedule.end(keyOf(1), next, now);
     };
     schedule.add(keyOf(1), live('1'), 0);
-    runAt(0, look(600));
-    schedule.add(keyOf(1), live('2'), 100_000);
-    runAt(100_000, look(600));
-    expect(schedule.nextDue()).toBe(700_000);
-    expect(schedule.take(699_999)).toBeUndefined();
-    runAt(700_000, done);
+    runAt(0, look(59));
+    schedule.add(keyOf(1), live('2'), 10_000);
+    runAt(10_000, look(59));
+    expect(schedule.nextDue()).toBe(69_000);
+    expect(schedule.take(68_999)).toBeUndefined();
+    runAt(69_000, done);
     expect(schedule.nextDue()).toBeUndefined();
+  });
+
+  it('leave one pending look on the grid of the key, whichever run asks for it', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    const dueAfterRunAt = (now: number, next: Next) => {
+      expect(schedule.take(now)).toBeDefined();
+      schedule.end(keyOf(1), next, now);
+      expect(schedule.depth()).toMatchObject({ waiting: 0, delayed: 1 });
+      return schedule.nextDue() ?? Number.NaN;
+    };
+    schedule.add(keyOf(1), live('1'), 0);
+    const first = dueAfterRunAt(0, look(600));
+    expect(first).toBeGreaterThanOrEqual(300_000);
+    expect(first).toBeLessThanOrEqual(900_000);
+    schedule.add(keyOf(1), live('2'), 200_000);
+    const second = dueAfterRunAt(200_000, look(600));
+    expect([first, first + 600_000]).toContain(second);
+    expect(schedule.take(second - 1)).toBeUndefined();
+    // A slow run delays none of the next looks.
+    expect(dueAfterRunAt(second + 20_000, look(600))).toBe(second + 600_000);
+  });
+
+  it('that ran at the same moment come due spread over the wait', () => {
+    const schedule = createSchedule({ concurrency: 1000 });
+    const starts = new Map<string, number[]>();
+    for (let n = 0; n < 500; n++) schedule.add(keyOf(n), live(), 0);
+    for (let second = 0; second < 7200; second++) {
+      for (let start = schedule.take(second * 1000); start !== undefined; start = schedule.take(second * 1000)) {
+        const { namespace } = start.key;
+        starts.set(namespace, [...(starts.get(namespace) ?? []), second]);
+        schedule.end(start.key, look(600), second * 1000);
+      }
+    }
+    const looks = [...starts.values()].flatMap((seconds) => seconds.slice(1));
+    const perSecond = Map.groupBy(looks, (second) => second);
+    // Less than one on average; without an offset of each key it was 500 every ten minutes.
+    expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThanOrEqual(8);
+    for (const [, first = Number.NaN, ...others] of starts.values()) {
+      expect(first).toBeGreaterThanOrEqual(300);
+      expect(first).toBeLessThanOrEqual(900);
+      expect(others).toEqual(others.map((_, n) => first + 600 * (n + 1)));
+      expect(others.length).toBeGreaterThanOrEqual(10);
+    }
   });
 
   it.each([
@@ -146,17 +190,56 @@ describe('a key that fails', () => {
     ['a list', listed],
   ])('waits as long as before after %s, and keeps counting', (_, cause) => {
     const schedule = backingOff();
+    const due = schedule.nextDue() ?? Number.NaN;
+    expect(due).toBeGreaterThanOrEqual(31_000);
     schedule.add(keyOf(1), cause, 5000);
-    expect(schedule.take(60_999)).toBeUndefined();
-    expect(schedule.take(61_000)?.attempt).toBe(3);
+    expect(schedule.nextDue()).toBe(due);
+    expect(schedule.take(due - 1)).toBeUndefined();
+    expect(schedule.take(due)?.attempt).toBe(3);
+  });
+
+  it.each([
+    [59, 59, 59],
+    [60, 30, 90],
+    [900, 450, 1350],
+  ])('waits for a retry in %i s at least %i and at most %i s', (seconds, least, most) => {
+    for (let n = 0; n < 200; n++) {
+      const schedule = createSchedule({ concurrency: 10 });
+      schedule.add(keyOf(n), live(), 0);
+      schedule.take(0);
+      schedule.end(keyOf(n), failed(seconds), 0);
+      expect(schedule.nextDue()).toBeGreaterThanOrEqual(least * 1000);
+      expect(schedule.nextDue()).toBeLessThanOrEqual(most * 1000);
+    }
+  });
+
+  it('is retried at another time than those that failed with it, when its wait is long', () => {
+    const schedule = createSchedule({ concurrency: 2000 });
+    for (let n = 0; n < 500; n++) schedule.add(keyOf(n), live(), 0);
+    for (const { key } of takeAll(schedule, 0)) schedule.end(key, failed(900), 0);
+    const starts = Array.from({ length: 1350 }, (_, second) => takeAll(schedule, (second + 1) * 1000).length);
+    expect(starts.reduce((sum, count) => sum + count)).toBe(500);
+    expect(Math.max(...starts)).toBeLessThanOrEqual(8);
+  });
+
+  it('never runs before the time that an API server asks for', () => {
+    for (let n = 0; n < 200; n++) {
+      const schedule = createSchedule({ concurrency: 10 });
+      schedule.add(keyOf(n), live(), 0);
+      schedule.take(0);
+      const busy = new KubeError('busy', 429, 'TooManyRequests', { retryAfterSeconds: 300 });
+      schedule.end(keyOf(n), nextOf({ type: 'failed', error: busy }, 1, 0), 0);
+      expect(schedule.nextDue()).toBeGreaterThanOrEqual(300_000);
+      expect(schedule.nextDue()).toBeLessThanOrEqual(600_000);
+    }
   });
 
   it('runs at once after its run when a live change has arrived during it', () => {
     const schedule = backingOff();
-    schedule.take(61_000);
-    schedule.add(keyOf(1), live('2'), 61_500);
-    schedule.end(keyOf(1), failed(120), 62_000);
-    expect(schedule.take(62_000)?.attempt).toBe(1);
+    expect(schedule.take(91_000)?.attempt).toBe(3);
+    schedule.add(keyOf(1), live('2'), 91_500);
+    schedule.end(keyOf(1), failed(120), 92_000);
+    expect(schedule.take(92_000)?.attempt).toBe(1);
   });
 
   it('answers the same causes with its retry', () => {
@@ -220,11 +303,14 @@ describe('priorities', () => {
     schedule.add(keyOf(2), live(), 15_000);
     expect(schedule.take(15_000)?.key).toEqual(keyOf(1));
     schedule.end(keyOf(1), look(600), 15_000);
-    schedule.add(keyOf(3), live(), 615_000);
-    const order = [schedule.take(615_000)?.key];
-    schedule.end(keyOf(2), done, 615_000);
-    order.push(schedule.take(615_000)?.key);
-    expect(order).toEqual([keyOf(2), keyOf(3)]);
+    const due = schedule.nextDue() ?? Number.NaN;
+    schedule.add(keyOf(3), live(), due);
+    const order = [schedule.take(due)?.key];
+    schedule.end(keyOf(2), done, due);
+    order.push(schedule.take(due)?.key);
+    schedule.end(keyOf(3), done, due);
+    order.push(schedule.take(due)?.key);
+    expect(order).toEqual([keyOf(2), keyOf(3), keyOf(1)]);
   });
 });
 
@@ -279,9 +365,9 @@ describe('a cluster that is down', () => {
     schedule.take(0);
     down.add('garden');
     schedule.end(keyOf(1), failed(60, 'garden'), 0);
-    expect(schedule.take(30_000)).toBeUndefined();
-    schedule.resume('garden', 30_000);
-    expect(schedule.take(30_000)?.attempt).toBe(1);
+    expect(schedule.take(29_999)).toBeUndefined();
+    schedule.resume('garden', 29_999);
+    expect(schedule.take(29_999)?.attempt).toBe(1);
   });
 
   it('delays no retry of a run during which it has answered again', () => {
@@ -302,11 +388,11 @@ describe('a cluster that is down', () => {
     const { schedule } = upOrDown();
     schedule.add(keyOf(1), live(), 0);
     schedule.take(0);
-    schedule.end(keyOf(1), failed(60, 'garden'), 0);
-    expect(schedule.take(60_000)?.attempt).toBe(2);
-    schedule.end(keyOf(1), done, 60_000);
-    schedule.resume('garden', 61_000);
-    expect(schedule.take(61_000)).toBeUndefined();
+    schedule.end(keyOf(1), failed(50, 'garden'), 0);
+    expect(schedule.take(50_000)?.attempt).toBe(2);
+    schedule.end(keyOf(1), done, 50_000);
+    schedule.resume('garden', 51_000);
+    expect(schedule.take(51_000)).toBeUndefined();
   });
 });
 

@@ -3,7 +3,7 @@ import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { LAST_ATTEMPT } from '../run/retry.ts';
 import { Heap, type Timed } from './heap.ts';
-import type { Next } from './next.ts';
+import { dueTime, type Next } from './next.ts';
 import { afresh, isFresh, joins, laterPriority, lookOf, merged, type Pending, pendingOf, retryOf } from './pending.ts';
 import { Ready, type ReadyKey } from './ready.ts';
 import { createSlots } from './slots.ts';
@@ -188,8 +188,8 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
       entry.pending = undefined;
       remember(givenUp, entry.text, next);
       if (next.type === 'look' || next.type === 'retry') {
-        const at = now + next.seconds * 1000;
-        const later = next.type === 'retry' ? retryOf(ran, at) : lookOf(ran, next.seconds, at);
+        const at = dueTime(next, key, now);
+        const later = next.type === 'retry' ? retryOf(ran, at) : lookOf(ran, at, now);
         const pending = { ...later, priority: laterPriority(ran.priority, next.seconds) };
         delay(entry, pending, at);
         const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;

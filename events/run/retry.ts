@@ -24,7 +24,7 @@ export const LAST_ATTEMPT = 40;
 /**
  * Decides how a failed run is retried. A conflict means that another writer was faster: the run is repeated at once.
  * @param attempt counts from 1
- * @param random between 0 and 1: spreads keys that failed together
+ * @param random between 0 and 1: spreads short waits of keys that failed together
  * @param lastAttempt the attempt after which the change becomes a dead letter
  */
 export function decideRetry(error: unknown, attempt: number, random: number, lastAttempt = LAST_ATTEMPT): Retry {
@@ -48,7 +48,8 @@ function decideBackOff(error: unknown, attempt: number, random: number, lastAtte
   }
   const quick = wished === undefined ? SHORT_ATTEMPTS : AWAITED_ATTEMPTS;
   if (wished !== undefined && attempt <= quick) return { type: 'long', seconds: jittered(wished, wished, random) };
-  return { type: 'long', seconds: jittered(60 * 2 ** (attempt - quick - 1), LONG_CAP_SECONDS, random) };
+  // Equal for all keys: the grid of each key spreads long waits.
+  return { type: 'long', seconds: Math.min(60 * 2 ** (attempt - quick - 1), LONG_CAP_SECONDS) };
 }
 
 /** Returns between 75 % and 100 % of the wait, in whole seconds as SQS requires, at least one. */
