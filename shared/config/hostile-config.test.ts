@@ -250,6 +250,25 @@ describe('many of anything within the limits is merged and rendered', { timeout:
         shootResources: times(15_000, (i) => ({ name: `r${i}`, apiVersion: 'v1', kind: 'Secret', resourceName: 'a' })),
       },
     ],
+    [
+      '70 copies of a resource whose kind has 1.2 million characters',
+      {
+        ...withTemplates(gitRepository(), kustomization(), {
+          additionalSecretResources: times(70, () => ({ name: 'a' })),
+        }),
+        shootResources: [{ name: 'a', apiVersion: 'v1', kind: 'a '.repeat(600_000), resourceName: 'a' }],
+      },
+    ],
+    [
+      '100 copies of missing resources beside ten whose names have 120,000 characters',
+      {
+        ...withTemplates(gitRepository(), kustomization(), { additionalSecretResources: copies }),
+        shootResources: times(10, (i) => ({
+          ...{ name: `${i}${'a '.repeat(60_000)}`, apiVersion: 'v1' },
+          ...{ kind: 'Secret', resourceName: 'a' },
+        })),
+      },
+    ],
     ['4,700 empty lists', withTemplates(gitRepository({ include: times(4700, () => []) }))],
     [
       '120 KiB of characters that the content escapes',

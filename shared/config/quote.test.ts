@@ -36,3 +36,17 @@ it.each(['x', '1.', '@', 'https://', ' @'])(
     expect(quote(part.repeat(400_000)).length).toBeLessThan(100);
   },
 );
+
+it.each([
+  ['p'.repeat(4000), 'https://...@'],
+  [`p ${'p '.repeat(1000)}`, 'https://... ... ...'],
+  [`${'p'.repeat(60)} ${'p'.repeat(7000)}`, 'https://... ...@'],
+])('shows nothing of a long password', (password, shown) => {
+  expect(quote(`https://user:${password}@git.example/x`)).toContain(shown);
+  expect(quote(`https://user:${password}@git.example/x`)).not.toContain('p.');
+  expect(quote(`https://user:${password}@git.example/x`)).not.toContain('pp');
+});
+
+it('recognizes a private key that ends beyond what is shown', () => {
+  expect(quote(`${'A'.repeat(3000)}\n-----END OPENSSH PRIVATE KEY-----`)).toBe('(a private key)');
+});

@@ -1,13 +1,24 @@
 const MAX_LENGTH = 80;
 
+/** So much of a value is searched word by word. The rest is not shown, and a Shoot has room for a megabyte of it. */
+const LONGEST_READ = 2 * MAX_LENGTH;
+
+/** No password is longer: an `@` up to here ends one that begins in what is shown. */
+const LONGEST_PASSWORD = 8192;
+
 /**
  * Quotes a value for an error: on one line, truncated, without the credentials of a URL, and without private keys, which
  * people do paste into the wrong field.
  */
 export function quote(value: string): string {
-  if (value.includes('PRIVATE KEY')) return '(a private key)';
-  const safe = withoutCredentials(value);
-  return JSON.stringify(truncate(safe));
+  if (value.slice(0, LONGEST_PASSWORD).includes('PRIVATE KEY')) return '(a private key)';
+  return JSON.stringify(truncate(withoutCredentials(beginOf(value))));
+}
+
+/** Returns what decides how a value is shown. */
+function beginOf(value: string): string {
+  const hasEnd = value.slice(LONGEST_READ, LONGEST_PASSWORD).includes('@');
+  return value.slice(0, LONGEST_READ) + (hasEnd ? '@' : '');
 }
 
 /** Shows a word such as a kind without quotation marks, and any other text with them. */

@@ -82,12 +82,17 @@ export function entryProblem(
     : `${quote(name)} is a ${kind} of ${shown(apiVersion)} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
 }
 
-/** How many names an error lists. */
+/** How many names an error lists, and in how many characters: a hundred errors may list them. */
 const MAX_NAMES = 10;
+const MAX_LIST = 300;
 
 function namesOf(resources: readonly ShootResource[]): string {
   if (resources.length === 0) return 'which is empty';
-  const names = resources.slice(0, MAX_NAMES).map(({ name }) => shown(name));
-  const more = resources.length > MAX_NAMES ? ` and ${resources.length - MAX_NAMES} more` : '';
+  const names: string[] = [];
+  for (const { name } of resources.slice(0, MAX_NAMES)) {
+    if (names.length > 0 && names.join(', ').length + name.length > MAX_LIST) break;
+    names.push(shown(name));
+  }
+  const more = resources.length > names.length ? ` and ${resources.length - names.length} more` : '';
   return `it has ${names.join(', ')}${more}`;
 }
