@@ -2,6 +2,8 @@
 export interface Turns {
   /** Resolves when it is this caller's turn, with a function that ends it. @throws the signal's reason */
   take(signal: AbortSignal): Promise<() => void>;
+  /** Returns whether a caller waits for a turn. */
+  areWanted(): boolean;
 }
 
 /** Creates turns, which are given in the order in which they were asked for. */
@@ -20,6 +22,7 @@ export function createTurns(most: number): Turns {
     };
   };
   return {
+    areWanted: () => waiting.size > 0,
     async take(signal) {
       signal.throwIfAborted();
       if (taken < most) return begin();

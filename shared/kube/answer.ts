@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { LARGE_ANSWER, sizeText } from './answer-limits.ts';
-import type { CallLimit } from './call-limit.ts';
+import { type CallLimit, expiry } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
 import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';
@@ -32,12 +32,24 @@ export async function answer<T>(
   }
 }
 
+/**
+ * A large answer may keep its turn for so long while others wait: one that stops growing would hold it until the end of
+ * its call, and four such shoots would hold all turns.
+ */
+const TURN_MS = 1000;
+
 /** The turn of one answer, which begins when the answer turns out to be large. */
-function turnOf({ options }: Transport, { signal }: CallLimit) {
+function turnOf({ options: { largeAnswers } }: Transport, { signal, stop }: CallLimit) {
   let end: (() => void) | undefined;
   return {
     async begin() {
-      end ??= await options.largeAnswers?.take(signal);
+      if (end !== undefined || largeAnswers === undefined) return;
+      const endTurn = await largeAnswers.take(signal);
+      const patience = expiry(TURN_MS, () => (largeAnswers.areWanted() ? stop({ by: 'turn' }) : patience.restart()));
+      end = () => {
+        patience.end();
+        endTurn();
+      };
     },
     end: () => end?.(),
   };

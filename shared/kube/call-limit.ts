@@ -1,7 +1,7 @@
 import type { ShootFluxError } from '../errors.ts';
 
-/** Why a call was stopped; `down` with the error of its cluster. */
-export type Stop = { by: 'limit' | 'run' | 'caller' } | { by: 'down'; error: ShootFluxError };
+/** Why a call was stopped; `turn`: other answers wait; `down` with the error of its cluster. */
+export type Stop = { by: 'limit' | 'run' | 'caller' | 'turn' } | { by: 'down'; error: ShootFluxError };
 
 /** The time that a call has. */
 export interface CallLimit {

@@ -23,6 +23,9 @@ export function unreachable(
     const suffix = details.length === 0 ? '' : ` (${details.join(', ')})`;
     return `${callText(request)}: ${what} ${options.name ?? server.host}${suffix}`;
   };
+  if (stop?.by === 'turn') {
+    return new UnreachableError(`${without('no complete answer from')} while others waited`, 0, 'TooSlow');
+  }
   if (stop !== undefined && stop.by !== 'limit') {
     return new UnreachableError(`${without('no answer from')} before the time limit of this run`, 0, 'Aborted');
   }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { shootLimits } from '../../shared/kube/answer-limits.ts';
@@ -7,6 +8,7 @@ import type { HttpKubeClient, KubeClientOptions } from '../../shared/kube/http-c
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { selfSigned } from '../../shared/kube/testing.ts';
+import { createTurns } from '../../shared/turns.ts';
 import { head, type Script, startHostileApi, stream } from './hostile-api.ts';
 
 const { configMaps } = resources;
@@ -217,6 +219,22 @@ test('a watch whose event never ends is left at the limit of one object', async 
   await expect(watch()).rejects.toThrow('the answer of the shoot is larger than 3 MiB');
 });
 
+test('shoots whose large answers stop growing do not keep those of other shoots waiting', async () => {
+  const largeAnswers = createTurns(4);
+  const stalling: Script = (socket) =>
+    void socket.write(`${head()}{"metadata":{"name":"b"},"a":"${'x'.repeat(200_000)}`);
+  const stalled = await shootWith(stalling, { timeoutMs: 8000, largeAnswers });
+  const healthy = await shootWith(body(object(`,"a":"${'x'.repeat(200_000)}"`)), { timeoutMs: 5000, largeAnswers });
+  const answers = Array.from({ length: 8 }, () =>
+    stalled.find(configMaps, name).catch((error: Error) => error.message),
+  );
+  while (!largeAnswers.areWanted()) await sleep(10);
+  await expect(healthy.find(configMaps, name)).resolves.toMatchObject({ metadata: { name: 'b' } });
+  expect(await Promise.race(answers)).toMatch(
+    new RegExp(`^GET configmaps a/b: no complete answer from ${host}\\) while others waited$`),
+  );
+}, 30_000);
+
 test('twenty shoots that stream without end at once take less than 64 MB of memory', async () => {
   const api = await startHostileApi(selfSigned(), (socket, request) => {
     // Text, many small values, and an answer that stops growing and keeps its turn.
@@ -233,7 +251,7 @@ test('twenty shoots that stream without end at once take less than 64 MB of memo
   expect(sentences.length).toBeGreaterThan(0);
   for (const sentence of sentences) {
     expect(sentence).toMatch(
-      /larger than 3 MiB|more than 150000 values and keys|no (answer|connection) (from|to) the shoot/,
+      /larger than 3 MiB|more than 150000 values and keys|no (complete answer|answer|connection) (from|to) the shoot/,
     );
   }
   expect(grownMb).toBeLessThan(64);
