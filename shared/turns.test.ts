@@ -3,7 +3,7 @@ import { createTurns } from './turns.ts';
 
 const never = new AbortController().signal;
 
-test('gives a limited number of turns at a time, in order, and again when they end', async () => {
+test('gives a limited number of turns at a time, and again when they end, to the last that has asked', async () => {
   const turns = createTurns(2);
   const order: number[] = [];
   const take = async (caller: number, signal = never) => {
@@ -13,17 +13,19 @@ test('gives a limited number of turns at a time, in order, and again when they e
   };
   const [first] = await Promise.all([take(1), take(2)]);
   const stop = new AbortController();
-  const third = take(3, stop.signal);
+  const third = take(3);
   const fourth = take(4);
-  const fifth = take(5);
+  const fifth = take(5, stop.signal);
   stop.abort('late');
-  await expect(third).rejects.toBe('late');
+  await expect(fifth).rejects.toBe('late');
+  expect(turns.areWanted()).toBe(true);
   first();
   first();
   const end = await fourth;
   expect(order).toEqual([1, 2, 4]);
   end();
-  await fifth;
+  await third;
+  expect(turns.areWanted()).toBe(false);
   await expect(take(6, AbortSignal.abort('over'))).rejects.toBe('over');
 });
 
@@ -49,10 +51,10 @@ test('a caller that stops as its turn begins takes nothing from the others', asy
   const turns = createTurns(1);
   const first = await turns.take(never);
   const stop = new AbortController();
-  const second = turns.take(stop.signal);
-  const third = turns.take(never);
+  const second = turns.take(never);
+  const third = turns.take(stop.signal);
   first();
   stop.abort('late');
-  (await second)();
-  expect(await third).toBeTypeOf('function');
+  (await third)();
+  expect(await second).toBeTypeOf('function');
 });

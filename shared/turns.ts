@@ -6,7 +6,10 @@ export interface Turns {
   areWanted(): boolean;
 }
 
-/** Creates turns, which are given in the order in which they were asked for. */
+/**
+ * Creates turns. The last caller that asked gets the next one: where more ask than can have a turn in their time, all
+ * of them would wait until it is nearly up if they had their turns in order.
+ */
 export function createTurns(most: number): Turns {
   let taken = 0;
   const waiting = new Set<() => void>();
@@ -17,8 +20,7 @@ export function createTurns(most: number): Turns {
       if (isOver) return;
       isOver = true;
       taken--;
-      const [next] = waiting;
-      next?.();
+      [...waiting].at(-1)?.();
     };
   };
   return {
