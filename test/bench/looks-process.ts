@@ -29,6 +29,11 @@ const HOUR_MS = 3_600_000;
 /** The first hours hold the runs after the start, and failures grow old in them. */
 const skippedHours = (kind: string) => (kind === 'followed' || kind === 'released' ? 1 : 24);
 const COUNTED_HOURS = 6;
+/**
+ * No API server of this process hangs, so a run that fails for a time limit has waited for the processor: on a busy
+ * machine the fast clock takes that for idle time. Such a run is repeated, and only the repetition counts.
+ */
+const TIME_LIMIT = /time limit|within [\d.]+ s\b/;
 const progress: Progress = () => {};
 
 /** Counts the runs for Shoots of one kind while a day and some hours pass in a few minutes. */
@@ -56,9 +61,10 @@ async function main([kind = 'followed']: string[]): Promise<void> {
   const started = Date.now();
   const runs = new Map<string, number>();
   const log = createLog('info', (line) => {
-    const { message, function: name = '', key = '' } = JSON.parse(line);
+    const { message, function: name = '', key = '', error = '' } = JSON.parse(line);
     if (message !== 'reconcile finished' || !names.some((own) => key.includes(`/${own}/`))) return;
     if (Date.now() - started < skippedHours(kind) * HOUR_MS || name === 'delay') return;
+    if (TIME_LIMIT.test(error)) return;
     runs.set(name, (runs.get(name) ?? 0) + 1);
   });
   const product = await startProduct({ credentials: () => async () => seed.connection, settings, log });
