@@ -59,10 +59,10 @@ function commandsIn(text: string): string[] {
   return lines.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '');
 }
 
-/** The command that npm would start, so that a signal reaches it. */
+/** The command that npm would start, without its environment, so that a signal reaches it. */
 export function expanded(command: string): string {
   const [, name = '', args = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(command) ?? [];
-  const script = scripts[name];
+  const script = scripts[name]?.replace(/^(?:[A-Z_]+=\S+ )+/, '');
   return script === undefined ? command : `${script} ${args}`;
 }
 

@@ -33,6 +33,8 @@ const MOST_ALARMS = 50;
 export async function startSoakedProduct(args: string[], onLog: (line: string) => void): Promise<SoakedProduct> {
   const child = spawn(process.execPath, [main, 'run', '--port=0', '--log-level=info', ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    // As `npm run shoot-flux` sets it.
+    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
   });
   const alarms: string[] = [];
   const started = performance.now();

@@ -60,15 +60,22 @@ export const firstListBench = bench(
   },
 );
 
-/** Waits until the process has used little CPU for some seconds. */
+/** Waits until no key of the process waits for a run or runs, three looks in a row. */
 export async function untilIdle(product: ProductProcess, progress: Progress): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
   for (let quiet = 0; quiet < 3; ) {
     if (performance.now() > deadline) throw new Error('The product is still busy.');
-    const percent = await cpuAtRest(product, 5);
-    quiet = percent < 30 ? quiet + 1 : 0;
-    if (quiet === 0) progress(`busy: ${percent.toFixed(0)} % of a core, ${residentMb(product.pid).toFixed(0)} MB`);
+    await sleep(5000);
+    const busy = await busyKeys(product);
+    quiet = busy === 0 ? quiet + 1 : 0;
+    if (quiet === 0) progress(`${busy} keys waiting or running, ${residentMb(product.pid).toFixed(0)} MB`);
   }
+}
+
+async function busyKeys({ address }: ProductProcess): Promise<number> {
+  const metrics = await (await fetch(`${address}/metrics`)).text();
+  const depths = metrics.matchAll(/^shoot_flux_queue_keys\{.*state="(?:waiting|running)"\} (\d+)$/gm);
+  return [...depths].reduce((sum, [, keys]) => sum + Number(keys), 0);
 }
 
 /** Returns the part of a core that the process uses during some seconds, in percent. */

@@ -44,7 +44,8 @@ export async function startProductProcess(
       ...[main, 'run', `--garden=${kubeconfigFile}`, ...seeds],
       ...[`--flux-distribution=${fluxDistribution}`, '--port=0', `--log-level=${level}`],
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    // As `npm run shoot-flux` sets it.
+    { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, MALLOC_ARENA_MAX: '1' } },
   );
   const lines = createInterface({ input: child.stderr });
   const port = Promise.withResolvers<number>();
