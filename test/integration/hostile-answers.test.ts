@@ -225,7 +225,7 @@ test('shoots whose large answers stop growing do not keep those of other shoots 
     void socket.write(`${head()}{"metadata":{"name":"b"},"a":"${'x'.repeat(200_000)}`);
   const stalled = await shootWith(stalling, { timeoutMs: 8000, largeAnswers });
   const healthy = await shootWith(body(object(`,"a":"${'x'.repeat(200_000)}"`)), { timeoutMs: 5000, largeAnswers });
-  const answers = Array.from({ length: 8 }, () =>
+  const answers = Array.from({ length: 40 }, () =>
     stalled.find(configMaps, name).catch((error: Error) => error.message),
   );
   while (!largeAnswers.areWanted()) await sleep(10);
