@@ -1,6 +1,6 @@
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient, ObjectList } from '../../shared/kube/client.ts';
-import { GoneError } from '../../shared/kube/errors.ts';
+import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
@@ -8,7 +8,7 @@ import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { changesFor } from './decide.ts';
 import { type ForwardedCause, forwardedCause, readVersions } from './forwarded.ts';
 import { definition } from './function.ts';
-import { beginning, continuation, FIRST_PAGE, next, type Position, pageSize } from './pass.ts';
+import { beginning, continuation, FIRST_PAGE, LARGEST_PAGE, next, type Position, pageSize } from './pass.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
 const PAGES_MS = 4_000;
@@ -53,13 +53,22 @@ interface Page {
 /** Lists the Shoots of a project in pages that fit into memory and time. */
 function pagesOf(garden: KubeClient, namespace: string): (position: Position) => Promise<Page> {
   let limit = FIRST_PAGE;
+  let most = LARGEST_PAGE;
   let hasExpired = false;
 
   const list = async (token: string | undefined): Promise<ObjectList<KubeObject & Shoot>> => {
     const started = performance.now();
-    const page = await garden.list<KubeObject & Shoot>(resources.shoots, { namespace, limit, continue: token });
-    limit = pageSize(limit, performance.now() - started);
-    return page;
+    try {
+      const page = await garden.list<KubeObject & Shoot>(resources.shoots, { namespace, limit, continue: token });
+      limit = pageSize(limit, performance.now() - started, most);
+      return page;
+    } catch (error) {
+      if (!(error instanceof AnswerTooLargeError) || limit === 1) throw error;
+      // Not again in this run: the Shoots of a project are of similar size.
+      most = Math.ceil(limit / 4);
+      limit = most;
+      return list(token);
+    }
   };
 
   return async ({ after, token }) => {

@@ -60,10 +60,13 @@ export function continuation(
 /** The size of the first page; Shoots may have some hundred kilobytes. */
 export const FIRST_PAGE = 50;
 const SMALLEST_PAGE = 5;
-const LARGEST_PAGE = 500;
+export const LARGEST_PAGE = 500;
 
-/** Returns the size of the next page: one that the API server and this process master in less than a second. */
-export function pageSize(last: number, tookMs: number): number {
-  if (tookMs < 250) return Math.min(LARGEST_PAGE, last * 2);
-  return tookMs > 1000 ? Math.max(SMALLEST_PAGE, Math.floor(last / 2)) : last;
+/**
+ * Returns the size of the next page: one that the API server and this process master in less than a second.
+ * @param most pages of four times as many were larger than an answer may be
+ */
+export function pageSize(last: number, tookMs: number, most = LARGEST_PAGE): number {
+  if (tookMs < 250) return Math.min(most, last * 2);
+  return tookMs > 1000 ? Math.min(last, Math.max(SMALLEST_PAGE, Math.floor(last / 2))) : last;
 }

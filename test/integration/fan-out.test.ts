@@ -117,6 +117,14 @@ test('needs one run for a project with 1,000 Shoots', async () => {
   expect(heard(garden.sent)).toEqual(names);
 });
 
+test('asks for smaller pages when the Shoots of a page are larger than an answer may be', async () => {
+  await using garden = await startGarden(definition, handler);
+  const names = Array.from({ length: 52 }, (_, number) => `s${number + 10}`);
+  for (const name of names) garden.api.objects.create(shoot(name, { spec: { large: 'x'.repeat(800_000) } }));
+  await runAll(garden, [cause]);
+  expect(heard(garden.sent)).toEqual(names.map((name) => `shoot--foo--${name}`));
+}, 60_000);
+
 test('continues with the Shoots that have not heard when the list has expired', async () => {
   await using garden = await startGarden(definition, short);
   const names = createShoots(garden, 300);
