@@ -571,6 +571,14 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.secretResourceName "git" has an incomplete resourceRef in the Shoot\'s spec.resources; set its apiVersion, kind and name',
   ],
   [
+    'a secretResourceName of a Secret with a name that no object can have',
+    {
+      ...withSecret(gitRepository()),
+      shootResources: [{ ...resource('git'), resourceName: `x/${'y'.repeat(300_000)}` }],
+    },
+    `source.secretResourceName "git" has a wrong resourceRef in the Shoot's spec.resources: its name "x/${'y'.repeat(78)}..." is not a valid object name; use at most 253 lowercase letters, digits, '-' and '.', where each part between dots starts and ends with a letter or digit`,
+  ],
+  [
     'a secretResourceName of a Secret in another API version',
     { ...withSecret(gitRepository()), shootResources: [resource('git', 'Secret', 'v2')] },
     'source.secretResourceName "git" is a Secret of v2 in the Shoot\'s spec.resources, which Gardener does not copy; set apiVersion v1 there',

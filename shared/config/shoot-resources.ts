@@ -1,3 +1,4 @@
+import { objectName } from './checks.ts';
 import { quote, shown } from './quote.ts';
 import { asObject, asString } from './values.ts';
 
@@ -77,9 +78,12 @@ export function entryProblem(
   if (needed === undefined) {
     return `${quote(name)} is a ${shown(kind)} in the Shoot's spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity`;
   }
-  return apiVersion === needed
-    ? undefined
-    : `${quote(name)} is a ${kind} of ${shown(apiVersion)} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
+  if (apiVersion !== needed) {
+    return `${quote(name)} is a ${kind} of ${shown(apiVersion)} in the Shoot's spec.resources, which Gardener does not copy; set apiVersion ${needed} there`;
+  }
+  // It becomes part of requests and of the status, and a Shoot has room for a megabyte of it.
+  const nameProblem = objectName(resourceName);
+  return nameProblem && `${quote(name)} has a wrong resourceRef in the Shoot's spec.resources: its name ${nameProblem}`;
 }
 
 /** How many names an error lists, and in how many characters: a hundred errors may list them. */
