@@ -2,25 +2,34 @@ import { syncBuiltinESMExports } from 'node:module';
 import { performance } from 'node:perf_hooks';
 import promises from 'node:timers/promises';
 
+/** Time that passes faster than elsewhere. */
+export interface FastClock {
+  /** From now on time passes as always, and the clock does not go back. Intervals that were started stay fast. */
+  slowDown(): void;
+  /** Restores the real time. */
+  restore(): void;
+}
+
 /**
  * Lets time pass faster in this process while it is idle: for suites that wait for the product's own delays, such as
  * 15 s until a retry. Time in which the process works passes as always, so that no time limit gets tighter on a busy
  * machine. Dates, timers and `performance.now()` of everything in the process share the clock: the product, its queue,
  * the API servers and the landscape.
- * @returns a function that restores the real time
  */
-export function startFastClock(factor: number): () => void {
+export function startFastClock(initialFactor: number): FastClock {
   const { Date: RealDate, setTimeout: realTimeout, setInterval: realInterval, clearTimeout: realClear } = globalThis;
   const realNow = performance.now;
   const realSleep = promises.setTimeout;
   const realSignal = AbortSignal.timeout;
   const start = RealDate.now();
   const begin = realNow.call(performance);
-  const idleBefore = performance.eventLoopUtilization().idle;
+  let factor = initialFactor;
+  /** When the factor was last set, on the clocks and on the fast one. */
+  let since = { real: begin, idle: performance.eventLoopUtilization().idle, elapsed: 0 };
   /** Milliseconds on the fast clock since the start. */
   const elapsed = () => {
-    const idle = performance.eventLoopUtilization().idle - idleBefore;
-    return realNow.call(performance) - begin + idle * (factor - 1);
+    const idle = performance.eventLoopUtilization().idle - since.idle;
+    return since.elapsed + realNow.call(performance) - since.real + idle * (factor - 1);
   };
 
   const now = () => Math.round(start + elapsed());
@@ -68,12 +77,23 @@ export function startFastClock(factor: number): () => void {
   };
   syncBuiltinESMExports();
 
-  return () => {
-    const real = { Date: RealDate, setTimeout: realTimeout, setInterval: realInterval, clearTimeout: realClear };
-    Object.assign(globalThis, real);
-    performance.now = realNow;
-    AbortSignal.timeout = realSignal;
-    promises.setTimeout = realSleep;
-    syncBuiltinESMExports();
+  return {
+    // Timers that were set before fire early, and then wait for the rest.
+    slowDown() {
+      since = {
+        elapsed: elapsed(),
+        real: realNow.call(performance),
+        idle: performance.eventLoopUtilization().idle,
+      };
+      factor = 1;
+    },
+    restore() {
+      const real = { Date: RealDate, setTimeout: realTimeout, setInterval: realInterval, clearTimeout: realClear };
+      Object.assign(globalThis, real);
+      performance.now = realNow;
+      AbortSignal.timeout = realSignal;
+      promises.setTimeout = realSleep;
+      syncBuiltinESMExports();
+    },
   };
 }

@@ -9,6 +9,7 @@ import { hostileBench } from './benches/hostile.ts';
 import { latencyBench } from './benches/latency.ts';
 import { looksBench } from './benches/looks.ts';
 import { manyBench } from './benches/many.ts';
+import { outageBench } from './benches/outage.ts';
 import { requestsBench } from './benches/requests.ts';
 import { startBench } from './benches/start.ts';
 import { untilReadyBench } from './benches/until-ready.ts';
@@ -27,6 +28,7 @@ export async function benches(): Promise<Bench[]> {
     watcherBench,
     contentBench,
     deadSeedBench,
+    outageBench,
     failingProjectBench,
     firstListBench,
     editBench,

@@ -6,5 +6,5 @@ import { startFastClock } from '../fast-clock.ts';
  * as 15 s until a retry. Only time limits of tests are in real time.
  */
 export function speedUpTime(factor = 5): void {
-  afterAll(startFastClock(factor));
+  afterAll(startFastClock(factor).restore);
 }

@@ -34,8 +34,8 @@ export async function startEmbeddedClusters(
   };
 }
 
-async function benchCluster({ connection, kubeconfig }: Cluster, file: string): Promise<BenchCluster> {
+async function benchCluster({ api, connection, kubeconfig }: Cluster, file: string): Promise<BenchCluster> {
   const client = createKubeClient(connection, { userAgent: 'bench' });
   await writeFile(file, kubeconfig, { mode: 0o600 });
-  return { connection, client, kubeconfig, kubeconfigFile: file };
+  return { connection, client, kubeconfig, kubeconfigFile: file, compact: () => api.compact() };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { NotFoundError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { changes } from './changes.ts';
 
 const synced: Resource[] = [
   ['source.toolkit.fluxcd.io', 'gitrepositories', 'GitRepository'] as const,
@@ -18,21 +19,31 @@ export async function playFlux(shoot: KubeClient, seconds: number, signal: Abort
   while ((await listed(shoot, resources.deployments)).length === 0) await sleep(100, undefined, { signal });
   await sleep(seconds * 1000, undefined, { signal });
   for (const deployment of await listed(shoot, resources.deployments)) {
-    const { generation } = deployment.metadata;
-    const status = {
-      observedGeneration: generation,
-      replicas: 1,
-      updatedReplicas: 1,
-      readyReplicas: 1,
-      availableReplicas: 1,
-    };
-    await writeStatus(shoot, resources.deployments, deployment, status);
+    await writeStatus(shoot, resources.deployments, deployment, available(deployment));
   }
   for (const resource of synced) {
     let objects: KubeObject[] = [];
     for (; objects.length === 0; objects = await listed(shoot, resource)) await sleep(100, undefined, { signal });
     for (const object of objects) await writeStatus(shoot, resource, object, ready(object));
   }
+}
+
+/** Plays Flux in a shoot that has it already: whatever is edited is available or Ready at once, until the signal. */
+export async function keepReady(shoot: KubeClient, signal: AbortSignal): Promise<void> {
+  await Promise.all([resources.deployments, ...synced].map((resource) => follow(shoot, resource, signal)));
+}
+
+async function follow(shoot: KubeClient, resource: Resource, signal: AbortSignal): Promise<void> {
+  const statusOf = resource === resources.deployments ? available : ready;
+  const notice = async (object: KubeObject) => {
+    const { observedGeneration } = (object.status ?? {}) as { observedGeneration?: number };
+    if (observedGeneration === object.metadata.generation) return;
+    await writeStatus(shoot, resource, object, statusOf(object)).catch(() => {});
+  };
+  const { items, resourceVersion } = await shoot.list(resource, { namespace: 'flux-system' });
+  for (const object of items) await notice(object);
+  const from = { namespace: 'flux-system', resourceVersion, signal };
+  for await (const object of changes(shoot, resource, from)) await notice(object);
 }
 
 async function listed(shoot: KubeClient, resource: Resource): Promise<KubeObject[]> {
@@ -43,6 +54,10 @@ async function listed(shoot: KubeClient, resource: Resource): Promise<KubeObject
     if (error instanceof NotFoundError) return [];
     throw error;
   }
+}
+
+function available({ metadata: { generation } }: KubeObject): unknown {
+  return { observedGeneration: generation, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
 }
 
 function ready({ metadata: { generation } }: KubeObject): unknown {
