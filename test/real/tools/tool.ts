@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The real components that tests use. Each has its own folder and go.mod here, because their dependencies conflict. */
-export const toolNames = ['etcd', 'kube-apiserver', 'manifestgen', 'kustomize-controller'] as const;
+export const toolNames = ['etcd', 'kube-apiserver', 'manifestgen', 'kustomize-controller', 'helm'] as const;
 
 export type ToolName = (typeof toolNames)[number];
 
