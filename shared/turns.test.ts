@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createTurns } from './turns.ts';
+import { createTurns, turnsOf } from './turns.ts';
 
 const never = new AbortController().signal;
 
-test('gives a limited number of turns at a time, and again when they end, to the last that has asked', async () => {
+test('gives a limited number of turns at a time, in order, and again when they end', async () => {
   const turns = createTurns(2);
   const order: number[] = [];
   const take = async (caller: number, signal = never) => {
@@ -13,19 +13,17 @@ test('gives a limited number of turns at a time, and again when they end, to the
   };
   const [first] = await Promise.all([take(1), take(2)]);
   const stop = new AbortController();
-  const third = take(3);
+  const third = take(3, stop.signal);
   const fourth = take(4);
-  const fifth = take(5, stop.signal);
+  const fifth = take(5);
   stop.abort('late');
-  await expect(fifth).rejects.toBe('late');
-  expect(turns.areWanted()).toBe(true);
+  await expect(third).rejects.toBe('late');
   first();
   first();
   const end = await fourth;
   expect(order).toEqual([1, 2, 4]);
   end();
-  await third;
-  expect(turns.areWanted()).toBe(false);
+  await fifth;
   await expect(take(6, AbortSignal.abort('over'))).rejects.toBe('over');
 });
 
@@ -51,10 +49,28 @@ test('a caller that stops as its turn begins takes nothing from the others', asy
   const turns = createTurns(1);
   const first = await turns.take(never);
   const stop = new AbortController();
-  const second = turns.take(never);
-  const third = turns.take(stop.signal);
+  const second = turns.take(stop.signal);
+  const third = turns.take(never);
   first();
   stop.abort('late');
-  (await third)();
-  expect(await second).toBeTypeOf('function');
+  (await second)();
+  expect(await third).toBeTypeOf('function');
+});
+
+test('owners get turns one after the other, however often one of them asks', async () => {
+  const turns = createTurns(1);
+  const order: string[] = [];
+  const end = await turns.take(never);
+  expect(turns.areWanted()).toBe(false);
+  const ask = async (owner: string) => {
+    const over = await turnsOf(owner, turns).take(never);
+    order.push(owner);
+    over();
+  };
+  const asked = ['a', 'a', 'a', 'b', 'a', 'c', 'b'].map(ask);
+  expect(turns.areWanted()).toBe(true);
+  end();
+  await Promise.all(asked);
+  expect(order.join('')).toBe('abcabaa');
+  expect(turns.areWanted()).toBe(false);
 });

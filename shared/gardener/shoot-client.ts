@@ -7,7 +7,7 @@ import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
 import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns, turnsOf } from '../turns.ts';
 import { shapedClient } from './shaped-client.ts';
 
 interface Secret extends KubeObject {
@@ -50,7 +50,7 @@ export async function withShoot<T>(
     name: 'the shoot',
     signal,
     limits: shootLimits,
-    largeAnswers,
+    largeAnswers: turnsOf(projectOf(namespace), largeAnswers),
     ...options,
   });
   try {
@@ -59,6 +59,11 @@ export async function withShoot<T>(
   } finally {
     shoot.close();
   }
+}
+
+/** A control plane is `shoot--<project>--<shoot>`. */
+function projectOf(namespace: string): string {
+  return namespace.split('--')[1] ?? namespace;
 }
 
 /** @param access which Secret is tried first: only a function inside the seed reaches the internal address */

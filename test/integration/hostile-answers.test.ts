@@ -8,7 +8,7 @@ import type { HttpKubeClient, KubeClientOptions } from '../../shared/kube/http-c
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { selfSigned } from '../../shared/kube/testing.ts';
-import { createTurns } from '../../shared/turns.ts';
+import { createTurns, turnsOf } from '../../shared/turns.ts';
 import { head, type Script, startHostileApi, stream } from './hostile-api.ts';
 
 const { configMaps } = resources;
@@ -219,12 +219,14 @@ test('a watch whose event never ends is left at the limit of one object', async 
   await expect(watch()).rejects.toThrow('the answer of the shoot is larger than 3 MiB');
 });
 
-test('shoots whose large answers stop growing do not keep those of other shoots waiting', async () => {
+test('shoots whose large answers stop growing do not keep those of another project waiting', async () => {
   const largeAnswers = createTurns(4);
   const stalling: Script = (socket) =>
     void socket.write(`${head()}{"metadata":{"name":"b"},"a":"${'x'.repeat(200_000)}`);
-  const stalled = await shootWith(stalling, { timeoutMs: 8000, largeAnswers });
-  const healthy = await shootWith(body(object(`,"a":"${'x'.repeat(200_000)}"`)), { timeoutMs: 5000, largeAnswers });
+  const stalled = await shootWith(stalling, { timeoutMs: 8000, largeAnswers: turnsOf('stalling', largeAnswers) });
+  const healthy = await shootWith(body(object(`,"a":"${'x'.repeat(200_000)}"`)), {
+    ...{ timeoutMs: 5000, largeAnswers: turnsOf('healthy', largeAnswers) },
+  });
   const answers = Array.from({ length: 40 }, () =>
     stalled.find(configMaps, name).catch((error: Error) => error.message),
   );
