@@ -34,7 +34,7 @@ export interface OutageReport {
 
 const planes = controlPlanes({ healthy: 20, stay: 280, replaced: 20 });
 /** Time passes so many times faster while the process is idle. */
-const FACTOR = 100;
+const FACTOR = 50;
 /** After the start each Shoot has its first runs, spread over two minutes. */
 const SETTLED_MS = 180_000;
 const REQUESTS = 150;

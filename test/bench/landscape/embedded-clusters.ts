@@ -6,6 +6,9 @@ import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { BenchCluster, BenchClusters, BenchClustersOptions } from './bench-clusters.ts';
 
+/** With a fast clock on a busy machine, the default of 2 s is a few real milliseconds. */
+const patient = { timeoutMs: 600_000, connectTimeoutMs: 600_000 };
+
 /** The landscape's embedded API server, in this process. */
 export async function startEmbeddedClusters(
   { shoot = false, otherSeed = false }: BenchClustersOptions,
@@ -35,7 +38,7 @@ export async function startEmbeddedClusters(
 }
 
 async function benchCluster({ api, connection, kubeconfig }: Cluster, file: string): Promise<BenchCluster> {
-  const client = createKubeClient(connection, { userAgent: 'bench' });
+  const client = createKubeClient(connection, { userAgent: 'bench', ...patient });
   await writeFile(file, kubeconfig, { mode: 0o600 });
   return { connection, client, kubeconfig, kubeconfigFile: file, compact: () => api.compact() };
 }
