@@ -55,8 +55,8 @@ export interface Stage extends AsyncDisposable {
   reconcileShoot(parts?: ShootParts): Promise<void>;
   extension(): Promise<Extension>;
   managedResources(): Promise<Record<string, ManagedResource>>;
-  /** Waits by gardenlet's seven readiness rules (rule 1.5). */
-  untilReady(): Promise<Extension>;
+  /** Waits by gardenlet's seven readiness rules (rule 1.5). @param seconds limit; 60 by default */
+  untilReady(seconds?: number): Promise<Extension>;
   /** Marks source and root Kustomization in the shoot as Ready, as Flux would. */
   markReady(...objects: [Resource, string][]): Promise<void>;
 }
@@ -200,8 +200,14 @@ export async function startStage(
       const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
       return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
     },
-    untilReady: () =>
-      eventually('the Extension is ready for gardenlet', extension, (live) => notReady(live) === undefined, notReady),
+    untilReady: (seconds) =>
+      eventually(
+        'the Extension is ready for gardenlet',
+        extension,
+        (live) => notReady(live) === undefined,
+        notReady,
+        seconds,
+      ),
     async markReady(...objects) {
       for (const [resource, name] of objects) {
         const object = { namespace: 'flux-system', name };

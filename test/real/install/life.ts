@@ -1,0 +1,246 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { expect } from 'vitest';
+import type { Extension } from '../../../shared/gardener/types.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from '../../scenarios/stage.ts';
+import { expectRemoved, identitiesIn, until, type Waiting, workload } from './life-checks.ts';
+
+export interface LifeOptions {
+  /** Called after each change, before its effect is awaited, with the name of the step: to kill a process, for example. */
+  disturb?: (step: string) => Promise<void>;
+  /** Longest wait for one effect. Default: 60 s. After a kill, SQS gives a message again only after its visibility of 60 s. */
+  seconds?: number;
+}
+
+/** One step: what a user or gardenlet does, and what must follow. */
+interface Step {
+  change(): Promise<void>;
+  expect(): Promise<void>;
+}
+
+const fieldManager = 'life';
+const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+const configName = { namespace: PROJECT, name: 'flux-config' };
+const sourceName = { namespace: PROJECT, name: 'flux-source' };
+const kubeconfigName = { namespace: CONTROL_PLANE, name: 'gardener' };
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
+const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
+const config = (repositoryBranch: string) => ({
+  repositoryUrl: 'ssh://git@github.com/org/fleet',
+  repositoryBranch,
+  repositoryType: 'private',
+  syncMode: 'Reconcile',
+});
+
+/**
+ * Leads one Shoot through its life: create, config change, key rotation, hibernate, wake, migrate, remove. The product
+ * runs already, anywhere; it serves garden and seed of the stage. Rejects at the first step whose end state is wrong.
+ * @returns the names of the steps
+ */
+export async function liveOneLife(stage: Stage, { disturb, seconds = 60 }: LifeOptions = {}): Promise<string[]> {
+  const steps = stepsOf(stage, { stage, seconds });
+  for (const [name, step] of Object.entries(steps)) {
+    await step.change();
+    await disturb?.(name);
+    try {
+      await step.expect();
+    } catch (error) {
+      throw new Error(`${name}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+  return Object.keys(steps);
+}
+
+function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
+  let beforeSleep: Record<string, string | undefined> = {};
+  let access: KubeObject | undefined;
+  let rotated: Record<string, string> = {};
+  let record: Extension | undefined;
+  let inShoot: Record<string, string | undefined> = {};
+
+  const dataIn = async (place: 'garden' | 'shoot') => {
+    const name = place === 'garden' ? sourceName : inFlux('flux-source');
+    return ((await stage[place].find(resources.secrets, name))?.data ?? {}) as Record<string, string>;
+  };
+  const versions = async () =>
+    Object.fromEntries(
+      Object.entries(await stage.managedResources()).map(([name, { metadata }]) => [name, metadata.resourceVersion]),
+    );
+  const untilBranch = (branch: string) =>
+    until(waiting, `branch ${branch}`, async () => {
+      const live = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
+      expect(live?.spec).toMatchObject({ ref: { branch } });
+    });
+  const ask = async (operation: string) => {
+    const timestamp = new Date().toISOString();
+    const annotations = { 'gardener.cloud/operation': operation, 'gardener.cloud/timestamp': timestamp };
+    await stage.seed.mergePatch(resources.extensions, extensionName, { metadata: { annotations } }, { fieldManager });
+  };
+  const rotate = async (phase: 'start' | 'complete') => {
+    const annotations = { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` };
+    await stage.garden.mergePatch(resources.configMaps, configName, { metadata: { annotations } }, { fieldManager });
+  };
+  const untilManaged = (names: string[]) =>
+    until(waiting, 'the ManagedResources', async () => {
+      expect(Object.keys(await stage.managedResources()).sort()).toEqual(names);
+    });
+  const untilGone = () =>
+    eventually(
+      'the Extension is gone',
+      () => stage.seed.find<Extension>(resources.extensions, extensionName),
+      (live) => live === undefined,
+      (live) => live?.status,
+      waiting.seconds,
+    );
+
+  return {
+    create: {
+      async change() {
+        await stage.setFluxConfig(config('main'));
+        await stage.reconcileShoot({ status: { lastOperation: creating } });
+      },
+      async expect() {
+        const { metadata, status } = await stage.untilReady(waiting.seconds);
+        expect(metadata.finalizers).toEqual(['extensions.gardener.cloud/shoot-flux']);
+        expect(status?.lastOperation).toMatchObject({ type: 'Create', state: 'Succeeded' });
+        await untilManaged(all);
+        await untilBranch('main');
+        expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+        const key = await dataIn('garden');
+        expect(Object.keys(key).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+        expect(await dataIn('shoot')).toEqual(key);
+        await until(waiting, 'the Event with the deploy key', async () => {
+          const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
+          expect(JSON.stringify(items)).toContain(text(key['identity.pub']).trim());
+        });
+        await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+        await untilBootstrapped(stage, waiting);
+      },
+    },
+    'config change': {
+      change: () => stage.setFluxConfig(config('other')),
+      expect: async () => void (await untilBranch('other')),
+    },
+    'key rotation prepared': {
+      change: () => rotate('start'),
+      expect: () =>
+        until(waiting, 'the next key', async () => {
+          rotated = await dataIn('garden');
+          expect(Object.keys(rotated)).toContain('identity.next');
+          const live = await stage.garden.find(resources.configMaps, configName);
+          expect(live?.metadata.annotations ?? {}).not.toHaveProperty(['gardener.cloud/operation']);
+        }),
+    },
+    'key rotation completed': {
+      change: () => rotate('complete'),
+      expect: () =>
+        until(waiting, 'the new key in the shoot', async () => {
+          const { 'identity.next': identity, 'identity.next.pub': publicKey, ...rest } = rotated;
+          const expected = { ...rest, identity, 'identity.pub': publicKey };
+          expect(await dataIn('garden')).toEqual(expected);
+          expect(await dataIn('shoot')).toEqual(expected);
+        }),
+    },
+    hibernate: {
+      async change() {
+        await stage.untilReady(waiting.seconds);
+        beforeSleep = await versions();
+        await stage.stopResourceManager();
+        access = await stage.seed.find(resources.secrets, kubeconfigName);
+        await stage.seed.delete(resources.secrets, kubeconfigName);
+        await stage.setFluxConfig(config('while-asleep'));
+        await stage.reconcileShoot(asleep);
+      },
+      async expect() {
+        await stage.untilReady(waiting.seconds);
+        expect(await versions()).toEqual(beforeSleep);
+      },
+    },
+    wake: {
+      async change() {
+        await stage.startResourceManager();
+        const secret = { ...(access as KubeObject), metadata: kubeconfigName };
+        await stage.seed.create(resources.secrets, secret, { fieldManager });
+        await stage.reconcileShoot();
+      },
+      async expect() {
+        await stage.untilReady(waiting.seconds);
+        await untilBranch('while-asleep');
+      },
+    },
+    migrate: {
+      async change() {
+        inShoot = await identitiesIn(stage);
+        await ask('migrate');
+      },
+      async expect() {
+        await until(waiting, 'the control plane has migrated', async () => {
+          const live = await stage.extension();
+          expect(live.status?.lastOperation).toMatchObject({ type: 'Migrate', state: 'Succeeded' });
+          expect(live.metadata.finalizers ?? []).toEqual([]);
+          expect(live.metadata.annotations ?? {}).not.toHaveProperty(['gardener.cloud/operation']);
+        });
+        expect(await stage.managedResources()).toEqual({});
+        expect(await identitiesIn(stage)).toEqual(inShoot);
+        record = await stage.extension();
+        await stage.deleteExtension();
+        await untilGone();
+      },
+    },
+    restore: {
+      async change() {
+        const annotations = { 'gardener.cloud/operation': 'wait-for-state' };
+        const metadata = { ...extensionName, annotations };
+        const object = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', metadata };
+        await stage.seed.create(resources.extensions, { ...object, spec: { type: 'shoot-flux' } }, { fieldManager });
+        const { state, resources: listed } = record?.status ?? {};
+        const status = { status: { state, resources: listed } };
+        await stage.seed.mergePatch(resources.extensions, extensionName, status, {
+          fieldManager,
+          subresource: 'status',
+        });
+        await ask('restore');
+      },
+      async expect() {
+        const { status } = await stage.untilReady(waiting.seconds);
+        expect(status?.lastOperation).toMatchObject({ type: 'Restore', state: 'Succeeded' });
+        expect(status?.state?.bootstrapped).toEqual(record?.status?.state?.bootstrapped);
+        await untilManaged(all);
+        expect(await identitiesIn(stage)).toEqual(inShoot);
+        expect(await dataIn('shoot')).toEqual(await dataIn('garden'));
+      },
+    },
+    remove: {
+      async change() {
+        for (const [resource, object] of workload) await stage.shoot.create(resource, object, { fieldManager });
+        await stage.deleteExtension();
+      },
+      async expect() {
+        await untilGone();
+        await expectRemoved(stage);
+        expect(await stage.garden.find(resources.configMaps, configName)).toBeDefined();
+        expect(await stage.garden.find(resources.secrets, sourceName)).toBeDefined();
+      },
+    },
+  };
+}
+
+async function untilBootstrapped(stage: Stage, waiting: Waiting): Promise<void> {
+  await until(waiting, 'the first success', async () => {
+    const { status } = await stage.extension();
+    expect(status?.state?.bootstrapped).toBeDefined();
+    const ready = (status?.conditions ?? []).filter((condition) => condition.status === 'True').map(({ type }) => type);
+    expect(ready).toEqual(expect.arrayContaining(['SourceReady', 'KustomizationReady']));
+  });
+}
+
+const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();
+
+const creating = {
+  type: 'Create',
+  state: 'Processing',
+  progress: 50,
+  description: 'going on',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+} as const;
