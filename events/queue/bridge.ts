@@ -57,8 +57,12 @@ export function openQueue({
 
   const send = async (changes: ChangeRequest[]): Promise<void> => {
     const targets = changes.map((change) => [change, queueOf(queues, change.function)] as const);
-    for (const [{ key, cause }, { schedule }] of targets) schedule.add(key, cause, performance.now());
-    for (const [, { worker }] of targets) worker?.wake();
+    try {
+      for (const [{ key, cause }, { schedule }] of targets) schedule.add(key, cause, performance.now());
+    } finally {
+      // Also those that were added before a queue was full.
+      for (const [, { worker }] of targets) worker?.wake();
+    }
   };
 
   return {

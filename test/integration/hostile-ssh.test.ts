@@ -230,6 +230,19 @@ test('a handshake that never ends is killed at its limit, and holds up nothing m
   expect(ticks).toBeGreaterThan(3);
 });
 
+test('handshakes that never end give their threads to one that waits', async () => {
+  const endless = new URL('data:text/javascript,for(;;);');
+  const short = new URL(
+    `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage(Buffer.from('${ed25519.toString('base64')}', 'base64'));`,
+  );
+  const stop = new AbortController();
+  const handshakes = Array.from({ length: 8 }, () => keyPresentedTo('127.0.0.1', 1, stop.signal, 60_000, endless));
+  // Eight hold the four threads twice; without an end to their turns, this one would never get a thread.
+  expect(await keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(30_000), 60_000, short)).toBeDefined();
+  stop.abort();
+  expect(await Promise.all(handshakes)).toEqual(Array(8).fill(undefined));
+});
+
 test('an address that is not permitted is never contacted, and gives the same sentence after the same time', async () => {
   await using server = await hostile(() => {});
   const refusing = scanPolicy();

@@ -14,6 +14,9 @@ export interface HandshakeRequest {
 /** Each thread takes about 10 MB. */
 const threads = createTurns(4);
 
+/** After this time a handshake gives its thread to one that waits: with servers that answer, it takes a tenth of it. */
+const TURN_MS = 1000;
+
 const MEMORY_MB = 48;
 
 const CODE = new URL('./handshake-thread.ts', import.meta.url);
@@ -43,6 +46,8 @@ export async function keyPresentedTo(
 }
 
 async function inThread(code: URL, request: HandshakeRequest, signal: AbortSignal): Promise<Buffer | undefined> {
+  const giveUp = new AbortController();
+  const patience = setInterval(() => threads.areWanted() && giveUp.abort(), TURN_MS);
   const worker = new Worker(code, {
     workerData: request,
     name: 'ssh handshake',
@@ -54,12 +59,13 @@ async function inThread(code: URL, request: HandshakeRequest, signal: AbortSigna
     return await new Promise<Buffer | undefined>((resolve) => {
       const fail = () => resolve(undefined);
       if (signal.aborted) fail();
-      signal.addEventListener('abort', fail, { once: true });
+      AbortSignal.any([signal, giveUp.signal]).addEventListener('abort', fail, { once: true });
       worker.on('message', (blob: Uint8Array | undefined) => resolve(blob && Buffer.from(blob)));
       worker.on('error', fail);
       worker.on('exit', fail);
     });
   } finally {
+    clearInterval(patience);
     await worker.terminate();
   }
 }
