@@ -6,10 +6,10 @@ import { HEARTBEAT } from '../heartbeat/lease.ts';
 import { configurations } from '../webhooks/ca-bundle.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
 
-type Place = 'garden' | 'seed';
+export type Place = 'garden' | 'seed';
 
 /** A part of the product with its own rights. A deployment may bind the roles to other subjects. */
-interface Identity {
+export interface Identity {
   name: string;
   /** Rights in the whole cluster. */
   rules: PolicyRule[];
@@ -23,14 +23,19 @@ interface Identity {
  * certificates; `heartbeat` writes the Lease.
  */
 export function rbacObjects(definitions: AnyDefinition[], place: Place): KubeObject[] {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+  return [namespace, ...identitiesIn(definitions, place).flatMap(identity)];
+}
+
+/** Returns the identities that have rights in the garden or a seed. */
+export function identitiesIn(definitions: AnyDefinition[], place: Place): Identity[] {
   const identities: Identity[] = [
     ...definitions.map(({ name, rights }) => ({ name, rules: rights[place] })),
     { name: 'watcher', rules: watchRules(definitions, place) },
     { name: 'webhooks', ...webhookRules(definitions, place) },
     { name: 'heartbeat', rules: [], ...(place !== GARDEN && { own: heartbeatRules }) },
   ];
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-  return [namespace, ...identities.filter(({ rules, own }) => rules.length > 0 || own !== undefined).flatMap(identity)];
+  return identities.filter(({ rules, own }) => rules.length > 0 || own !== undefined);
 }
 
 /** Returns the user name of an identity in RBAC. */

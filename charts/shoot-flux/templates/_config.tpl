@@ -1,0 +1,87 @@
+{{/* The configuration file as a dictionary: what follows from other values, overwritten by `config`. */}}
+{{- define "shoot-flux.config" -}}
+{{- $config := dict "port" 8080 "seeds" (dict) -}}
+{{- with .Values.kubeconfigs.garden.secretName }}{{ $_ := set $config "garden" "/etc/shoot-flux/kubeconfigs/garden/kubeconfig" }}{{ end -}}
+{{- with ((.Values.gardener).garden).clusterIdentity }}{{ $_ := set $config "gardenIdentity" . }}{{ end -}}
+{{- range $name, $seed := .Values.kubeconfigs.seeds -}}
+{{- $_ := set $config.seeds $name (ternary "in-cluster" (printf "/etc/shoot-flux/kubeconfigs/%s/kubeconfig" $name) (default false $seed.inCluster)) -}}
+{{- else -}}
+{{- with ((.Values.gardener).seed).name }}{{ $_ := set $config.seeds . "in-cluster" }}{{ end -}}
+{{- end -}}
+{{- if not $config.seeds }}{{ $_ := unset $config "seeds" }}{{ end -}}
+{{- if eq .Values.mode "embedded" }}{{ $_ := set $config "fluxDistribution" "/flux-distribution" }}{{ end -}}
+{{- if eq .Values.mode "bridge-sqs" -}}
+{{- with .Values.sqs.queuePrefix }}{{ $_ := set $config "queuePrefix" . }}{{ end -}}
+{{- with .Values.sqs.endpoint }}{{ $_ := set $config "sqsEndpoint" . }}{{ end -}}
+{{- end -}}
+{{- if eq .Values.mode "bridge-knative" -}}
+{{- with .Values.knative.sink }}{{ $_ := set $config "sink" . }}{{ end -}}
+{{- end -}}
+{{- with .Values.defaults }}{{ $_ := set $config "defaults" . }}{{ end -}}
+{{- with .Values.policy }}{{ $_ := set $config "policy" . }}{{ end -}}
+{{- $config = mustMergeOverwrite $config (deepCopy .Values.config) -}}
+{{- if and $config.shootHealth (not $config.namespaces) $config.seeds -}}
+{{- $namespaces := dict -}}
+{{- range $name, $_ := $config.seeds }}{{ $_ := set $namespaces $name $.Release.Namespace }}{{ end -}}
+{{- $_ := set $config "namespaces" $namespaces -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* Volumes of a Pod that reads the configuration and calls clusters: `include … (dict "root" $)`. */}}
+{{- define "shoot-flux.volumes" -}}
+- name: config
+  configMap:
+    name: {{ include "shoot-flux.fullname" .root }}
+- name: api-access
+  projected:
+    sources:
+      - serviceAccountToken:
+          path: token
+          expirationSeconds: 43200
+      - configMap:
+          name: kube-root-ca.crt
+          items:
+            - key: ca.crt
+              path: ca.crt
+      - downwardAPI:
+          items:
+            - path: namespace
+              fieldRef:
+                fieldPath: metadata.namespace
+{{- with .root.Values.kubeconfigs.garden.secretName }}
+- name: garden-kubeconfig
+  secret:
+    secretName: {{ . }}
+{{- end }}
+{{- range $name, $seed := .root.Values.kubeconfigs.seeds }}
+{{- if not $seed.inCluster }}
+- name: seed-{{ $name | sha256sum | trunc 12 }}
+  secret:
+    secretName: {{ required (printf "kubeconfigs.seeds.%s needs secretName or inCluster: true" $name) $seed.secretName }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The mounts of these volumes. */}}
+{{- define "shoot-flux.volumeMounts" -}}
+- name: config
+  mountPath: /etc/shoot-flux/config.yaml
+  subPath: config.yaml
+  readOnly: true
+- name: api-access
+  mountPath: /var/run/secrets/kubernetes.io/serviceaccount
+  readOnly: true
+{{- if .root.Values.kubeconfigs.garden.secretName }}
+- name: garden-kubeconfig
+  mountPath: /etc/shoot-flux/kubeconfigs/garden
+  readOnly: true
+{{- end }}
+{{- range $name, $seed := .root.Values.kubeconfigs.seeds }}
+{{- if not $seed.inCluster }}
+- name: seed-{{ $name | sha256sum | trunc 12 }}
+  mountPath: /etc/shoot-flux/kubeconfigs/{{ $name }}
+  readOnly: true
+{{- end }}
+{{- end }}
+{{- end -}}
