@@ -1,13 +1,5 @@
+import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from './json-bytes.ts';
 import type { ObjectCutter } from './object-cutter.ts';
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
-const closeBrace = 0x7d;
-const closeBracket = 0x5d;
-const comma = 0x2c;
-const colon = 0x3a;
 
 /** What is scanned at most, and the error for more. */
 export interface ScanLimits {

@@ -1,14 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { oversizedMark } from '../oversized.ts';
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
-const closeBrace = 0x7d;
-const closeBracket = 0x5d;
-const comma = 0x2c;
-const colon = 0x3a;
+import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from './json-bytes.ts';
 
 /** An object or list deeper than this is cut with the one that holds it. */
 const DEEPEST = 6;

@@ -43,6 +43,20 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
         ({ status }) => status,
       );
     };
+    /** Starts the product with another Kustomization in the configuration. */
+    const expectSuspendedBeforeDeletion = async (former: ReturnType<typeof inFlux>) => {
+      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+      await stage.startProduct();
+      const leaving = await eventually(
+        'the former Kustomization is deleted',
+        () => stage.shoot.find(kustomizations, former),
+        (live) => live?.metadata.deletionTimestamp !== undefined,
+      );
+      expect(leaving?.spec).toMatchObject({ suspend: true });
+      await stage.shoot.mergePatch(kustomizations, former, { metadata: { finalizers: null } }, { fieldManager });
+      await stage.untilReady();
+    };
     const untilFollowed = (problem: string) =>
       eventually(
         'the report',
@@ -146,17 +160,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
         (live) => live !== undefined && applyState(live).state === 'applied',
       );
       expect((await stage.shoot.find(kustomizations, root))?.spec).not.toHaveProperty('suspend');
-      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
-      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
-      await stage.startProduct();
-      const leaving = await eventually(
-        'the former Kustomization is deleted',
-        () => stage.shoot.find(kustomizations, root),
-        (live) => live?.metadata.deletionTimestamp !== undefined,
-      );
-      expect(leaving?.spec).toMatchObject({ suspend: true });
-      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers: null } }, { fieldManager });
-      await stage.untilReady();
+      await expectSuspendedBeforeDeletion(root);
     });
 
     it('suspends a removed Kustomization first, also when its ManagedResource has lost its label', async () => {
@@ -169,17 +173,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const sync = { namespace: CONTROL_PLANE, name: 'shoot-flux-sync' };
       const unlabelled = { metadata: { labels: { origin: null } } };
       await stage.seed.mergePatch(resources.managedResources, sync, unlabelled, { fieldManager });
-      const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
-      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
-      await stage.startProduct();
-      const leaving = await eventually(
-        'the former Kustomization is deleted',
-        () => stage.shoot.find(kustomizations, root),
-        (live) => live?.metadata.deletionTimestamp !== undefined,
-      );
-      expect(leaving?.spec).toMatchObject({ suspend: true });
-      await stage.shoot.mergePatch(kustomizations, root, { metadata: { finalizers: null } }, { fieldManager });
-      await stage.untilReady();
+      await expectSuspendedBeforeDeletion(root);
     });
 
     it('keeps the controllers of removed objects until the objects are gone', async () => {
