@@ -9,7 +9,8 @@ import type { Run } from './runner.ts';
 export type Ending =
   | { result: 'done' }
   | { result: 'requeue'; seconds: number }
-  | { result: 'retry'; seconds: number; error: unknown }
+  /** Without seconds: the broker decides when. */
+  | { result: 'retry'; seconds?: number; error: unknown }
   /** A resync that has failed: the next one is its retry. */
   | { result: 'dropped'; error: unknown }
   | { result: 'dead_letter'; error: unknown };
@@ -52,7 +53,7 @@ export function report({ name, now, log, metrics }: Reporter, run: Run, ending: 
   };
   if (result === 'dead_letter') log.error('reconcile finished', fields);
   // A retry after 0 s follows a conflict: another writer was faster, as the guarded writes expect. No warning.
-  else if (result === 'dropped' || (ending.result === 'retry' && ending.seconds > 0))
+  else if (result === 'dropped' || (ending.result === 'retry' && ending.seconds !== 0))
     log.warn('reconcile finished', fields);
   else log.info('reconcile finished', fields);
 }

@@ -3,13 +3,18 @@ import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { endOfLongWait, gridOf, isLongWait } from '../run/grid.ts';
 import type { SqsRunner } from './runner.ts';
 
+/** Sends changes that arrive later. */
+export interface DelayedSender {
+  sender: Pick<SqsRunner['sender'], 'sendDelayed'>;
+}
+
 /**
  * Sends a change through the delay queue, to run again in so many seconds.
  * @param atLeastSeconds the wait that an API server asks for, which is never undercut
  * @param attempt set when the run has failed: SQS counts the receives of the next message from 1 again
  */
 export function requeue(
-  { name, queue, sender, now }: Pick<SqsRunner, 'name' | 'queue' | 'sender' | 'now'>,
+  { name, queue, sender, now }: Pick<SqsRunner, 'name' | 'queue' | 'now'> & DelayedSender,
   change: ChangeRequest,
   afterSeconds: number,
   attempt?: number,

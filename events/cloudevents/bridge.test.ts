@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RetryableError } from '../../shared/errors.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { changeOf, keptLog, keptMetrics, keyOf } from '../testing.ts';
+import { createEventBridge } from './bridge.ts';
+import { delayedEventOf, eventOf } from './event.ts';
+
+const START = Date.parse('2026-05-01T12:00:00.000Z');
+const waits = (seconds: number, n = 1, attempt?: number): ChangeRequest => ({
+  ...changeOf({ key: keyOf(n) }),
+  cause: {
+    type: 'notBefore',
+    notBefore: new Date(START + seconds * 1000).toISOString(),
+    ...(attempt !== undefined && { attempt }),
+  },
+});
+
+function start() {
+  const sent: ChangeRequest[] = [];
+  const { log, lines } = keptLog();
+  const { metrics, sums } = keptMetrics();
+  const up = new Set(['local']);
+  let listener = (_cluster: string, _isUp: boolean) => {};
+  const sender = {
+    send: async (changes: ChangeRequest[]) => void sent.push(...changes),
+    sendDelayed: async () => {},
+  };
+  const health = {
+    isUp: (cluster: string) => up.has(cluster),
+    onChange: (added: typeof listener) => {
+      listener = added;
+      return () => {};
+    },
+  };
+  const bridge = createEventBridge({ sender, health, log, metrics });
+  const now = () => new Date();
+  const wait = (change: ChangeRequest) => bridge.receive(delayedEventOf(change, now()));
+  const dead = (change: ChangeRequest, code: number, sentence = '') => {
+    const { attributes, data } = eventOf(change, now());
+    const error = { knativeerrordest: 'http://f', knativeerrorcode: String(code), knativeerrordata: sentence };
+    return bridge.receive({ attributes: { ...attributes, ...error }, data });
+  };
+  const comesUp = () => {
+    up.add('local');
+    listener('local', true);
+  };
+  return { bridge, sent, lines, sums, sender, up, wait, dead, comesUp };
+}
+
+beforeEach(() => void vi.useFakeTimers({ now: START }));
+afterEach(() => void vi.useRealTimers());
+
+describe('the timers of the bridge', () => {
+  it('send a change when it is due, and not before', async () => {
+    const { bridge, sent, wait } = start();
+    expect(await wait(waits(30))).toEqual({ status: 204 });
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(sent).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(sent).toMatchObject([waits(30)]);
+    expect(bridge.waiting()).toBe(0);
+  });
+
+  it('keep one look for each key: the latest', async () => {
+    const { sent, wait, bridge } = start();
+    for (const change of [waits(10), waits(60), waits(20, 2)]) await wait(change);
+    expect(bridge.waiting()).toBe(2);
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(sent).toMatchObject([waits(20, 2)]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent).toMatchObject([waits(20, 2), waits(60)]);
+  });
+
+  it('keep the rest of a pass beside the look', async () => {
+    const { wait, bridge } = start();
+    const cause = {
+      type: 'continue',
+      after: 'a',
+      hop: 1,
+      state: 's',
+      notBefore: new Date(START).toISOString(),
+    } as const;
+    await wait(waits(10));
+    await wait({ ...waits(10), cause });
+    expect(bridge.waiting()).toBe(2);
+  });
+
+  it('send again what the sink has refused', async () => {
+    const { sent, sender, wait } = start();
+    const { send } = sender;
+    sender.send = async () => Promise.reject(new RetryableError('the sink answered 503'));
+    await wait(waits(1));
+    await vi.advanceTimersByTimeAsync(2_000);
+    sender.send = send;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(sent).toMatchObject([waits(1)]);
+  });
+
+  it('keep retries while their cluster is down, and send them when it answers again', async () => {
+    const { sent, wait, up, comesUp } = start();
+    up.clear();
+    await wait(waits(10, 1, 9));
+    await wait(waits(10, 2));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent).toMatchObject([waits(10, 2)]);
+    comesUp();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toMatchObject([waits(10, 2), waits(10, 1, 9)]);
+  });
+});
+
+describe('a dead letter of the broker', () => {
+  it('is kept when the function has refused it for good', async () => {
+    const { bridge, dead, sums, lines } = start();
+    expect(await dead(changeOf(), 422, 'The key is bad.\n')).toEqual({ status: 204 });
+    expect(bridge.deadLetters.list().deadLetters).toMatchObject([
+      { function: 'managed-resources', key: changeOf().key, reason: 'The key is bad.' },
+    ]);
+    expect(sums.get('terminal_total{function=managed-resources}')).toBe(1);
+    expect(lines).toMatchObject([{ level: 'error', message: 'dead letter', error: 'The key is bad.' }]);
+  });
+
+  it.each([503, 500, 429, 404, 0])('with code %i is retried, ever later, and given up in the end', async (code) => {
+    const { bridge, dead, sent } = start();
+    let rounds = 0;
+    for (let change: ChangeRequest | undefined = changeOf(); change !== undefined; change = sent.pop()) {
+      await dead(change, code);
+      await vi.advanceTimersByTimeAsync(24 * 3_600_000);
+      rounds++;
+    }
+    expect(rounds).toBe(32);
+    expect(bridge.deadLetters.list().deadLetters).toMatchObject([{ attempts: 40 }]);
+  });
+
+  it('is never given up while the cluster of its key is down', async () => {
+    const { bridge, dead, sent, up, comesUp } = start();
+    let change = changeOf();
+    for (let round = 0; round < 60; round++) {
+      up.clear();
+      await dead(change, 503);
+      comesUp();
+      await vi.advanceTimersByTimeAsync(0);
+      change = sent.pop() ?? change;
+    }
+    expect(bridge.deadLetters.list().deadLetters).toEqual([]);
+    expect(change.cause).toMatchObject({ type: 'notBefore', attempt: 39 });
+  });
+
+  it('of a resync is dropped: the next one is its retry', async () => {
+    const { bridge, dead } = start();
+    await dead(changeOf({ cause: { type: 'resync', epoch: 1 } }), 503);
+    expect(bridge.waiting()).toBe(0);
+    expect(bridge.deadLetters.list().deadLetters).toEqual([]);
+  });
+
+  it('is not confused with an event that the bridge has sent itself', async () => {
+    const { bridge } = start();
+    await expect(bridge.receive(eventOf(changeOf(), new Date()))).rejects.toThrow('correct the filter of the Trigger');
+  });
+});

@@ -1,0 +1,97 @@
+import { ConflictError } from '../../shared/kube/errors.ts';
+import { keyText } from '../../shared/runtime/key.ts';
+import type { Change } from '../change.ts';
+import { createSchedule, type Start } from '../queue/schedule.ts';
+import { LONG_RUN_MS } from '../queue/worker.ts';
+import { ABORT_EARLY_MS } from '../run/deadline.ts';
+import { type Ending, report } from '../run/report.ts';
+import { type Run, type Runner, type RunResult, runOnce } from '../run/runner.ts';
+
+/** The runs of one function in this process: never two for a key at a time. */
+export interface KeyedRuns {
+  /** Resolves with the ending of the run that answers the change, together with all others that waited for it. */
+  run(change: Change): Promise<Ending>;
+}
+
+/** The function, and its limits. */
+export interface KeyedRunsOptions {
+  runner: Runner;
+  /** Runs at a time. */
+  concurrency: number;
+  timeoutSeconds: number;
+  /** Decides on what a run has returned or thrown; called once for each run. */
+  endingOf(result: RunResult, run: Run): Promise<Ending>;
+}
+
+/** Another writer was faster, which is ordinary: so often the run is repeated at once. */
+const MOST_REPEATS = 2;
+
+export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf }: KeyedRunsOptions): KeyedRuns {
+  // A cluster that is down fails its runs at once, and the broker keeps their changes.
+  const schedule = createSchedule({ concurrency });
+  const waiting = new Map<string, ((ending: Ending) => void)[]>();
+
+  const startRuns = () => {
+    for (let start = schedule.take(now()); start !== undefined; start = schedule.take(now())) void perform(start);
+  };
+
+  const perform = async (start: Start) => {
+    const text = keyText(start.key);
+    const answers = waiting.get(text) ?? [];
+    waiting.delete(text);
+    const begun = now();
+    const lasting = setTimeout(() => {
+      schedule.lasts(start.key);
+      startRuns();
+    }, LONG_RUN_MS);
+    const run = runOf(runner, start, begun);
+    const ending = await endingOf(await repeated(run), run);
+    clearTimeout(lasting);
+    schedule.end(start.key, { type: 'done' }, now());
+    report(runner, run, ending, (now() - begun) / 1000);
+    for (const answer of answers) answer(ending);
+    startRuns();
+  };
+
+  const repeated = async (run: Run): Promise<RunResult> => {
+    const ending = new AbortController();
+    const abort = setTimeout(() => ending.abort(), timeoutSeconds * 1000 - ABORT_EARLY_MS);
+    let result = await runOnce(runner, run, ending.signal);
+    for (let repeats = 0; isConflict(result) && repeats < MOST_REPEATS; repeats++) {
+      result = await runOnce(runner, run, ending.signal);
+    }
+    clearTimeout(abort);
+    return result;
+  };
+
+  return {
+    run({ key, cause }) {
+      const { promise, resolve } = Promise.withResolvers<Ending>();
+      schedule.add(key, cause, now());
+      const text = keyText(key);
+      waiting.set(text, [...(waiting.get(text) ?? []), resolve]);
+      startRuns();
+      return promise;
+    },
+  };
+}
+
+function isConflict(result: RunResult): boolean {
+  return result.type === 'failed' && result.error instanceof ConflictError;
+}
+
+function runOf(runner: Runner, { key, causes, merged, since }: Start, begun: number): Run {
+  const changes = causes.map((cause) => ({ function: runner.name, key, cause }));
+  const attempts = causes.map((cause) => ('attempt' in cause ? (cause.attempt ?? 0) : 0));
+  return {
+    changes: changes as [Run['changes'][0], ...Run['changes']],
+    // The freshest counts: what has failed for hours does not use up the attempts of an edit.
+    attempt: Math.min(...attempts) + 1,
+    dueAt: runner.now().getTime() - (begun - since),
+    superseded: merged,
+  };
+}
+
+function now(): number {
+  return performance.now();
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import { ClusterDownError, ConflictError } from '../../shared/kube/errors.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { causeOf, changeOf, functionOf, keptLog, keyOf, processDependencies } from '../testing.ts';
+import { eventOf } from './event.ts';
+import { serveFunctions } from './serve.ts';
+
+function serve(handler: Handler) {
+  const { log, lines } = keptLog();
+  const delayed: ChangeRequest[] = [];
+  const sender = { send: async () => {}, sendDelayed: async (change: ChangeRequest) => void delayed.push(change) };
+  const functions = [{ queueFunction: functionOf(handler), dependencies: processDependencies({ log }) }];
+  const receive = serveFunctions({ functions, sender, concurrency: 20 });
+  const post = (change: ChangeRequest) => receive(eventOf(change, new Date()));
+  return { post, lines, delayed, sender };
+}
+
+const version = (resourceVersion: string) => changeOf({ cause: causeOf({ resourceVersion }) });
+
+describe('a function behind HTTP', () => {
+  it('runs once for a key at a time, and once more for all that has arrived meanwhile', async () => {
+    let running = 0;
+    const runs: string[] = [];
+    const { post } = serve(async (_, { causes }) => {
+      expect(++running).toBe(1);
+      runs.push(causes.map((cause) => (cause.type === 'object' ? cause.resourceVersion : '')).join());
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running--;
+      return done;
+    });
+    const answers = await Promise.all(['1', '2', '3'].map((each) => post(version(each))));
+    expect(answers).toEqual([{ status: 204 }, { status: 204 }, { status: 204 }]);
+    expect(runs).toEqual(['1', '2,3']);
+  });
+
+  it('runs keys beside each other', async () => {
+    const both = Promise.withResolvers<void>();
+    let running = 0;
+    const { post } = serve(async () => {
+      if (++running === 2) both.resolve();
+      await both.promise;
+      return done;
+    });
+    const answers = await Promise.all([1, 2].map((n) => post(changeOf({ key: keyOf(n) }))));
+    expect(answers).toEqual([{ status: 204 }, { status: 204 }]);
+  });
+
+  it('answers 422 for what will never succeed, and 503 for what may', async () => {
+    const errors = [new TerminalError('The key is bad.'), new RetryableError('Not yet.')];
+    const { post, lines } = serve(async () => Promise.reject(errors.shift()));
+    expect(await post(changeOf())).toEqual({ status: 422, sentence: 'The key is bad.' });
+    expect(await post(changeOf())).toEqual({ status: 503, sentence: 'Not yet.', retryAfterSeconds: undefined });
+    expect(lines.map(({ outcome, level }) => [outcome, level])).toEqual([
+      ['dead_letter', 'error'],
+      ['retry', 'warn'],
+    ]);
+  });
+
+  it('repeats a run at once when another writer was faster', async () => {
+    let runs = 0;
+    const { post } = serve(async () => {
+      if (++runs < 3) throw new ConflictError('changed meanwhile', 409, 'Conflict');
+      return done;
+    });
+    expect(await post(changeOf())).toEqual({ status: 204 });
+    expect(runs).toBe(3);
+  });
+
+  it('sends what has to wait to the bridge before it answers', async () => {
+    const { post, delayed } = serve(async () => requeueAfter(30));
+    const before = Date.now();
+    expect(await post(changeOf())).toEqual({ status: 204 });
+    const [change] = delayed;
+    expect(change).toMatchObject({ function: 'managed-resources', key: changeOf().key, cause: { type: 'notBefore' } });
+    const due = change?.cause.type === 'notBefore' ? Date.parse(change.cause.notBefore) : 0;
+    expect(due - before).toBeGreaterThanOrEqual(30_000);
+    expect(due - before).toBeLessThan(40_000);
+  });
+
+  it('answers 503 when the bridge does not take what has to wait', async () => {
+    const { post, sender } = serve(async () => requeueAfter(30));
+    sender.sendDelayed = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
+    expect(await post(changeOf())).toMatchObject({ status: 503, sentence: 'the sink broker answered 500' });
+  });
+
+  it('drops a resync of a cluster that is down: the next one is its retry', async () => {
+    const { post } = serve(async () => Promise.reject(new ClusterDownError('local', 'Seed local does not answer.')));
+    expect(await post(changeOf({ cause: { type: 'resync', epoch: 1 } }))).toEqual({ status: 204 });
+    expect(await post(changeOf())).toMatchObject({ status: 503 });
+  });
+
+  it('refuses events for other functions, and for seeds of other instances only for now', async () => {
+    const { post } = serve(async () => done);
+    await expect(post(changeOf({ function: 'keys' }))).rejects.toThrow(TerminalError);
+    const elsewhere = post(changeOf({ key: { ...keyOf(1), cluster: 'other' } }));
+    await expect(elsewhere).rejects.toThrow('This process does not serve seed other');
+    await expect(elsewhere).rejects.not.toThrow(TerminalError);
+  });
+});

@@ -1,0 +1,90 @@
+import { TerminalError } from '../../shared/errors.ts';
+import { ClusterDownError } from '../../shared/kube/errors.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { parseChange } from '../change.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
+import type { Ending } from '../run/report.ts';
+import { retryAfterOf } from '../run/retry.ts';
+import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
+import { isServed, NotServedError } from '../sqs/not-served.ts';
+import { requeue } from '../sqs/requeue.ts';
+import type { Answer, Receive } from './answer.ts';
+import { typeOf } from './event.ts';
+import { createKeyedRuns } from './keyed-runs.ts';
+import type { Sink } from './sink.ts';
+
+/** Functions behind HTTP, and what they need. */
+export interface ServeOptions {
+  functions: readonly { queueFunction: QueueFunction; dependencies: ProcessDependencies }[];
+  sender: Sink['sender'];
+  /** Runs of each function at a time. */
+  concurrency: number;
+  /** A function's time. Default 10. */
+  timeoutSeconds?: number | undefined;
+}
+
+/** Returns what answers the events of these functions. */
+export function serveFunctions({
+  functions,
+  sender,
+  concurrency,
+  timeoutSeconds = FUNCTION_TIMEOUT_SECONDS,
+}: ServeOptions): Receive {
+  const served = new Map(
+    functions.map(({ queueFunction, dependencies }) => {
+      const { name } = queueFunction.definition;
+      const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
+      const later = { ...dependencies, name, queue: 'fifo' as const, sender: delayedBy(sender) };
+      const endingOf = (result: RunResult, run: Run) => endingOfRun(result, run, later);
+      const runs = createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf });
+      return [name, { runs, seeds: dependencies.settings.seeds }] as const;
+    }),
+  );
+
+  return async (event) => {
+    const change = parseChange(event.data);
+    const known = served.get(change.function);
+    if (known === undefined || event.attributes.type !== typeOf(change.function)) {
+      throw new TerminalError(
+        `The event of type ${event.attributes.type} is not for ${[...served.keys()].join(', ')}; correct the filter of the Trigger.`,
+      );
+    }
+    if (!isServed(change.key, known.seeds)) throw new NotServedError(change.key.cluster, known.seeds);
+    return answerTo(await known.runs.run(change));
+  };
+}
+
+type Later = Parameters<typeof requeue>[0];
+
+function delayedBy(sender: Sink['sender']): Later['sender'] {
+  // The change says when it is due; no broker has a delay of its own.
+  return { sendDelayed: (change) => sender.sendDelayed(change) };
+}
+
+/** Passes on what a run asks for. The broker retries what has failed for now. */
+async function endingOfRun(result: RunResult, run: Run, later: Later): Promise<Ending> {
+  if (result.type === 'done') return { result: 'done' };
+  if (result.type === 'failed') return endingOfFailure(result.error, run);
+  try {
+    // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
+    await requeue(later, run.changes[0], result.afterSeconds);
+    return { result: 'requeue', seconds: result.afterSeconds };
+  } catch (error) {
+    return { result: 'retry', error };
+  }
+}
+
+function endingOfFailure(error: unknown, { changes }: Run): Ending {
+  if (error instanceof TerminalError) return { result: 'dead_letter', error };
+  const isResync = changes.every(({ cause }) => cause.type === 'resync');
+  if (isResync && error instanceof ClusterDownError) return { result: 'dropped', error };
+  const seconds = retryAfterOf(error);
+  return seconds > 0 ? { result: 'retry', seconds, error } : { result: 'retry', error };
+}
+
+/** An answer without a body ends an event; any other would be a reply, which re-enters the broker. */
+function answerTo(ending: Ending): Answer {
+  if (ending.result === 'dead_letter') return { status: 422, sentence: describeError(ending.error) };
+  if (ending.result !== 'retry') return { status: 204 };
+  return { status: 503, sentence: describeError(ending.error), retryAfterSeconds: ending.seconds };
+}

@@ -1,0 +1,91 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseChange } from '../change.ts';
+import { changeOf, keyOf } from '../testing.ts';
+import { NotAcceptedError, openSink, sinkOfBinding } from './sink.ts';
+import { startTestSink } from './testing.ts';
+
+const changes = [1, 2, 3].map((n) => changeOf({ key: keyOf(n) }));
+
+describe('a sink', () => {
+  it.each(['binary', 'structured'] as const)('gets each change as an event in %s mode', async (mode) => {
+    await using receiver = await startTestSink();
+    const { sender, close } = openSink({ url: receiver.url, mode, extensions: { landscape: 'dev' } });
+    await sender.send(changes);
+    close();
+    expect(receiver.events.map(({ data }) => parseChange(data).key).toSorted(byNamespace)).toEqual(
+      [1, 2, 3].map(keyOf),
+    );
+    expect(receiver.events[0]?.attributes).toMatchObject({ landscape: 'dev', source: '/shoot-flux/clusters/local' });
+  });
+
+  it('names the changes that it did not accept', async () => {
+    await using receiver = await startTestSink();
+    receiver.status = ({ attributes }) => (attributes.subject?.includes('s2') ? 503 : 202);
+    const { sender, close } = openSink({ url: receiver.url });
+    const error = await sender.send(changes).catch((thrown: unknown) => thrown);
+    close();
+    expect(error).toBeInstanceOf(NotAcceptedError);
+    expect((error as NotAcceptedError).unsent).toEqual([changes[1]]);
+    expect((error as Error).message).toMatch(/did not accept 1 of 3 changes: the sink 127.0.0.1:\d+ answered 503/);
+  });
+
+  it('that does not answer is not asked again and again', async () => {
+    await using receiver = await startTestSink();
+    receiver.status = 0;
+    const { sender, close } = openSink({ url: receiver.url, concurrency: 1, timeoutMs: 100 });
+    await expect(sender.send(changes)).rejects.toMatchObject({ unsent: changes });
+    close();
+    expect(receiver.headers).toHaveLength(1);
+  });
+
+  it('gets the token of a SinkBinding, and reads it again after a 401', async () => {
+    await using receiver = await startTestSink();
+    const tokenPath = join(mkdtempSync(join(tmpdir(), 'shoot-flux-token-')), 'token');
+    writeFileSync(tokenPath, 'old\n');
+    const { sender, close } = openSink({ url: receiver.url, tokenPath });
+    await sender.send(changes.slice(0, 1));
+    writeFileSync(tokenPath, 'new\n');
+    receiver.status = () => (receiver.headers.length === 1 ? 401 : 202);
+    await sender.send(changes.slice(1, 2));
+    close();
+    expect(receiver.headers.map(({ authorization }) => authorization)).toEqual([
+      'Bearer old',
+      'Bearer old',
+      'Bearer new',
+    ]);
+  });
+});
+
+describe('the environment of a SinkBinding', () => {
+  it('names the sink, and attributes for every event', () => {
+    const K_CE_OVERRIDES = '{"extensions":{"landscape":"dev"}}';
+    expect(sinkOfBinding({ K_SINK: 'http://broker/ns/b', K_CE_OVERRIDES })).toEqual({
+      url: 'http://broker/ns/b',
+      extensions: { landscape: 'dev' },
+      ca: undefined,
+    });
+    expect(sinkOfBinding({ K_SINK: 'http://broker', K_CE_OVERRIDES: '' })?.extensions).toEqual({});
+    expect(sinkOfBinding({})).toBeUndefined();
+  });
+
+  it.each([
+    ['quack', 'it is not JSON'],
+    ['{"extensions":["a"]}', 'it is not of the form'],
+    ['{"extensions":{"id":"1"}}', '"id" is no name of an extension'],
+    ['{"extensions":{"Big-Name":"1"}}', '"Big-Name" is no name of an extension'],
+  ])('is refused: %s', (K_CE_OVERRIDES, problem) => {
+    expect(() => sinkOfBinding({ K_SINK: 'http://broker', K_CE_OVERRIDES })).toThrow(problem);
+  });
+
+  it.each(['broker', 'ftp://broker', 'http://user:password@broker'])('refuses the address %s', (url) => {
+    expect(() => openSink({ url })).toThrow(/^The sink is not an address such as/);
+    expect(() => openSink({ url })).not.toThrow('password');
+  });
+});
+
+function byNamespace(a: { namespace: string }, b: { namespace: string }): number {
+  return a.namespace.localeCompare(b.namespace);
+}

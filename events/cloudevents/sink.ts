@@ -1,0 +1,109 @@
+import { errorMessage, RetryableError, ShootFluxError } from '../../shared/errors.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { Bridge } from '../bridge.ts';
+import { encodeEvent, type Mode } from './encode.ts';
+import { type Attributes, type CloudEvent, delayedEventOf, eventOf } from './event.ts';
+import { overridesOf } from './overrides.ts';
+import { createPost, SilentSinkError } from './post.ts';
+
+/** Where events are sent, and how. */
+export interface SinkOptions {
+  /** A broker, or anything else that takes CloudEvents over HTTP. */
+  url: string;
+  /** Default `binary`. */
+  mode?: Mode | undefined;
+  /** Attributes that every event gets besides its own. */
+  extensions?: Attributes | undefined;
+  /** Certificates of authorities (PEM) besides those of the system. */
+  ca?: string | undefined;
+  /** File with a token for the sink, which is sent along if the file exists. Default: where a SinkBinding puts it. */
+  tokenPath?: string | undefined;
+  /** Requests at a time. Default 32. */
+  concurrency?: number | undefined;
+  /** How long an answer may take. Default 10,000: a broker without `async-handler` answers after the run. */
+  timeoutMs?: number | undefined;
+  now?: (() => Date) | undefined;
+}
+
+/** Sends changes as CloudEvents. */
+export interface Sink {
+  sender: Bridge['sender'] & {
+    /** Sends a change to the bridge, which sends it on when it is due. */
+    sendDelayed(change: ChangeRequest): Promise<void>;
+  };
+  close(): void;
+}
+
+/** The sink did not accept these changes: they must be sent again. */
+export class NotAcceptedError extends RetryableError {
+  override name = 'NotAcceptedError';
+  readonly unsent: ChangeRequest[];
+
+  constructor(unsent: ChangeRequest[], total: number, cause: unknown) {
+    super(`The sink did not accept ${unsent.length} of ${total} changes: ${errorMessage(cause)}`, { cause });
+    this.unsent = unsent;
+  }
+}
+
+const TOKEN_PATH = '/oidc/token';
+
+/** Opens a sink; nothing is sent yet. @throws ShootFluxError for an address that cannot be used */
+export function openSink(options: SinkOptions): Sink {
+  const { mode, extensions = {}, now = () => new Date() } = options;
+  const { ca, tokenPath = TOKEN_PATH, concurrency = 32, timeoutMs = 10_000 } = options;
+  const url = sinkUrl(options.url);
+  const post = createPost({ url, ca, tokenPath, mostConnections: concurrency, timeoutMs });
+  const send = ({ attributes, data }: CloudEvent) =>
+    post.send(encodeEvent({ attributes: { ...attributes, ...extensions }, data }, mode));
+
+  return {
+    sender: {
+      async send(changes) {
+        const results = await inParallel(changes, concurrency, (change) => send(eventOf(change, now())));
+        const failure = results.find((result) => result?.status === 'rejected');
+        const unsent = changes.filter((_, index) => results[index]?.status !== 'fulfilled');
+        if (failure !== undefined) throw new NotAcceptedError(unsent, changes.length, failure.reason);
+      },
+      async sendDelayed(change) {
+        await send(delayedEventOf(change, now()));
+      },
+    },
+    close: post.close,
+  };
+}
+
+/** Returns the sink that a SinkBinding describes in the environment of a process; undefined if there is none. */
+export function sinkOfBinding(
+  variables: Readonly<Record<string, string | undefined>>,
+): Pick<SinkOptions, 'url' | 'extensions' | 'ca'> | undefined {
+  const { K_SINK: url, K_CE_OVERRIDES: overrides, K_CA_CERTS: ca } = variables;
+  return url ? { url, extensions: overridesOf(overrides), ca: ca || undefined } : undefined;
+}
+
+function sinkUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
+  throw new ShootFluxError('The sink is not an address such as http://broker-ingress.example/ns/broker; correct it.');
+}
+
+/** Works on items in their order, so many at a time; each result is at the place of its item. */
+async function inParallel<T>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<void>,
+): Promise<(PromiseSettledResult<void> | undefined)[]> {
+  const results: PromiseSettledResult<void>[] = [];
+  const queue = items.entries();
+  let isSilent = false;
+  const workOff = async () => {
+    for (const [index, item] of queue) {
+      // Hundreds of changes would wait for a sink that does not answer, one time limit after the other.
+      if (isSilent) return;
+      const [result] = await Promise.allSettled([work(item)]);
+      results[index] = result;
+      isSilent ||= result.status === 'rejected' && result.reason instanceof SilentSinkError;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, workOff));
+  return results;
+}

@@ -1,0 +1,71 @@
+import { serveFunctions } from '../../events/cloudevents/serve.ts';
+import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
+import type { QueueFunction } from '../../events/run/runner.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { clientsOf } from '../process/clients.ts';
+import { startProber } from '../process/cluster-prober.ts';
+import { createPrometheusMetrics } from '../process/metrics.ts';
+import { startWatchdog } from '../process/watchdog.ts';
+import { startEventServer } from './event-server.ts';
+
+/** Functions behind HTTP: an instance of a Knative Service. */
+export interface ServingOptions {
+  functions: readonly QueueFunction[];
+  credentials(identity: string): ClusterCredentials;
+  settings: Settings;
+  /** Takes the changes that the functions send, and those that wait. */
+  sink: SinkOptions;
+  /** 0 chooses a free port. */
+  port: number;
+  /** Runs of each function at a time. Default 20. */
+  concurrency?: number | undefined;
+  log: Log;
+}
+
+export interface Serving {
+  port: number;
+  /** Takes no more events, and waits for those under way. */
+  stop(): Promise<void>;
+}
+
+const CONCURRENCY = 20;
+
+/** A run may wait for another one of its key. */
+const DRAIN_MS = (2 * FUNCTION_TIMEOUT_SECONDS + 1) * 1000;
+
+/** Starts to serve functions. */
+export async function startServing(options: ServingOptions): Promise<Serving> {
+  const { functions, credentials, settings, concurrency = CONCURRENCY, log } = options;
+  const metrics = createPrometheusMetrics();
+  const health = createClusterHealth();
+  const clients = { credentials, metrics, health };
+  const sink = openSink(options.sink);
+  const own = functions.map((queueFunction) => {
+    const { name } = queueFunction.definition;
+    metrics.count('terminal_total', { function: name }, 0);
+    const dependencies = { kube: clientsOf(name, clients), settings, now: () => new Date(), log, metrics };
+    return { queueFunction, dependencies };
+  });
+  const receive = serveFunctions({ functions: own, sender: sink.sender, concurrency });
+  const server = await startEventServer({ port: options.port, receive, log, metrics });
+  const probes = clientsOf('watcher', clients);
+  const prober = startProber({
+    ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
+    probe: async (cluster) => (await probes(cluster)).probe(),
+  });
+  const watchdog = startWatchdog({ log, metrics });
+  return {
+    port: server.port,
+    async stop() {
+      await server.stop(DRAIN_MS);
+      watchdog.stop();
+      await prober.stop();
+      sink.close();
+    },
+  };
+}
