@@ -10,7 +10,7 @@ import { openDistribution } from '../shared/flux/distribution.ts';
 export async function madeDistribution(releases: string): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'made-distribution-'));
   process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-  const quiet = { out: () => {}, err: () => {}, stdin: async () => '' };
+  const quiet = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
   for (const version of await openDistribution(releases).versions()) {
     await makeRelease({ dir, from: join(releases, version), version }, quiet);
   }

@@ -1,5 +1,6 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
-import { type Command, columns, exitCodes, type Terminal, UsageError } from './command.ts';
+import { type Command, columns, exitCodes } from './command.ts';
+import { type Terminal, UsageError } from './option.ts';
 
 interface Entry {
   summary: string;
@@ -17,6 +18,12 @@ const commands: Record<string, Entry> = {
     load: () => import('./distribution.ts'),
   },
 };
+
+/** Returns the commands that run until a signal. */
+export async function serviceCommands(): Promise<Command[]> {
+  const all = await Promise.all(Object.values(commands).map(async ({ load }) => (await load()).default));
+  return all.filter(({ definition }) => definition.isService === true);
+}
 
 /**
  * Runs one command line and reports an error in one plain line.

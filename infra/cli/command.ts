@@ -1,44 +1,9 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
-
-/** The input and output of a command. */
-export interface Terminal {
-  /** Data. */
-  out(text: string): void;
-  /** Messages for people. */
-  err(text: string): void;
-  /** All of standard input. */
-  stdin(): Promise<string>;
-}
+import { type FlagValue, type Option, type Terminal, UsageError, type Values } from './option.ts';
 
 /** Exit codes of every command. */
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
-
-/** The command line is wrong. The CLI prints the message and points to `--help`. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-}
-
-/** An option and what `--help` says about it. */
-export interface Option {
-  type: 'string' | 'boolean';
-  /** True: repeatable. */
-  multiple?: boolean;
-  /** Name of the value in `--help`, for example `FILE`. */
-  value?: string;
-  description: string;
-  /** True: `--help` marks the option. */
-  required?: true;
-}
-
-/** The parsed values of options: a string, a flag, or a list of strings. */
-export type Values<O extends Record<string, Option>> = {
-  [Name in keyof O]?: O[Name] extends { type: 'boolean' }
-    ? boolean
-    : O[Name] extends { multiple: true }
-      ? string[]
-      : string;
-};
 
 /** A command, as its file defines it. */
 export interface CommandDefinition<O extends Record<string, Option>> {
@@ -48,6 +13,11 @@ export interface CommandDefinition<O extends Record<string, Option>> {
   /** Follows the name in the usage line, for example `make|inspect`. Absent: the command takes no arguments. */
   positionals?: string;
   options: O;
+  /**
+   * True for a command that runs until a signal: its options are also read from environment variables and a config
+   * file, which all these commands may share.
+   */
+  isService?: true;
   /** Shown at the end of `--help`. */
   notes?: string;
   /** @returns the exit code */
@@ -56,6 +26,7 @@ export interface CommandDefinition<O extends Record<string, Option>> {
 
 /** A command that parses its own arguments. */
 export interface Command {
+  definition: Pick<CommandDefinition<Record<string, Option>>, 'name' | 'summary' | 'options' | 'isService'>;
   run(args: string[], terminal: Terminal): Promise<number>;
 }
 
@@ -63,29 +34,47 @@ const help: Option = { type: 'boolean', description: 'Show this help.' };
 
 /** Adds parsing and `--help` to a command. */
 export function command<const O extends Record<string, Option>>(definition: CommandDefinition<O>): Command {
-  const options: Record<string, Option> = { ...definition.options, help };
+  const { isService = false } = definition;
+  const options: Record<string, Option> = { ...definition.options, ...(isService && { config }), help };
   return {
+    definition: { ...definition, options },
     async run(args, terminal) {
-      const { values, positionals } = parse(args, options);
-      if (values.help === true) {
+      const { values: flags, positionals } = parse(args, options, isService);
+      if (flags.help === true) {
         terminal.out(helpText(definition, options));
         return exitCodes.success;
       }
       if (positionals.length > 0 && definition.positionals === undefined) {
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
+      if (!isService) return definition.run(flags as Values<O>, positionals, terminal);
+      // Other commands do without the parser of YAML.
+      const { fromAllSources } = await import('./sources/sources.ts');
+      const values = await fromAllSources(flags, definition.options, terminal);
       return definition.run(values as Values<O>, positionals, terminal);
     },
   };
 }
 
-function parse(args: string[], options: Record<string, Option>) {
-  const descriptors = Object.entries(options).map(([name, { type, multiple = false }]) => {
+/** An option of every command that runs until a signal. */
+const config: Option = {
+  type: 'string',
+  value: 'FILE',
+  description: 'Config file with any of these options, in YAML or JSON.',
+};
+
+function parse(
+  args: string[],
+  options: Record<string, Option>,
+  allowNegative: boolean,
+): { values: Record<string, FlagValue>; positionals: string[] } {
+  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false }]) => {
+    if (type === 'nested') return [];
     const descriptor: ParseArgsOptionDescriptor = { type, multiple };
-    return [name, descriptor] as const;
+    return [[name, descriptor] as const];
   });
   try {
-    return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true });
+    return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true, allowNegative });
   } catch (error) {
     // The first sentence names the user's mistake; the rest explains how the parser works.
     throw new UsageError(usageProblem(errorMessage(error).split(/\.\s/)[0] ?? ''));
@@ -98,13 +87,19 @@ function usageProblem(sentence: string): string {
 }
 
 function helpText(definition: CommandDefinition<Record<string, Option>>, options: Record<string, Option>): string {
-  const rows = Object.entries(options).map(([name, { value, description, required }]): [string, string] => [
-    `  --${name}${value === undefined ? '' : ` ${value}`}`,
-    required ? description.replace(/\.$/, ' (required).') : description,
+  const flags = Object.entries(options).filter(([, { type }]) => type !== 'nested');
+  const rows = flags.map(([name, option]): [string, string] => [
+    `  --${name}${option.value === undefined ? '' : ` ${option.value}`}`,
+    helpLine(option),
   ]);
   const usage = ['shoot-flux', definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
   const notes = definition.notes === undefined ? [] : ['', definition.notes];
   return `${['Usage:', `  ${usage}`, '', definition.summary, '', 'Options:', ...columns(rows), ...notes].join('\n')}\n`;
+}
+
+function helpLine({ description, required, default: usual }: Option): string {
+  const text = required ? description.replace(/\.$/, ' (required).') : description;
+  return usual === undefined ? text : `${text} Default: ${usual}.`;
 }
 
 /** Returns lines with the second column aligned. */

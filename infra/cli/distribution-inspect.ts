@@ -4,8 +4,9 @@ import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Distribution } from '../../shared/flux/release.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
-import { exitCodes, type Terminal } from './command.ts';
+import { exitCodes } from './command.ts';
 import { tagOf } from './image-digests.ts';
+import type { Terminal } from './option.ts';
 import { checkComplete } from './releases.ts';
 
 /** The result for one release. */

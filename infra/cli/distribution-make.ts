@@ -15,8 +15,9 @@ import {
 } from '../../shared/flux/release-files.ts';
 import { parseVersion } from '../../shared/flux/versions.ts';
 import { readArchive, unpack } from './archive.ts';
-import { exitCodes, type Terminal, UsageError } from './command.ts';
+import { exitCodes } from './command.ts';
 import { digestsFor, type pinnedImages } from './image-digests.ts';
+import { type Terminal, UsageError } from './option.ts';
 import { checkComplete } from './releases.ts';
 import { type Verification, verifies, verifyArchive } from './verify-archive.ts';
 

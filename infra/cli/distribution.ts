@@ -1,6 +1,7 @@
 import { missing } from './clusters.ts';
-import { command, UsageError } from './command.ts';
+import { command } from './command.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
+import { UsageError } from './option.ts';
 import { verificationOf, verifyOptions } from './verify-archive.ts';
 
 export default command({

@@ -1,7 +1,7 @@
 import { ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { ImageDigests, Release } from '../../shared/flux/release.ts';
-import { type Option, type Terminal, UsageError, type Values } from './command.ts';
+import { type Option, type Terminal, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 
 /** Options of `distribution make` that pin images. */

@@ -8,7 +8,7 @@ import { asObject, asString, withoutNulls } from '../../shared/config/values.ts'
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { missing } from './clusters.ts';
-import { type Option, type Terminal, UsageError, type Values } from './command.ts';
+import { type Option, type Terminal, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 
 /** Options that `render` and `validate` share. */

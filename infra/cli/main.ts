@@ -13,4 +13,5 @@ process.exitCode = await cli(process.argv.slice(2), {
   out: (data) => process.stdout.write(data),
   err: (data) => process.stderr.write(data),
   stdin: () => text(process.stdin),
+  environment: process.env,
 });

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Document, isScalar, parseAllDocuments, visit } from 'yaml';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
-import type { Terminal } from './command.ts';
+import type { Terminal } from './option.ts';
 
 /** Parser error codes with a better description than "neither YAML nor JSON". */
 const mistakes: Record<string, string> = {

@@ -1,8 +1,9 @@
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { command, exitCodes, type Terminal } from './command.ts';
+import { command, exitCodes } from './command.ts';
 import { inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, renderOffline } from './offline.ts';
+import type { Terminal } from './option.ts';
 
 /** Annotations with this prefix instruct the resource-manager; they say nothing about the shoot. */
 const DELIVERY = 'resources.gardener.cloud/';

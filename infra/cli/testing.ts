@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cli } from './cli.ts';
+import type { Variables } from './option.ts';
 
 /** The result of a command line. */
 export interface Ran {
@@ -11,7 +12,7 @@ export interface Ran {
 }
 
 /** Runs a command line in this process. */
-export async function shootFlux(args: string[], stdin = ''): Promise<Ran> {
+export async function shootFlux(args: string[], stdin = '', environment: Variables = {}): Promise<Ran> {
   const ran: Ran = { code: -1, out: '', err: '' };
   const code = await cli(args, {
     out: (text) => {
@@ -21,6 +22,7 @@ export async function shootFlux(args: string[], stdin = ''): Promise<Ran> {
       ran.err += text;
     },
     stdin: async () => stdin,
+    environment,
   });
   return { ...ran, code };
 }

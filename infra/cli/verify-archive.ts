@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
-import { type Option, UsageError, type Values } from './command.ts';
+import { type Option, UsageError, type Values } from './option.ts';
 
 /** Options of `distribution make` that verify an archive. */
 export const verifyOptions = {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { eventually } from '@shoot-flux/landscape/eventually';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { findAllDefinitions } from '../functions.ts';
@@ -153,14 +153,7 @@ test.each([
 test('names the environment variable PORT when it is not a port', async () => {
   await using input = await files({ kubeconfig });
   const { kubeconfig: file } = input.paths;
-  vi.stubEnv('PORT', 'http');
-  try {
-    const { code, err } = await shootFlux(['webhooks', '--garden', file, '--seed', `local=${file}`]);
-    expect({ code, err }).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('the environment variable PORT http is not a port'),
-    });
-  } finally {
-    vi.unstubAllEnvs();
-  }
+  const args = ['webhooks', '--garden', file, '--seed', `local=${file}`];
+  const { code, err } = await shootFlux(args, '', { PORT: 'http' });
+  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('webhooks: PORT=http is not a port') });
 });

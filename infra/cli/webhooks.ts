@@ -10,33 +10,29 @@ import { startWatchdog } from '../process/watchdog.ts';
 import { serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
 import { pathTokensOf } from '../webhooks/path-token.ts';
 import { startPlainServer } from '../webhooks/plain-server.ts';
-import { clusterNotes, clusterOptions, clustersOf } from './clusters.ts';
+import { clusterNotes, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
-import { logLevel } from './log-level.ts';
+import { logLevelOf } from './log-options.ts';
+import { clusterOptions, logOptions, portOptions, webhookOptions } from './options.ts';
 import { portOf } from './port.ts';
-import { tokenHashesOf, webhookOptions, webhooksOf } from './webhook-options.ts';
+import { tokenHashesOf, webhooksOf } from './webhook-options.ts';
 
 export default command({
   name: 'webhooks',
   summary: 'Serve the webhooks alone: over HTTPS, or over HTTP behind a proxy that terminates TLS.',
   options: {
     ...clusterOptions,
-    port: {
-      type: 'string',
-      value: 'N',
-      description:
-        'Port for HTTP. Default: the environment variable PORT, else 8080. With --webhook-port: serve /healthz, /readyz and /metrics on this port. Default: not at all.',
-    },
+    ...portOptions,
     ...webhookOptions,
-    'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error. Default: info.' },
+    ...logOptions,
   },
+  isService: true,
   notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.`,
   async run(values, _, terminal) {
     const { files, seeds } = await clustersOf(values);
-    const { 'webhook-token-sha256': tokenHash, ...others } = values;
-    const tokenHashes = tokenHashesOf(tokenHash);
-    const https = await webhooksOf(others);
-    const log = createLog(logLevel(values['log-level']));
+    const tokenHashes = tokenHashesOf(values);
+    const https = await webhooksOf(values, ['webhook-host', 'webhook-cert', 'webhook-key']);
+    const log = createLog(logLevelOf(values));
     const signalled = untilSignal();
     const metrics = createPrometheusMetrics();
     const clients = { credentials: () => kubeconfigFiles(files), metrics, health: createClusterHealth() };
@@ -48,8 +44,8 @@ export default command({
     };
     const running =
       https === undefined
-        ? await serveHttp(portFrom(values.port), tokenHashes, dependencies)
-        : await serveHttps({ ...https, tokenHashes }, portOf('--port', values.port), dependencies, metrics);
+        ? await serveHttp(portOf(values, 'port') ?? HTTP_PORT, tokenHashes, dependencies)
+        : await serveHttps({ ...https, tokenHashes }, portOf(values, 'port'), dependencies, metrics);
     const watchdog = startWatchdog({ log, metrics });
     const paths = (await findWebhookDefinitions()).map(({ webhook }) => webhook.path).join(' and ');
     terminal.err(`shoot-flux serves ${paths} on port ${running.port}${running.probes}\n`);
@@ -59,6 +55,9 @@ export default command({
     return exitCodes.success;
   },
 });
+
+/** Knative and other platforms pass another one in `PORT`. */
+const HTTP_PORT = 8080;
 
 interface Running {
   port: number;
@@ -104,11 +103,4 @@ async function serveHttps(
       await endpoints?.stop();
     },
   };
-}
-
-/** Knative and other platforms pass the port in `PORT`. */
-function portFrom(option: string | undefined): number {
-  return option === undefined
-    ? portOf('the environment variable PORT', process.env.PORT || '8080')
-    : portOf('--port', option);
 }

@@ -1,16 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { serviceCommands } from '../cli/cli.ts';
 import { CHARTS, chartFiles } from '../gardener/chart/files.ts';
 import { gardenerManifests } from '../gardener/manifests.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
 import { DECISIONS_PAGE, decisionsPage } from './decisions.ts';
+import { OPTIONS_PAGE, optionsPage } from './options.ts';
 
-/** All generated files: the configuration page, the index of decisions, the manifests of the functions, and the charts'. */
+/** All generated files: the pages of configuration and options, the index of decisions, the functions' manifests, the charts'. */
 const manifests = Object.entries(await gardenerManifests());
 const generated: [URL, string][] = [
   [CONFIGURATION_PAGE, configurationPage()],
   [DECISIONS_PAGE, await decisionsPage()],
   ...Object.entries(await chartFiles()).map(([name, text]): [URL, string] => [new URL(name, CHARTS), text]),
+  [OPTIONS_PAGE, optionsPage(await serviceCommands())],
   ...manifests.map(([name, text]): [URL, string] => [new URL(`../gardener/${name}`, import.meta.url), text]),
 ];
 

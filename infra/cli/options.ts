@@ -1,0 +1,195 @@
+import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
+import { SERVICE_HOST } from '../webhooks/names.ts';
+import type { Option } from './option.ts';
+
+/** Options that say which clusters a command serves. */
+export const clusterOptions = {
+  garden: {
+    type: 'string',
+    value: 'KUBECONFIG',
+    description: 'Kubeconfig of the garden.',
+    required: true,
+    fallback: { variable: 'GARDEN_KUBECONFIG', setBy: 'gardenlet', entry: (path) => path },
+  },
+  seed: {
+    type: 'string',
+    multiple: true,
+    map: true,
+    key: 'seeds',
+    value: 'NAME=KUBECONFIG',
+    description: 'A seed to serve, under its name in the garden. Repeatable.',
+    required: true,
+    fallback: { variable: 'SEED_NAME', setBy: 'gardenlet', entry: (name) => `${name}=${IN_CLUSTER}` },
+  },
+} as const satisfies Record<string, Option>;
+
+/** Options of `run` for `knownHosts: scan`. */
+export const scanOptions = {
+  'host-key-scan': {
+    type: 'string',
+    value: 'on|listed|off',
+    description:
+      'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
+    default: 'on',
+  },
+  'host-key-scan-allow': {
+    type: 'string',
+    multiple: true,
+    value: 'ENTRY',
+    description:
+      'An address, an address range or a host name (*.example.org includes all below it) that "knownHosts: scan" may contact. Repeatable. Loopback and similar addresses must be listed as addresses.',
+  },
+  'host-key-scan-deny': {
+    type: 'string',
+    multiple: true,
+    value: 'ENTRY',
+    description: 'The same, for what it may not contact. Repeatable. Takes precedence.',
+  },
+} as const satisfies Record<string, Option>;
+
+/** Options of every command that runs functions. */
+export const settingsOptions = {
+  'flux-distribution': {
+    type: 'string',
+    value: 'DIR',
+    description: 'Folder with one folder per Flux release.',
+    required: true,
+  },
+  landscape: {
+    type: 'string',
+    value: 'NAME',
+    description: 'Name of the landscape in the comments of deploy keys.',
+    default: 'gardener',
+  },
+  'garden-identity': {
+    type: 'string',
+    value: 'ID',
+    description: "The garden's cluster identity.",
+    default: 'taken from the Shoot',
+  },
+  'shoot-access': {
+    type: 'string',
+    value: 'internal|external',
+    description: 'Address of a shoot to try first.',
+    default: 'internal inside a cluster, else external',
+  },
+  delivery: {
+    type: 'string',
+    value: 'ManagedResource|Direct|Auto',
+    description:
+      'Who applies the objects to a shoot. ManagedResource: the resource-manager. Direct: shoot-flux. Auto: shoot-flux only where the resource-manager is not permitted.',
+    default: 'ManagedResource',
+  },
+  ...scanOptions,
+} as const satisfies Record<string, Option>;
+
+/** More options of `run`. */
+export const runOptions = {
+  port: {
+    type: 'string',
+    value: 'N',
+    description: 'Serve /healthz, /readyz, /metrics and /dead-letters on this port.',
+    default: 'not at all',
+  },
+  concurrency: {
+    type: 'string',
+    value: 'N',
+    description: 'Runs of each function at a time, 1 to 1000.',
+    default: '20, or 10 with --sqs-endpoint',
+  },
+} as const satisfies Record<string, Option>;
+
+/** Options for queues in SQS. */
+export const queueOptions = {
+  'sqs-endpoint': {
+    type: 'string',
+    value: 'URL',
+    description: 'Use the queues at this SQS endpoint instead of the queue in this process.',
+  },
+  'queue-prefix': {
+    type: 'string',
+    value: 'TEXT',
+    description: 'Names of all queues begin with this text; each deployment needs its own.',
+    default: 'shoot-flux-',
+  },
+  'replace-seeds': {
+    type: 'boolean',
+    description: 'Record the seeds of this process in place of those that are recorded on the queues.',
+  },
+} as const satisfies Record<string, Option>;
+
+/** The option for the tokens in the URLs of the webhooks. */
+export const tokenOptions = {
+  'webhook-token-sha256': {
+    type: 'string',
+    value: 'HASH',
+    description: `Serve the webhooks only at paths that end with a token, such as /admission/TOKEN; HASH is its SHA-256. Several hashes are separated by commas.`,
+  },
+} as const satisfies Record<string, Option>;
+
+/** Options for the webhooks. */
+export const webhookOptions = {
+  'webhook-port': {
+    type: 'string',
+    value: 'N',
+    description: 'Serve the webhooks over HTTPS on this port: /admission and /resource-manager.',
+  },
+  'webhook-host': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    description: 'Name or address under which API servers call the webhooks. Repeatable.',
+    default: SERVICE_HOST,
+  },
+  'webhook-cert': {
+    type: 'string',
+    value: 'FILE',
+    description:
+      'Serve with this certificate (PEM) instead of a generated one; you must set the caBundle of the webhooks yourself.',
+  },
+  'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
+  ...tokenOptions,
+} as const satisfies Record<string, Option>;
+
+/** More options of `webhooks`. */
+export const portOptions = {
+  port: {
+    type: 'string',
+    value: 'N',
+    description: 'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.',
+    default: '8080; not at all with --webhook-port',
+  },
+} as const satisfies Record<string, Option>;
+
+/** Options of `run` for the Shoots' health. */
+export const healthOptions = {
+  'shoot-health': {
+    type: 'boolean',
+    description:
+      "Report failures of Flux in the Shoot's health (SystemComponentsHealthy), not only in the extension's own conditions.",
+  },
+  namespace: {
+    type: 'string',
+    multiple: true,
+    map: true,
+    key: 'namespaces',
+    value: 'SEED=NAMESPACE',
+    description:
+      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat.",
+  },
+} as const satisfies Record<string, Option>;
+
+export const logOptions = {
+  'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error.', default: 'info' },
+} as const satisfies Record<string, Option>;
+
+/** The options of all commands that run until a signal: what a config file may hold. */
+export const serviceOptions: Record<string, Option> = {
+  ...clusterOptions,
+  ...settingsOptions,
+  ...runOptions,
+  ...queueOptions,
+  ...webhookOptions,
+  ...healthOptions,
+  ...logOptions,
+};

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { serviceCommands } from '../cli/cli.ts';
+import { serviceOptions } from '../cli/options.ts';
+import { keyOf, variableOf } from '../cli/sources/names.ts';
+import { OPTIONS_PAGE, optionsPage } from './options.ts';
+
+const commands = await serviceCommands();
+
+it('the page of options is what the commands define', async () => {
+  expect(await readFile(OPTIONS_PAGE, 'utf8'), 'run: npm run docs').toBe(optionsPage(commands));
+  expect(commands.map(({ definition }) => definition.name)).toEqual(expect.arrayContaining(['run', 'webhooks']));
+});
+
+it('an option has the same name and form in every command and in the config file', () => {
+  const form = (flag: string, options: typeof serviceOptions) => {
+    const option = options[flag];
+    if (option === undefined) return `--${flag} is missing`;
+    const { type, multiple, map, fallback } = option;
+    return { type, multiple, map, key: keyOf(flag, option), fallback: fallback?.variable };
+  };
+  for (const { definition } of commands) {
+    for (const flag of Object.keys(definition.options)) {
+      if (flag === 'help' || flag === 'config') continue;
+      expect(form(flag, serviceOptions), `${definition.name} --${flag}`).toEqual(form(flag, definition.options));
+    }
+  }
+});
+
+it('no two options share a key or a variable', () => {
+  const keys = Object.entries(serviceOptions).map(([flag, option]) => keyOf(flag, option));
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(new Set(keys.map(variableOf)).size).toBe(keys.length);
+  expect(variableOf('webhookTokenSha256')).toBe('WEBHOOK_TOKEN_SHA256');
+});
