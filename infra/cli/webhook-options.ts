@@ -44,7 +44,7 @@ export async function webhooksOf(
   if (hosts !== undefined)
     throw new UsageError('--webhook-host cannot be combined with --webhook-cert, which has its own names');
   // The files may be replaced later, but an unusable certificate at start is the operator's mistake.
-  await certificateFromFiles(certFile, keyFile, () => new Date()).current();
+  await certificateFromFiles({ certFile, keyFile }, () => new Date()).current();
   return { port, hosts: [], certificate: { certFile, keyFile }, tokenHashes };
 }
 

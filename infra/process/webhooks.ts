@@ -3,9 +3,11 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
-import { certificateFromFiles } from '../webhooks/certificate-files.ts';
+import { type CertificateFiles, certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
 import { pathTokensOf } from '../webhooks/path-token.ts';
+import { publish } from '../webhooks/publish.ts';
+import type { CertificateSecret } from '../webhooks/store.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
 /** The address and certificate of the webhooks; plain data, because a thread may serve them. */
@@ -15,7 +17,13 @@ export interface WebhookOptions {
   /** Names or addresses under which API servers call; the certificate is issued for them. */
   hosts: string[];
   /** Files of a certificate that is issued elsewhere. Absent: shoot-flux issues its own. */
-  certificate?: { certFile: string; keyFile: string } | undefined;
+  certificate?: CertificateFiles | undefined;
+  /** Where the certificates that shoot-flux issues are stored. Absent: in the garden. */
+  secret?: CertificateSecret | undefined;
+  /** Name of the webhook configurations that get the authority. */
+  configuration?: string | undefined;
+  /** Names of the functions to serve. Absent: all. */
+  functions?: string[] | undefined;
   /** SHA-256 hashes of the tokens that end the paths, with commas between. Absent: the paths have no token. */
   tokenHashes?: string | undefined;
 }
@@ -36,25 +44,29 @@ export interface WebhookDependencies {
  * Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates.
  */
 export async function serveWebhooks(
-  { port, hosts, certificate, tokenHashes }: WebhookOptions,
+  options: WebhookOptions,
   { clientsOf, settings, log, metrics }: WebhookDependencies,
 ): Promise<Webhooks> {
-  const functions = await findWebhooks();
+  const { port, hosts, certificate, secret, tokenHashes } = options;
+  const functions = (await findWebhooks()).filter(
+    ({ definition: { name } }) => options.functions?.includes(name) !== false,
+  );
   for (const { definition } of functions) {
     metrics.count('webhook_answers_total', { function: definition.name, result: 'failed' }, 0);
   }
   const now = () => new Date();
+  const kube = clientsOf('webhooks');
+  const targets = {
+    webhooks: functions.map(({ definition }) => definition.webhook),
+    ...{ seeds: settings.seeds, delivery: settings.delivery },
+    configuration: options.configuration,
+  };
+  const publishTo = (bundle: string, signal: AbortSignal) =>
+    publish({ ...targets, kube: (cluster) => kube(cluster, signal) }, bundle);
   const certificates =
     certificate === undefined
-      ? managedCertificates({
-          kube: clientsOf('webhooks'),
-          hosts,
-          webhooks: functions.map(({ definition }) => definition.webhook),
-          seeds: settings.seeds,
-          delivery: settings.delivery,
-          now,
-        })
-      : certificateFromFiles(certificate.certFile, certificate.keyFile, now);
+      ? managedCertificates({ ...targets, kube, hosts, secret, now })
+      : certificateFromFiles(certificate, now, publishTo);
   const served = functions.map((webhook) => ({
     ...webhook,
     dependencies: { kube: clientsOf(webhook.definition.name), settings, log, metrics },

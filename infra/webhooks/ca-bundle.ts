@@ -2,7 +2,6 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, type Resource } from '../../shared/kube/resource.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
-import { CONFIGURATION } from './names.ts';
 
 const group = 'admissionregistration.k8s.io';
 
@@ -28,14 +27,21 @@ interface WebhookConfiguration extends KubeObject {
   webhooks?: { clientConfig: { caBundle?: string } }[];
 }
 
+/** The webhook configuration of a type, in the cluster of a client. */
+export interface Target {
+  type: Webhook['type'];
+  /** Name of the configuration. */
+  name: string;
+}
+
 /**
  * Writes the authorities in `bundle` to a webhook configuration, unless it has them already.
  * @returns false when there is no configuration; the API server then calls no webhook
  */
-export async function publishCaBundle(client: KubeClient, type: Webhook['type'], bundle: string): Promise<boolean> {
+export async function publishCaBundle(client: KubeClient, { type, name }: Target, bundle: string): Promise<boolean> {
   const resource = configurations[type];
   const caBundle = Buffer.from(bundle).toString('base64');
-  const live = await find(client, resource);
+  const live = await find(client, resource, name);
   if (live === undefined) return false;
   if (trusts(live, caBundle)) return true;
   const patch = {
@@ -46,17 +52,17 @@ export async function publishCaBundle(client: KubeClient, type: Webhook['type'],
     webhooks: live.webhooks?.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } })),
   };
   try {
-    await client.mergePatch(resource, { name: CONFIGURATION }, patch, { fieldManager: 'shoot-flux-webhooks' });
+    await client.mergePatch(resource, { name }, patch, { fieldManager: 'shoot-flux-webhooks' });
   } catch (error) {
     // Most likely another process of the deployment wrote the same. Any other change must not be overwritten.
-    const isPublished = error instanceof ConflictError && trusts(await find(client, resource), caBundle);
+    const isPublished = error instanceof ConflictError && trusts(await find(client, resource, name), caBundle);
     if (!isPublished) throw error;
   }
   return true;
 }
 
-function find(client: KubeClient, resource: Resource): Promise<WebhookConfiguration | undefined> {
-  return client.find<WebhookConfiguration>(resource, { name: CONFIGURATION });
+function find(client: KubeClient, resource: Resource, name: string): Promise<WebhookConfiguration | undefined> {
+  return client.find<WebhookConfiguration>(resource, { name });
 }
 
 function trusts(configuration: WebhookConfiguration | undefined, caBundle: string): boolean {

@@ -4,10 +4,25 @@ import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { validityOf } from './validity.ts';
 
-/** Reads a certificate that is issued elsewhere from its files. The API servers get its authority from elsewhere, too. */
-export function certificateFromFiles(certFile: string, keyFile: string, now: () => Date) {
+/** Publishes an authority; returns one sentence for each problem. */
+export type PublishAuthority = (bundle: string, signal: AbortSignal) => Promise<string[]>;
+
+/** The files of a certificate that is issued elsewhere. */
+export interface CertificateFiles {
+  certFile: string;
+  keyFile: string;
+  /** Its authority, for the API servers. Absent: they get it from elsewhere, too. */
+  caFile?: string | undefined;
+}
+
+/** Serves a certificate from files, and publishes the authority in them. The files may be replaced at any time. */
+export function certificateFromFiles(
+  { certFile, keyFile, caFile }: CertificateFiles,
+  now: () => Date,
+  publish?: PublishAuthority,
+) {
   return {
-    async current() {
+    async current(signal: AbortSignal = new AbortController().signal) {
       // One after the other, so that the same file is reported when both are missing.
       const cert = await read(certFile);
       const key = await read(keyFile);
@@ -23,9 +38,17 @@ export function certificateFromFiles(certFile: string, keyFile: string, now: () 
       if (!certificate.subjectAltName) {
         throw new ShootFluxError(`${certFile} has no host in its subjectAltName; pass one that does.`);
       }
-      return { certificate: { cert, key }, problems: Promise.resolve([]) };
+      const authority = caFile === undefined ? undefined : await authorityIn(caFile);
+      const problems = authority === undefined ? undefined : publish?.(authority, signal);
+      return { certificate: { cert, key }, problems: problems ?? Promise.resolve([]) };
     },
   } satisfies CertificateSource;
+}
+
+async function authorityIn(caFile: string): Promise<string> {
+  const text = await read(caFile);
+  certificateIn(caFile, text);
+  return text;
 }
 
 // The library's messages do not name the file.

@@ -3,6 +3,8 @@ import { ShootFluxError } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Certificates, KeyPair } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 
@@ -13,12 +15,26 @@ export interface Stored {
   resourceVersion: string | undefined;
 }
 
-const name = { namespace: NAMESPACE, name: CERTIFICATES };
+/** Where the Secret with the certificates is. */
+export interface CertificateSecret {
+  /** The garden, a seed, or `in-cluster`. */
+  cluster: string;
+  namespace: string;
+  name: string;
+}
+
+/** The Secret of a deployment that chooses no other one. */
+export const defaultSecret: CertificateSecret = { cluster: GARDEN, namespace: NAMESPACE, name: CERTIFICATES };
+
 const options = { fieldManager: 'shoot-flux-webhooks' };
 
 /** Reads the Secret; undefined when there is none. */
-export async function readCertificates(client: KubeClient): Promise<Stored | undefined> {
-  const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, name);
+export async function readCertificates(client: KubeClient, place = defaultSecret): Promise<Stored | undefined> {
+  const { namespace, name } = place;
+  const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, {
+    namespace,
+    name,
+  });
   if (secret === undefined) return undefined;
   return { certificates: certificatesIn(secret.data ?? {}), resourceVersion: secret.metadata.resourceVersion };
 }
@@ -31,15 +47,16 @@ export async function writeCertificates(
   client: KubeClient,
   certificates: Certificates,
   before: Stored | undefined,
+  { cluster, ...place }: CertificateSecret,
 ): Promise<boolean> {
   try {
     if (before === undefined) {
       const data = withoutNull(dataOf(certificates));
-      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: name, type: 'Opaque', data };
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: place, type: 'Opaque', data };
       await client.create(resources.secrets, secret, options);
     } else {
       const patch = { metadata: { resourceVersion: before.resourceVersion }, data: dataOf(certificates) };
-      await client.mergePatch(resources.secrets, name, patch, options);
+      await client.mergePatch(resources.secrets, place, patch, options);
     }
     return true;
   } catch (error) {
@@ -48,9 +65,17 @@ export async function writeCertificates(
     // The Secret was deleted since it was read.
     if (before !== undefined) return false;
     throw new ShootFluxError(
-      `The garden has no namespace ${NAMESPACE} for the webhook certificates; apply infra/gardener/rbac-garden.yaml.`,
+      `${titles[cluster] ?? `Seed ${cluster}`} has no namespace ${place.namespace} for the webhook certificates; ${remedy(place.namespace)}.`,
     );
   }
+}
+
+const titles: Record<string, string> = { [GARDEN]: 'The garden', [IN_CLUSTER]: 'The cluster of this process' };
+
+function remedy(namespace: string): string {
+  return namespace === NAMESPACE
+    ? 'apply infra/gardener/rbac-garden.yaml'
+    : 'create it, or choose another --webhook-secret';
 }
 
 /** Returns the Secret's data as a merge patch: null removes a key. */

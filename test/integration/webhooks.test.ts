@@ -100,11 +100,11 @@ const isTrusted = () =>
 const ready = (webhooks: Webhooks) => Promise.all([hasCertificate(webhooks), isTrusted()]);
 
 /** Returns the caBundle of an API server. */
-async function bundleOf(cluster: Cluster): Promise<string | undefined> {
+async function bundleOf(cluster: Cluster, name = configuration.name): Promise<string | undefined> {
   const resource = configurations[cluster === garden ? 'Validating' : 'Mutating'];
   const live = await cluster.client.find<KubeObject & { webhooks: { clientConfig: { caBundle?: string } }[] }>(
     resource,
-    configuration,
+    { name },
   );
   const caBundle = live?.webhooks[0]?.clientConfig.caBundle;
   return caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString('utf8');
@@ -568,6 +568,28 @@ describe('the certificates of a process', () => {
     await empty.stop();
   });
 
+  it('are stored where a deployment says, and published in the configuration that it names', async () => {
+    const namespace = 'extension-shoot-flux-x7k2p';
+    const name = 'of-this-installation';
+    seed.api.objects.ensureNamespace(namespace);
+    for (const object of webhookObjects(webhookDefinitions, 'seed')) {
+      seed.api.objects.create({ ...object, metadata: { name } });
+    }
+    const secret = { cluster: 'local', namespace, name: 'certificates' };
+    const kube = async (cluster: string) => (cluster === 'local' ? seed.client : garden.client);
+    const webhooks = webhookDefinitions.map(({ webhook }) => webhook).filter((webhook) => webhook.in === 'seed');
+    const { problems } = await managedCertificates({
+      ...{ kube, hosts, secret, configuration: name, webhooks, seeds: ['local'] },
+      ...{ delivery: settings.delivery, now: () => now },
+    }).current(signal);
+    expect(await problems).toEqual([]);
+    const stored = await seed.client.find<KubeObject & { data: Record<string, string> }>(resources.secrets, secret);
+    const bundle = await bundleOf(seed, name);
+    expect(bundle).toBe(Buffer.from(stored?.data['ca.crt'] ?? '', 'base64').toString('utf8'));
+    expect(bundle).toContain('BEGIN CERTIFICATE');
+    expect(await storedSecret()).toBeUndefined();
+  });
+
   it('report that an API server has no webhook configuration', async () => {
     await seed.client.delete(configurations.Mutating, configuration);
     const { problems } = await look(now);
@@ -589,7 +611,7 @@ describe('a given certificate', () => {
     const { certificate: first, authority } = await madeAside();
     await place(first);
     let time = new Date();
-    const given = certificateFromFiles(files.certFile, files.keyFile, () => time);
+    const given = certificateFromFiles(files, () => time);
     expect((await given.current()).certificate).toEqual(first);
     await using webhooks = await start({ certificate: files });
     await hasCertificate(webhooks);
@@ -608,6 +630,29 @@ describe('a given certificate', () => {
     await rm(files.keyFile);
     await expect(given.current()).rejects.toThrow(`cannot read ${files.keyFile}: file not found`);
     await rm(folder, { recursive: true });
+  });
+
+  it('has its authority published, from the file of an issuer such as cert-manager', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    const at = (name: string) => join(folder, name);
+    const files = { certFile: at('tls.crt'), keyFile: at('tls.key'), caFile: at('ca.crt') };
+    const { certificate, authority } = await madeAside();
+    await writeFile(files.certFile, certificate.cert);
+    await writeFile(files.keyFile, certificate.key);
+    await writeFile(files.caFile, authority);
+    await using webhooks = await start({ certificate: files });
+    await hasCertificate(webhooks);
+    await expect.poll(() => bundleOf(seed)).toBe(authority);
+    expect(await storedSecret()).toBeUndefined();
+    await rm(folder, { recursive: true });
+  });
+
+  it('is not served alone when only some functions are asked for', async () => {
+    await using webhooks = await start({ functions: ['resource-manager-webhook'] });
+    await hasCertificate(webhooks);
+    const ca = await eventually('the authority', () => bundleOf(seed));
+    expect(await call(webhooks.port, '/admission', shootReview({}), ca)).toMatchObject({ status: 404 });
+    expect(await bundleOf(garden)).toBeUndefined();
   });
 
   /** A certificate of another authority. */
