@@ -11,7 +11,7 @@ export type AfterDeadLetter =
   | { type: 'deadLetter'; reason: string; attempts: number };
 
 /**
- * Decides what follows when the broker has given an event up. A function that answered for good (400, 422) has refused the
+ * Decides what follows when the broker has given an event up. A function that answered 400 or 422 has refused the
  * change. Otherwise only the broker's short retries are used up, and long ones follow, as in the queue of one process.
  * @param isUp whether the cluster of the key answers: while it does not, its changes are never given up
  */

@@ -110,7 +110,7 @@ describe('the timers of the bridge', () => {
 });
 
 describe('a dead letter of the broker', () => {
-  it('is kept when the function has refused it for good', async () => {
+  it('is kept when the function has refused it permanently', async () => {
     const { bridge, dead, sums, lines } = start();
     expect(await dead(changeOf(), 422, 'The key is bad.\n')).toEqual({ status: 204 });
     expect(bridge.deadLetters.list().deadLetters).toMatchObject([

@@ -61,9 +61,9 @@ describe('a request that is no event', () => {
     ['no JSON', structured.headers, '{"password": secret', 'not a JSON object'],
     ['a list', structured.headers, '[]', 'not a JSON object'],
     ['no data', structured.headers, '{"specversion":"1.0","id":"1","source":"/","type":"t"}', 'data is missing'],
-  ])('is refused: %s', (_, someHeaders, someBody, problem) => {
-    expect(() => decodeEvent(someHeaders, someBody)).toThrow(problem);
-    expect(() => decodeEvent(someHeaders, someBody)).not.toThrow('secret');
+  ])('is refused: %s', (_, badHeaders, badBody, problem) => {
+    expect(() => decodeEvent(badHeaders, badBody)).toThrow(problem);
+    expect(() => decodeEvent(badHeaders, badBody)).not.toThrow('secret');
   });
 
   it('reads data in Base64', () => {
