@@ -11,7 +11,7 @@ import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
 /**
  * Returns the `handler` that a function's bundle exports. It is created on first use and kept while the Lambda is warm.
- * `SQS_ENDPOINT` and `SECRETS_MANAGER_ENDPOINT` replace AWS's own endpoints.
+ * `SQS_ENDPOINT`, `SECRETS_MANAGER_ENDPOINT` and `STS_ENDPOINT` replace AWS's own endpoints.
  */
 export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
   const sqs = lazySqs({ endpoint: process.env.SQS_ENDPOINT });
@@ -26,16 +26,16 @@ export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
 
 function make(queueFunction: QueueFunction, sqs: () => Promise<Sqs>, variables: NodeJS.ProcessEnv): SqsLambda {
   const { name } = queueFunction.definition;
-  const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
+  const environment = readEnvironment(variables);
   const queues = prefixedQueueUrls(readQueueUrlPrefix(variables));
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   const lambda = createSqsLambda(queueFunction, {
-    kube: lambdaClusters(name, kubeconfigSecretPrefix, variables),
-    settings,
+    kube: lambdaClusters(name, environment, variables),
+    settings: environment.settings,
     sender: createSender({ sqs, queues }),
     visibility: createVisibility(sqs, queues.queue(name)),
     now: () => new Date(),
-    log: createLog(logLevel),
+    log: createLog(environment.logLevel),
     metrics,
   });
   return async (event, context) => {

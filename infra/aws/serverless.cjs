@@ -1,2 +1,2 @@
 // osls loads its `${file(...)}` sources by require; the content is in serverless.ts.
-module.exports = async () => (await import('./serverless.ts')).serverlessParts();
+module.exports = async ({ resolveVariable }) => (await import('./serverless.ts')).serverlessParts(resolveVariable);

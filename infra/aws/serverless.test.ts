@@ -29,7 +29,23 @@ interface EventSource {
   FunctionName: Arn;
   ScalingConfig?: { MaximumConcurrency: number };
 }
+interface Alarm {
+  AlarmName: string;
+  MetricName: string;
+  Dimensions: { Name: string; Value: unknown }[];
+  TreatMissingData: string;
+  AlarmActions?: string[];
+}
+interface Statement {
+  Action: string[] | string;
+  Resource: unknown[];
+  Condition?: object;
+  Principal?: object;
+}
 interface Role {
+  RoleName: object;
+  AssumeRolePolicyDocument: { Statement: Statement[] };
+  ManagedPolicyArns?: object[];
   Policies: { PolicyDocument: { Statement: { Action: string[]; Resource: Partial<Arn>[] }[] } }[];
 }
 
@@ -193,6 +209,130 @@ describe('serverless.yml', () => {
       expect(limits).toContainEqual(['ManagedResourcesQueue', 4]);
     } finally {
       resources = before;
+      await rm(otherFolder, { recursive: true });
+    }
+  }, 60_000);
+
+  it('has an alarm for dead letters and waiting changes of each queue, and for crashes and throttles of each Lambda', () => {
+    const alarms = ofType<Alarm>('AWS::CloudWatch::Alarm');
+    const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `shoot-flux-test-${name}`);
+    for (const definition of definitions) {
+      const queueOf = (alarm: Alarm | undefined) => idIn(alarm?.Dimensions[0]?.Value as Partial<Arn>);
+      const deadLetters = named(`${definition.name}-dead-letters`);
+      expect(deadLetters?.MetricName).toBe('ApproximateNumberOfMessagesVisible');
+      expect(queueOf(deadLetters)).toBe(idOf(queueName(definition, '-dead-letter')));
+      const age = named(`${definition.name}-age`);
+      expect(age?.MetricName).toBe('ApproximateAgeOfOldestMessage');
+      expect(queueOf(age)).toBe(idOf(queueName(definition)));
+    }
+    for (const definition of all) {
+      for (const [kind, metric] of [
+        ['errors', 'Errors'],
+        ['throttles', 'Throttles'],
+      ]) {
+        expect(named(`${definition.name}-${kind}`)).toMatchObject({
+          MetricName: metric,
+          Dimensions: [{ Name: 'FunctionName', Value: `shoot-flux-test-${definition.name}` }],
+          TreatMissingData: 'notBreaching',
+        });
+      }
+    }
+    expect(named('watcher-garden')).toMatchObject({ TreatMissingData: 'breaching' });
+    expect(alarms).toHaveLength(2 * definitions.length + 2 * all.length + 1);
+    expect(alarms.flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
+  });
+
+  it('gives a watcher, without parameters, only a policy to send changes and its heartbeat', () => {
+    const [found] = ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::ManagedPolicy');
+    const statements = found?.PolicyDocument.Statement ?? [];
+    const targets = statements.filter(({ Action }) => Action.includes('sqs:SendMessage')).flatMap((it) => it.Resource);
+    const ids = targets.map((target) => idIn(target as Partial<Arn>));
+    expect(ids.sort()).toEqual(
+      definitions
+        .filter(isFifo)
+        .map((definition) => idOf(queueName(definition)))
+        .sort(),
+    );
+    expect(statements.at(-1)).toMatchObject({
+      Action: ['cloudwatch:PutMetricData'],
+      Condition: { StringEquals: { 'cloudwatch:namespace': 'shoot-flux' } },
+    });
+    expect(JSON.stringify(statements)).not.toContain('ReceiveMessage');
+    expect(resources).not.toHaveProperty('WatcherRole');
+  });
+
+  it('with parameters trusts ServiceAccounts, proves roles to clusters and watches every seed', async () => {
+    const before = resources;
+    const otherFolder = await mkdtemp(join(tmpdir(), 'serverless-'));
+    const parameters = [
+      'seeds=eu-1,eu-2',
+      'clusterAccess=web-identity',
+      'watcherIssuers=https://a.example.com/one,https://b.example.com/',
+      'alarmTopic=arn:aws:sns:eu-central-1:123456789012:on-call',
+      'reservedConcurrencyKeys=5',
+    ];
+    try {
+      resources = await packageOffline(otherFolder, ...parameters.flatMap((parameter) => ['--param', parameter]));
+      const providers = ofType<{ Url: string; ClientIdList: string[] }>('AWS::IAM::OIDCProvider');
+      expect(providers).toEqual([
+        { Url: 'https://a.example.com/one', ClientIdList: ['sts.amazonaws.com'] },
+        { Url: 'https://b.example.com', ClientIdList: ['sts.amazonaws.com'] },
+      ]);
+      const watcher = resources.WatcherRole?.Properties as Role;
+      expect(watcher.ManagedPolicyArns).toEqual([{ Ref: 'WatcherPolicy' }]);
+      expect(watcher.AssumeRolePolicyDocument.Statement.map(({ Condition }) => Condition)).toEqual(
+        ['a.example.com/one', 'b.example.com'].map((issuer) => ({
+          StringEquals: { [`${issuer}:aud`]: 'sts.amazonaws.com' },
+          StringLike: { [`${issuer}:sub`]: 'system:serviceaccount:shoot-flux:shoot-flux-watcher' },
+        })),
+      );
+      const keys = resources.KeysRole?.Properties as Role;
+      const statements = keys.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement as Statement[]);
+      expect(keys.RoleName).toEqual({ 'Fn::Sub': `shoot-flux-test-\${AWS::Region}-keys` });
+      expect(statements.at(-2)?.Resource).toEqual([
+        { 'Fn::Sub': expect.stringMatching(/:secret:shoot-flux\/test\/clusters\/\*$/) },
+      ]);
+      expect(statements.at(-1)).toEqual({
+        Effect: 'Allow',
+        Action: ['sts:GetWebIdentityToken'],
+        Resource: ['*'],
+        Condition: {
+          'ForAllValues:StringLike': { 'sts:IdentityTokenAudience': 'shoot-flux-test/*' },
+          StringEquals: { 'sts:SigningAlgorithm': 'ES384' },
+          NumericLessThanEquals: { 'sts:DurationSeconds': 300 },
+        },
+      });
+      const keysLambda = lambdas().find(({ FunctionName }) => FunctionName === 'shoot-flux-test-keys');
+      expect(keysLambda).toMatchObject({
+        ReservedConcurrentExecutions: 5,
+        Environment: {
+          Variables: {
+            KUBECONFIG_SECRET_PREFIX: 'shoot-flux/test/clusters/',
+            CLUSTER_AUDIENCE_PREFIX: 'shoot-flux-test/',
+          },
+        },
+      });
+      const alarms = ofType<Alarm>('AWS::CloudWatch::Alarm');
+      const watched = alarms.filter(({ MetricName }) => MetricName === 'watcher_heartbeat');
+      expect(watched.map(({ Dimensions }) => Dimensions.map(({ Value }) => Value))).toEqual(
+        ['garden', 'eu-1', 'eu-2'].map((cluster) => ['shoot-flux-test-', cluster]),
+      );
+      expect(new Set(alarms.flatMap(({ AlarmActions }) => AlarmActions))).toEqual(
+        new Set(['arn:aws:sns:eu-central-1:123456789012:on-call']),
+      );
+    } finally {
+      resources = before;
+      await rm(otherFolder, { recursive: true });
+    }
+  }, 60_000);
+
+  it('refuses a parameter that it does not understand', async () => {
+    const otherFolder = await mkdtemp(join(tmpdir(), 'serverless-'));
+    const refused = (parameter: string) => packageOffline(otherFolder, '--param', parameter);
+    try {
+      await expect(refused('clusterAccess=irsa')).rejects.toThrow('must be one of kubeconfig, web-identity');
+      await expect(refused('watcherIssuers=http://a')).rejects.toThrow('must be https URLs');
+    } finally {
       await rm(otherFolder, { recursive: true });
     }
   }, 60_000);

@@ -8,6 +8,8 @@ export interface Environment {
   settings: Settings;
   /** Prefix of the names of the AWS secrets that hold kubeconfigs; the cluster's name follows. */
   kubeconfigSecretPrefix: string;
+  /** Start of the audience of AWS's tokens for clusters; the cluster's name follows. Absent: kubeconfigs have credentials. */
+  clusterAudiencePrefix?: string | undefined;
   logLevel: LogLevel;
 }
 
@@ -17,6 +19,7 @@ type Variables = Record<string, string | undefined>;
 export function readEnvironment(variables: Variables): Environment {
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
+    clusterAudiencePrefix: variables.CLUSTER_AUDIENCE_PREFIX || undefined,
     logLevel: oneOf(variables, 'LOG_LEVEL', ['info', 'debug', 'warn', 'error']),
     settings: {
       landscape: variables.LANDSCAPE || 'gardener',

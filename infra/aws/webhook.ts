@@ -32,13 +32,13 @@ export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => 
 const notFound: HttpAnswer = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'Not found.\n' };
 
 function make(webhook: WebhookFunction, variables: NodeJS.ProcessEnv): (event: HttpEvent) => Promise<HttpAnswer> {
-  const { settings, kubeconfigSecretPrefix, logLevel } = readEnvironment(variables);
-  const log = createLog(logLevel);
+  const environment = readEnvironment(variables);
+  const log = createLog(environment.logLevel);
   const tokens = tokensOf(variables, log);
   if (tokens === undefined) return async () => notFound;
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  const kube = lambdaClusters(webhook.definition.name, kubeconfigSecretPrefix, variables);
-  const dependencies: AnswerDependencies = { settings, kube, log, metrics };
+  const kube = lambdaClusters(webhook.definition.name, environment, variables);
+  const dependencies: AnswerDependencies = { settings: environment.settings, kube, log, metrics };
   return async (event) => {
     const path = event.rawPath ?? event.path ?? '';
     if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;

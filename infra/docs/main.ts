@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { awsManifests, manifestsFolder } from '../aws/manifests.ts';
 import { serviceCommands } from '../cli/cli.ts';
 import { CHARTS, chartFiles } from '../gardener/chart/files.ts';
 import { gardenerManifests } from '../gardener/manifests.ts';
@@ -15,6 +16,7 @@ const generated: [URL, string][] = [
   ...Object.entries(await chartFiles()).map(([name, text]): [URL, string] => [new URL(name, CHARTS), text]),
   [OPTIONS_PAGE, optionsPage(await serviceCommands())],
   ...manifests.map(([name, text]): [URL, string] => [new URL(`../gardener/${name}`, import.meta.url), text]),
+  ...Object.entries(await awsManifests()).map(([name, text]): [URL, string] => [new URL(name, manifestsFolder), text]),
 ];
 
 for (const [file, text] of generated) {

@@ -8,16 +8,19 @@ export const RUN_USER = 'shoot-flux-run';
 
 const NAME = 'shoot-flux-secrets';
 
+/** The ServiceAccounts of `rbac-garden.yaml`, and the user of `run`. */
+const OURS = [
+  `request.userInfo.username == '${RUN_USER}'`,
+  `request.userInfo.username.startsWith('${serviceAccountUser('')}')`,
+];
+
 /**
  * Generates the policy of the garden that restricts which Secrets our identities create: RBAC cannot name what does not
  * exist yet. Without it the token of `keys` could create a Secret of type `kubernetes.io/service-account-token` in any
  * namespace, have it filled with the token of a ServiceAccount there, and read it, if it is called `flux-source`.
+ * @param ours expressions, one of which is true for our identities
  */
-export function policyObjects(): KubeObject[] {
-  const ours = [
-    `request.userInfo.username == '${RUN_USER}'`,
-    `request.userInfo.username.startsWith('${serviceAccountUser('')}')`,
-  ];
+export function policyObjects(name = NAME, ours = OURS): KubeObject[] {
   const allowed = [
     `object.metadata.name == '${FLUX_SOURCE}'`,
     `object.metadata.namespace == '${NAMESPACE}' && object.metadata.name == '${CERTIFICATES}'`,
@@ -26,7 +29,7 @@ export function policyObjects(): KubeObject[] {
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingAdmissionPolicy',
-      metadata: { name: NAME },
+      metadata: { name },
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: {
@@ -48,8 +51,8 @@ export function policyObjects(): KubeObject[] {
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name: NAME },
-      spec: { policyName: NAME, validationActions: ['Deny'] },
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
     },
   ];
 }

@@ -17,7 +17,8 @@ export async function gardenerManifests(): Promise<Record<string, string>> {
   };
 }
 
-function yaml(objects: KubeObject[]): string {
+/** Returns the text of a generated file. */
+export function yaml(objects: KubeObject[]): string {
   const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
   return `# Written by "npm run docs" from the functions' definitions.\n${documents.join('---\n')}`;
 }

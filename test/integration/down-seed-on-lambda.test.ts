@@ -34,12 +34,16 @@ test('on Lambda, runs for a seed that swallows packets soon fail at once and wai
   for (const crd of seedCrds()) api.objects.create(crd);
   await using proxy = await startTcpProxy(api.url);
   await using secrets = await startSecretsManager(api.kubeconfig().replaceAll(api.url, proxy.url));
-  const kube = lambdaClusters('readiness', 'shoot-flux/test/readiness/', {
-    AWS_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'AK',
-    AWS_SECRET_ACCESS_KEY: 'SK',
-    SECRETS_MANAGER_ENDPOINT: secrets.endpoint,
-  });
+  const kube = lambdaClusters(
+    'readiness',
+    { kubeconfigSecretPrefix: 'shoot-flux/test/readiness/' },
+    {
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'AK',
+      AWS_SECRET_ACCESS_KEY: 'SK',
+      SECRETS_MANAGER_ENDPOINT: secrets.endpoint,
+    },
+  );
   const { log, lines } = keptLog();
   const delayed: ChangeRequest[] = [];
   const handler = functionOf(async (key, context) => {

@@ -1,0 +1,68 @@
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { PolicyRule } from '../../shared/runtime/definition.ts';
+import { type AnyDefinition, findAllDefinitions } from '../functions.ts';
+import { policyObjects } from '../gardener/admission-policies.ts';
+import { yaml } from '../gardener/manifests.ts';
+
+/** The user of a function in a cluster that trusts the account's tokens; the function's name follows. */
+export const AWS_USER = 'shoot-flux-aws:';
+
+/** The folder of the generated manifests. */
+export const manifestsFolder = new URL('./manifests/', import.meta.url);
+
+/** Generates, from the functions' definitions, what clusters need to trust the roles of a deployment on AWS, by file name. */
+export async function awsManifests(): Promise<Record<string, string>> {
+  const definitions = await findAllDefinitions();
+  const rights = (place: 'garden' | 'seed') => definitions.flatMap((definition) => binding(definition, place));
+  const ours = [`request.userInfo.username.startsWith('${AWS_USER}')`];
+  return {
+    'authentication.yaml': yaml([authentication()]),
+    'rbac-garden.yaml': yaml([...rights('garden'), ...policyObjects('shoot-flux-secrets-aws', ours)]),
+    'rbac-seed.yaml': yaml(rights('seed')),
+  };
+}
+
+/** The rights of a function, for its user. */
+function binding({ name, rights }: AnyDefinition, place: 'garden' | 'seed'): KubeObject[] {
+  const rules: PolicyRule[] = rights[place];
+  if (rules.length === 0) return [];
+  const rbac = 'rbac.authorization.k8s.io';
+  const role = `extensions.gardener.cloud:shoot-flux-aws:${name}`;
+  return [
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: role },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: `${AWS_USER}${name}` }],
+    },
+  ];
+}
+
+/**
+ * The authentication configuration of a kube-apiserver: a token of the account is a function's if it names a role of the
+ * deployment, and was requested for this cluster. Words in capitals are to be replaced.
+ */
+function authentication(): KubeObject {
+  return {
+    apiVersion: 'apiserver.config.k8s.io/v1beta1',
+    kind: 'AuthenticationConfiguration',
+    jwt: [
+      {
+        issuer: { url: 'ISSUER', audiences: ['DEPLOYMENT/CLUSTER'] },
+        claimValidationRules: [
+          {
+            expression: "claims.sub.startsWith('arn:aws:iam::ACCOUNT:role/DEPLOYMENT-REGION-')",
+            message: 'not a role of this deployment of shoot-flux',
+          },
+        ],
+        claimMappings: {
+          username: {
+            expression: `'${AWS_USER}' + claims.sub.replace('arn:aws:iam::ACCOUNT:role/DEPLOYMENT-REGION-', '')`,
+          },
+        },
+      },
+    ],
+  } as unknown as KubeObject;
+}

@@ -1,0 +1,61 @@
+import { DEAD_LETTER_RETENTION_SECONDS, MAX_RECEIVE_COUNT, VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
+import { queueNames } from '../../../events/sqs/queues.ts';
+import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
+import { arn, logicalId, type Named, PREFIX, policy, sub } from './cloudformation.ts';
+
+/** What precedes the name of a function in the URL of its queue. */
+export const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${PREFIX}`);
+
+/** Returns the queue of a function with its dead-letter queue; both refuse requests without TLS. */
+export function queues(definition: FunctionDefinition): Named[] {
+  const id = logicalId(definition.name);
+  const names = queueNames(definition, PREFIX);
+  // High throughput: limits apply to each group instead of the queue.
+  const fifo = isFifo(definition)
+    ? { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' }
+    : {};
+  return [
+    [
+      `${id}Queue`,
+      queue({
+        QueueName: names.queue,
+        ...fifo,
+        VisibilityTimeout: VISIBILITY_SECONDS,
+        RedrivePolicy: { deadLetterTargetArn: arn(`${id}DeadLetterQueue`), maxReceiveCount: MAX_RECEIVE_COUNT },
+      }),
+    ],
+    [
+      `${id}DeadLetterQueue`,
+      queue({ QueueName: names.deadLetterQueue, ...fifo, MessageRetentionPeriod: DEAD_LETTER_RETENTION_SECONDS }),
+    ],
+    [
+      `${id}QueuePolicy`,
+      {
+        Type: 'AWS::SQS::QueuePolicy',
+        Properties: {
+          Queues: [`${id}Queue`, `${id}DeadLetterQueue`].map((Ref) => ({ Ref })),
+          PolicyDocument: policy({
+            Effect: 'Deny',
+            Principal: '*',
+            Action: 'sqs:*',
+            Resource: [arn(`${id}Queue`), arn(`${id}DeadLetterQueue`)],
+            Condition: { Bool: { 'aws:SecureTransport': false } },
+          }),
+        },
+      },
+    ],
+  ];
+}
+
+/** The ARNs of the queues to which changes are sent. */
+export function fifoQueues(definitions: FunctionDefinition[]): object[] {
+  return definitions.filter(isFifo).map(({ name }) => arn(`${logicalId(name)}Queue`));
+}
+
+function isFifo({ queue }: FunctionDefinition): boolean {
+  return queue !== 'standard';
+}
+
+function queue(properties: object): object {
+  return { Type: 'AWS::SQS::Queue', Properties: { ...properties, SqsManagedSseEnabled: true } };
+}
