@@ -17,12 +17,13 @@ export interface Clusters {
 /**
  * Returns the garden and the seeds. A cluster may be unreachable at start; a broken kubeconfig fails at once, because it
  * is the operator's mistake.
+ * @param needsSeeds whether at least one seed is required
  * @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used
  */
-export async function clustersOf(values: Values<typeof clusterOptions>): Promise<Clusters> {
+export async function clustersOf(values: Values<typeof clusterOptions>, needsSeeds = true): Promise<Clusters> {
   const garden = values.garden ?? missing('--garden KUBECONFIG');
   const seeds = seedsOf(values);
-  if (seeds.length === 0) missing('--seed NAME=KUBECONFIG');
+  if (seeds.length === 0 && needsSeeds) missing('--seed NAME=KUBECONFIG');
   return usable({ [GARDEN]: garden }, seeds);
 }
 

@@ -1,5 +1,6 @@
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
-import { SERVICE_HOST } from '../webhooks/names.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { CERTIFICATES, CONFIGURATION, NAMESPACE, SERVICE_HOST } from '../webhooks/names.ts';
 import type { Option } from './option.ts';
 
 /** Options that say which clusters a command serves. */
@@ -145,9 +146,34 @@ export const webhookOptions = {
     type: 'string',
     value: 'FILE',
     description:
-      'Serve with this certificate (PEM) instead of a generated one; you must set the caBundle of the webhooks yourself.',
+      'Serve with this certificate (PEM) instead of a generated one. Without --webhook-ca you must set the caBundle of the webhooks yourself.',
   },
   'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
+  'webhook-ca': {
+    type: 'string',
+    value: 'FILE',
+    description: 'Authority of --webhook-cert (PEM), to be published as the caBundle of the webhooks.',
+  },
+  'webhook-secret': {
+    type: 'string',
+    value: '[CLUSTER:]NAMESPACE/NAME',
+    description:
+      'Secret for the generated certificates. CLUSTER is garden, a seed, or in-cluster for the cluster that this process runs in.',
+    default: `${GARDEN}:${NAMESPACE}/${CERTIFICATES}`,
+  },
+  'webhook-configuration': {
+    type: 'string',
+    value: 'NAME',
+    description: 'Name of the webhook configurations in garden and seeds.',
+    default: CONFIGURATION,
+  },
+  'webhook-function': {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    description: 'Serve this webhook function and no other: admission, resource-manager-webhook. Repeatable.',
+    default: 'all of them',
+  },
   ...tokenOptions,
 } as const satisfies Record<string, Option>;
 

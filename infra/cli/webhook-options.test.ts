@@ -27,6 +27,30 @@ describe('webhooks of run', () => {
     });
   });
 
+  it('keep their certificates, and publish their authority, where the options say', async () => {
+    const values = { 'webhook-port': '0', 'webhook-configuration': 'of-this-installation' };
+    expect(await webhooksOf({ ...values, 'webhook-secret': 'in-cluster:extension-x/certificates' })).toMatchObject({
+      secret: { cluster: 'in-cluster', namespace: 'extension-x', name: 'certificates' },
+      configuration: 'of-this-installation',
+    });
+    expect(await webhooksOf({ ...values, 'webhook-secret': 'mine/certificates' })).toMatchObject({
+      secret: { cluster: 'garden', namespace: 'mine', name: 'certificates' },
+    });
+    await expect(webhooksOf({ ...values, 'webhook-secret': 'certificates' })).rejects.toThrow(
+      'is not of the form [CLUSTER:]NAMESPACE/NAME',
+    );
+  });
+
+  it('are all served, unless the options name some of them', async () => {
+    const values = { 'webhook-port': '0' };
+    expect(await webhooksOf({ ...values, 'webhook-function': ['admission'] })).toMatchObject({
+      functions: ['admission'],
+    });
+    await expect(webhooksOf({ ...values, 'webhook-function': ['keys'] })).rejects.toThrow(
+      'is not one of admission, resource-manager-webhook',
+    );
+  });
+
   it('use a certificate from files', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const work = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
@@ -35,6 +59,15 @@ describe('webhooks of run', () => {
     await writeFile(keyFile, serving.key);
     const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
     expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
+    const caFile = join(folder, 'ca.crt');
+    await writeFile(caFile, 'x');
+    const withAuthority = { ...values, 'webhook-ca': caFile };
+    await expect(webhooksOf(withAuthority)).rejects.toThrow(`${caFile} is not a certificate; pass one in PEM format.`);
+    await writeFile(caFile, serving.cert);
+    expect((await webhooksOf(withAuthority))?.certificate).toEqual({ certFile, keyFile, caFile });
+    await expect(webhooksOf({ 'webhook-port': '0', 'webhook-ca': caFile })).rejects.toThrow(
+      '--webhook-ca requires --webhook-cert',
+    );
     await writeFile(keyFile, 'x');
     await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is not a private key; pass one in PEM format.`);
   });

@@ -1,8 +1,11 @@
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { findWebhookDefinitions } from '../functions.ts';
 import type { WebhookOptions } from '../process/webhooks.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/hosts.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
 import { pathTokensOf } from '../webhooks/path-token.ts';
+import type { CertificateSecret } from '../webhooks/store.ts';
 import { UsageError, type Values } from './option.ts';
 import type { tokenOptions, webhookOptions } from './options.ts';
 import { portOf } from './port.ts';
@@ -15,8 +18,18 @@ export function tokenHashesOf(values: Values<typeof tokenOptions>): string | und
   return text;
 }
 
+/** Options that have no effect on webhooks over HTTP. */
+export const httpsOptions = [
+  'webhook-host',
+  'webhook-cert',
+  'webhook-key',
+  'webhook-ca',
+  'webhook-secret',
+  'webhook-configuration',
+] as const;
+
 /** Options of `run` that have no effect without `webhook-port`. */
-const dependent = ['webhook-host', 'webhook-cert', 'webhook-key', 'webhook-token-sha256'] as const;
+const dependent = [...httpsOptions, 'webhook-function', 'webhook-token-sha256'] as const;
 
 /**
  * Returns undefined when no webhooks are served over HTTPS.
@@ -27,16 +40,22 @@ export async function webhooksOf(
   values: Values<typeof webhookOptions>,
   needPort: readonly (keyof typeof webhookOptions)[] = dependent,
 ): Promise<WebhookOptions | undefined> {
-  const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile } = values;
+  const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile, 'webhook-ca': caFile } = values;
   const port = portOf(values, 'webhook-port');
   if (port === undefined) {
     const unused = needPort.find((flag) => values[flag] !== undefined && isFlag(values, flag));
     if (unused !== undefined) throw new UsageError(`--${unused} requires --webhook-port`);
     return undefined;
   }
-  const tokenHashes = tokenHashesOf(values);
+  const configuration = values['webhook-configuration'];
+  const common = { port, configuration, functions: await functionsOf(values), tokenHashes: tokenHashesOf(values) };
   if (certFile === undefined && keyFile === undefined) {
-    return { port, hosts: (hosts ?? [SERVICE_HOST]).map((text) => hostFrom(values, text)), tokenHashes };
+    if (caFile !== undefined) throw new UsageError('--webhook-ca requires --webhook-cert');
+    return {
+      ...common,
+      hosts: (hosts ?? [SERVICE_HOST]).map((text) => hostFrom(values, text)),
+      secret: secretOf(values),
+    };
   }
   if (certFile === undefined || keyFile === undefined) {
     throw new UsageError('--webhook-cert and --webhook-key require each other');
@@ -44,8 +63,26 @@ export async function webhooksOf(
   if (hosts !== undefined)
     throw new UsageError('--webhook-host cannot be combined with --webhook-cert, which has its own names');
   // The files may be replaced later, but an unusable certificate at start is the operator's mistake.
-  await certificateFromFiles({ certFile, keyFile }, () => new Date()).current();
-  return { port, hosts: [], certificate: { certFile, keyFile }, tokenHashes };
+  const certificate = { certFile, keyFile, caFile };
+  await certificateFromFiles(certificate, () => new Date()).current();
+  return { ...common, hosts: [], certificate };
+}
+
+/** Returns the names of the functions to serve; undefined for all of them. @throws UsageError */
+export async function functionsOf(values: Values<typeof webhookOptions>): Promise<string[] | undefined> {
+  const names = values['webhook-function'];
+  const known = (await findWebhookDefinitions()).map(({ name }) => name);
+  const unknown = names?.find((name) => !known.includes(name));
+  if (unknown === undefined) return names;
+  throw new UsageError(`${quoted(values, 'webhook-function', unknown)} is not one of ${known.join(', ')}`);
+}
+
+function secretOf(values: Values<typeof webhookOptions>): CertificateSecret | undefined {
+  const text = values['webhook-secret'];
+  if (text === undefined) return undefined;
+  const [, cluster = GARDEN, namespace, name] = /^(?:([^:/]+):)?([^:/]+)\/([^:/]+)$/.exec(text) ?? [];
+  if (namespace !== undefined && name !== undefined) return { cluster, namespace, name };
+  throw new UsageError(`${quoted(values, 'webhook-secret', text)} is not of the form [CLUSTER:]NAMESPACE/NAME`);
 }
 
 function hostFrom(values: object, text: string): string {

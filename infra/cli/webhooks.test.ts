@@ -72,6 +72,19 @@ test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', { t
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
+test('serves admission alone, without any seed', { timeout: 20_000 }, async () => {
+  await using input = await files({ kubeconfig });
+  const args = ['webhooks', '--garden', input.paths.kubeconfig, '--webhook-function', 'admission', '--port', '0'];
+  const child = spawn(process.execPath, ['infra/cli/shoot-flux.js', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.setEncoding('utf8');
+  const [said] = (await once(child.stderr, 'data')) as [string];
+  const port = /serves \/admission on port (\d+)/.exec(said)?.[1];
+  expect((await post(`http://127.0.0.1:${port}/admission`, review)).status).toBe(200);
+  expect((await post(`http://127.0.0.1:${port}/resource-manager`, review)).status).toBe(404);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
 test('answers before the API server times out, however slow the clusters are', { timeout: 30_000 }, async () => {
   const [garden, seed] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds())]);
   const cluster = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });

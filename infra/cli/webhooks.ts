@@ -1,5 +1,5 @@
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
+import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { findWebhookDefinitions, findWebhooks } from '../functions.ts';
 import { clientsOf } from '../process/clients.ts';
@@ -15,7 +15,7 @@ import { command, exitCodes } from './command.ts';
 import { logLevelOf } from './log-options.ts';
 import { clusterOptions, logOptions, portOptions, webhookOptions } from './options.ts';
 import { portOf } from './port.ts';
-import { tokenHashesOf, webhooksOf } from './webhook-options.ts';
+import { functionsOf, httpsOptions, tokenHashesOf, webhooksOf } from './webhook-options.ts';
 
 export default command({
   name: 'webhooks',
@@ -29,13 +29,20 @@ export default command({
   isService: true,
   notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.`,
   async run(values, _, terminal) {
-    const { files, seeds } = await clustersOf(values);
+    const functions = await functionsOf(values);
+    const definitions = (await findWebhookDefinitions()).filter(({ name }) => functions?.includes(name) !== false);
+    const needsSeeds = definitions.some(({ webhook }) => webhook.in === 'seed');
+    const { files, seeds } = await clustersOf(values, needsSeeds);
     const tokenHashes = tokenHashesOf(values);
-    const https = await webhooksOf(values, ['webhook-host', 'webhook-cert', 'webhook-key']);
+    const https = await webhooksOf(values, httpsOptions);
     const log = createLog(logLevelOf(values));
     const signalled = untilSignal();
     const metrics = createPrometheusMetrics();
-    const clients = { credentials: () => kubeconfigFiles(files), metrics, health: createClusterHealth() };
+    const clients = {
+      credentials: () => kubeconfigFiles({ [IN_CLUSTER]: IN_CLUSTER, ...files }),
+      metrics,
+      health: createClusterHealth(),
+    };
     const dependencies: WebhookDependencies = {
       clientsOf: (identity) => clientsOf(identity, clients),
       settings: { seeds, delivery: 'ManagedResource' },
@@ -44,10 +51,10 @@ export default command({
     };
     const running =
       https === undefined
-        ? await serveHttp(portOf(values, 'port') ?? HTTP_PORT, tokenHashes, dependencies)
+        ? await serveHttp(portOf(values, 'port') ?? HTTP_PORT, { functions, tokenHashes }, dependencies)
         : await serveHttps({ ...https, tokenHashes }, portOf(values, 'port'), dependencies, metrics);
     const watchdog = startWatchdog({ log, metrics });
-    const paths = (await findWebhookDefinitions()).map(({ webhook }) => webhook.path).join(' and ');
+    const paths = definitions.map(({ webhook }) => webhook.path).join(' and ');
     terminal.err(`shoot-flux serves ${paths} on port ${running.port}${running.probes}\n`);
     log.info('stopping', { signal: await signalled });
     watchdog.stop();
@@ -68,10 +75,11 @@ interface Running {
 
 async function serveHttp(
   port: number,
-  tokenHashes: string | undefined,
+  { functions, tokenHashes }: Pick<WebhookOptions, 'functions' | 'tokenHashes'>,
   { clientsOf, settings, log, metrics }: WebhookDependencies,
 ): Promise<Running> {
-  const served = (await findWebhooks()).map((webhook) => ({
+  const asked = (await findWebhooks()).filter(({ definition: { name } }) => functions?.includes(name) !== false);
+  const served = asked.map((webhook) => ({
     ...webhook,
     dependencies: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
   }));

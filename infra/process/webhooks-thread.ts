@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
+import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { useCompileCache } from '../compile-cache.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { clientsOf } from './clients.ts';
@@ -25,7 +25,11 @@ async function serve(port: MessagePort, { options, settings, waiting }: ThreadDa
   const bounded = boundedPost(post, waiting);
   const log = forwardedLog(bounded);
   const metrics = forwardedMetrics(bounded);
-  const clients = { credentials: () => kubeconfigFiles(options.kubeconfigs), metrics, health: createClusterHealth() };
+  const clients = {
+    credentials: () => kubeconfigFiles({ [IN_CLUSTER]: IN_CLUSTER, ...options.kubeconfigs }),
+    metrics,
+    health: createClusterHealth(),
+  };
   const dependencies = { clientsOf: (identity: string) => clientsOf(identity, clients), settings, log, metrics };
   let webhooks: Webhooks;
   try {
