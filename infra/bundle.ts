@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
+import { bundleCli } from './bundle-cli.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from './functions.ts';
 import { importMilliseconds } from './import-time.ts';
 
@@ -111,6 +112,12 @@ async function main(): Promise<void> {
     if (bundle.entryKb > limits.kb) process.exitCode = 1;
   }
   console.table(rows);
+  console.table(await cliRows());
+}
+
+async function cliRows(): Promise<Record<string, string>[]> {
+  const { outputs } = await bundleCli();
+  return Object.entries(outputs).map(([file, { bytes }]) => ({ file, KB: (bytes / 1000).toFixed(0) }));
 }
 
 if (import.meta.main) await main();

@@ -1,8 +1,8 @@
-import { access, readdir } from 'node:fs/promises';
 import type { QueueFunction } from '../events/run/runner.ts';
 import { ShootFluxError } from '../shared/errors.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import type { WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';
+import { type FunctionFolder, functionFolders } from './function-folders.ts';
 
 /** The folder that holds one folder per function. */
 export const functionsFolder = new URL('../functions/', import.meta.url);
@@ -30,10 +30,7 @@ function isQueued(definition: AnyDefinition): definition is FunctionDefinition {
  * list of functions exists.
  */
 export async function findAllDefinitions(folder = functionsFolder): Promise<AnyDefinition[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const definitions = await Promise.all(names.sort().map((name) => definitionIn(folder, name)));
-  return definitions.filter((definition) => definition !== undefined);
+  return Promise.all((await functionFolders(folder)).map(definitionIn));
 }
 
 /** Finds the definitions of the functions that take changes from a queue. */
@@ -48,46 +45,35 @@ export async function findWebhookDefinitions(folder = functionsFolder): Promise<
 
 /** Finds the functions that take changes from a queue, with their handlers. */
 export async function findFunctions(folder = functionsFolder): Promise<QueueFunction[]> {
-  const definitions = await findDefinitions(folder);
-  return Promise.all(
-    definitions.map(
-      async (definition) => ({ definition, handler: await handlerOf(definition, folder) }) as QueueFunction,
-    ),
-  );
+  return (await withHandlers(folder, isQueued)) as QueueFunction[];
 }
 
 /** Finds the webhook functions, with their handlers. */
 export async function findWebhooks(folder = functionsFolder): Promise<WebhookFunction[]> {
-  const definitions = await findWebhookDefinitions(folder);
-  return Promise.all(
-    definitions.map(async (definition) => ({
-      definition,
-      handler: (await handlerOf(definition, folder)) as WebhookHandler,
-    })),
-  );
+  return (await withHandlers(folder, isWebhook)) as WebhookFunction[];
 }
 
-async function handlerOf({ name }: AnyDefinition, folder: URL): Promise<unknown> {
-  const { handler } = await import(new URL(`${name}/handler.ts`, folder).href);
+/** Imports the handlers of the chosen functions only. */
+async function withHandlers(folder: URL, isChosen: (definition: AnyDefinition) => boolean) {
+  const found = await Promise.all(
+    (await functionFolders(folder)).map(async (module) => ({ module, definition: await definitionIn(module) })),
+  );
+  const chosen = found.filter(({ definition }) => isChosen(definition));
+  return Promise.all(chosen.map(async ({ module, definition }) => ({ definition, handler: await handlerIn(module) })));
+}
+
+async function handlerIn({ name, handler: load }: FunctionFolder): Promise<unknown> {
+  const { handler } = await load();
   if (typeof handler === 'function') return handler;
   throw wrong(name, 'handler.ts', 'handler', 'the code of the function');
 }
 
-async function definitionIn(folder: URL, name: string): Promise<AnyDefinition | undefined> {
-  const file = new URL(`${name}/function.ts`, folder);
-  if (!(await exists(file))) return undefined;
-  const { definition } = await import(file.href);
+async function definitionIn({ name, definition: load }: FunctionFolder): Promise<AnyDefinition> {
+  const { definition } = (await load()) as { definition?: AnyDefinition };
   if (definition?.name === name) return definition;
   throw wrong(name, 'function.ts', 'definition', `a FunctionDefinition or WebhookDefinition whose name is ${name}`);
 }
 
 function wrong(name: string, file: string, what: string, expected: string): ShootFluxError {
   return new ShootFluxError(`functions/${name}/${file} must export ${what}: ${expected}.`);
-}
-
-async function exists(file: URL): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

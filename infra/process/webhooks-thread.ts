@@ -61,4 +61,5 @@ async function serve(port: MessagePort, { options, settings, waiting }: ThreadDa
 }
 
 useCompileCache();
-if (parentPort !== null) await serve(parentPort, workerData);
+// Without `await`: a bundle in CommonJS cannot wait here. A failure ends the thread, with its reason.
+if (parentPort !== null) void serve(parentPort, workerData);

@@ -4,5 +4,5 @@ import type { HandshakeRequest } from './threaded-handshake.ts';
 
 /** The thread of one handshake: sends the blob of the host key, or undefined. */
 const { address, port, timeoutMs } = workerData as HandshakeRequest;
-const key = await presentedKey(address, port, AbortSignal.timeout(timeoutMs));
-parentPort?.postMessage(key?.blob);
+// Without `await`: a bundle in CommonJS cannot wait here.
+void presentedKey(address, port, AbortSignal.timeout(timeoutMs)).then((key) => parentPort?.postMessage(key?.blob));

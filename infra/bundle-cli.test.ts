@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { standIn } from '../shared/flux/testing.ts';
+import { bundleCli } from './bundle-cli.ts';
+
+const run = promisify(execFile);
+const sources = join(import.meta.dirname, 'cli/shoot-flux.js');
+let folder: string;
+let bundled: string;
+
+beforeAll(async () => {
+  // Outside the checkout, so that no package and no source is found by accident.
+  folder = await mkdtemp(join(tmpdir(), 'bundle-'));
+  bundled = join(folder, 'shoot-flux.mjs');
+  await bundleCli(folder);
+  await run(process.execPath, [join(folder, 'fill-compile-cache.cjs')]);
+  await chmod(join(folder, 'compile-cache'), 0o555);
+}, 120_000);
+afterAll(async () => {
+  await chmod(join(folder, 'compile-cache'), 0o755);
+  await rm(folder, { recursive: true });
+});
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function start(entry: string, args: string[], env = {}): Promise<Ended> {
+  const options = { env: { ...process.env, ...env }, cwd: folder, timeout: 60_000 };
+  return run(process.execPath, [entry, ...args], options).then(
+    (streams) => ({ code: 0, ...streams }),
+    ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
+  );
+}
+
+/** The commands that the help lists. */
+async function commands(): Promise<string[]> {
+  const { stdout } = await start(sources, ['--help']);
+  return [...(/Commands:\n((?: {2}.*\n)+)/.exec(stdout)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
+    ([, name = '']) => name,
+  );
+}
+
+describe('the bundle of the commands', () => {
+  it('has every command of the sources, with the same help', async () => {
+    const names = await commands();
+    expect(names).toContain('run');
+    for (const args of [['--help'], ...names.map((name) => [name, '--help'])])
+      expect(await start(bundled, args)).toEqual(await start(sources, args));
+  });
+
+  it('renders what the sources render', async () => {
+    const config = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'flux-config' },
+      data: { repositoryType: 'public', repositoryUrl: 'https://example.org/a.git', repositoryBranch: 'main' },
+    };
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+    const args = ['render', '--flux-distribution', standIn.folder, '--flux-config', 'config.json', '--json'];
+    const rendered = await start(bundled, args);
+    expect(rendered.code).toBe(0);
+    expect(rendered.stdout).toContain('main-gitrepo');
+    expect(rendered).toEqual(await start(sources, args));
+  });
+
+  it('loads the plugins of kubeconfigs', async () => {
+    const kubeconfig = {
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'u', user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' } } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'c',
+    };
+    await writeFile(join(folder, 'exec.json'), JSON.stringify(kubeconfig));
+    const args = ['run', '--garden', 'exec.json', '--seed', 's=exec.json', '--flux-distribution', standIn.folder];
+    const { code, stderr } = await start(bundled, args);
+    expect(code).toBe(1);
+    expect(stderr).toContain('its exec or auth-provider failed');
+  });
+});
+
+/** Filling it has started `run` with its thread for the webhooks, and `webhooks`, until each was ready. */
+describe('the compile cache', () => {
+  it('has the code of every use', async () => {
+    const files = await readdir(join(folder, 'compile-cache'));
+    const uses = files.map((file) => file.replace(/-[0-9a-f]+\.bin$/, '')).sort();
+    expect(uses).toEqual(['other', 'run', 'webhooks', 'webhooks-thread']);
+  });
+
+  it.each(['run', 'webhooks'])('is used by %s, with its own flags of V8', async (command) => {
+    const { stderr } = await start(bundled, [command, '--help'], { NODE_DEBUG: 'shoot-flux' });
+    expect(stderr).toContain(`compile cache of ${command}: used`);
+  });
+
+  it('is not used for other code', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'bundle-'));
+    try {
+      await cp(folder, other, { recursive: true });
+      const text = await readFile(join(folder, 'main.cjs'), 'latin1');
+      // Of the same length.
+      await writeFile(join(other, 'main.cjs'), text.replace("'use strict'", "'Use strict'"));
+      const { stderr } = await start(join(other, 'shoot-flux.mjs'), ['run', '--help'], { NODE_DEBUG: 'shoot-flux' });
+      expect(stderr).toContain('compile cache of run: none');
+    } finally {
+      await rm(other, { recursive: true });
+    }
+  });
+});
