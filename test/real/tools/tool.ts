@@ -5,7 +5,17 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The real components that tests use. Each has its own folder and go.mod here, because their dependencies conflict. */
-export const toolNames = ['etcd', 'kube-apiserver', 'manifestgen', 'kustomize-controller', 'helm'] as const;
+export const toolNames = [
+  'etcd',
+  'kube-apiserver',
+  'manifestgen',
+  'kustomize-controller',
+  'helm',
+  'kustomize',
+  'knative-ingress',
+  'knative-filter',
+  'knative-channel_dispatcher',
+] as const;
 
 export type ToolName = (typeof toolNames)[number];
 
@@ -23,10 +33,13 @@ export interface Tool {
 
 /** Reads a tool's go.mod. Needs no Go and builds nothing. */
 export async function describeTool(name: ToolName): Promise<Tool> {
-  const folder = join(import.meta.dirname, name);
+  // The parts of Knative's data plane share a go.mod.
+  const [folderName = name, part] = name.split(/(?<=^knative)-/);
+  const folder = join(import.meta.dirname, folderName);
   const goMod = await readFile(join(folder, 'go.mod'), 'utf8');
   // go mod tidy lists the module of a `tool` as an indirect requirement: its path is a prefix of the tool's path.
-  const tool = /^tool (\S+)$/m.exec(goMod)?.[1];
+  const tools = [...goMod.matchAll(/^(?:tool |\t)(\S+)$/gm)].map(([, path]) => path);
+  const tool = part === undefined ? tools[0] : tools.find((path) => path?.endsWith(`/${part}`));
   const requirements = [...goMod.matchAll(/^(?:require|\t)\s*(\S+) (v\S+)/gm)];
   const wanted =
     tool === undefined ? requirements[0] : requirements.find(([, path]) => `${tool}/`.startsWith(`${path}/`));

@@ -1,0 +1,171 @@
+import { DELAY, typeOf } from '../../events/cloudevents/event.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { podSpec } from './containers.ts';
+import { BROKER, EVENTS_PORT, labelsOf, NAMESPACE, nameOf, WATCHER } from './names.ts';
+
+const EVENTING = 'eventing.knative.dev/v1';
+const SERVING = 'serving.knative.dev/v1';
+
+const watcherService = { apiVersion: 'v1', kind: 'Service', name: WATCHER };
+const brokerRef = { apiVersion: EVENTING, kind: 'Broker', name: BROKER };
+
+/** Requests of an instance at a time: twice its runs, because what arrives for a key that runs waits for it. */
+const MOST_REQUESTS = 40;
+
+/** Instances of a function. Each has 20 runs at a time, and every run costs the API servers requests. */
+const MOST_INSTANCES = '5';
+
+/** A run of ten seconds, after another one of its key. */
+const ANSWER_SECONDS = 30;
+
+/** Returns the functions that run behind Triggers; the bridge takes what waits. */
+export function servedOf(definitions: readonly FunctionDefinition[]): FunctionDefinition[] {
+  return definitions.filter(({ queue }) => queue !== 'standard');
+}
+
+/** Returns the broker. After its short retries, events go to the bridge, which knows longer waits. */
+export function broker(): KubeObject {
+  return {
+    apiVersion: EVENTING,
+    kind: 'Broker',
+    metadata: {
+      name: BROKER,
+      annotations: {
+        'eventing.knative.dev/broker.class': 'MTChannelBasedBroker',
+        // Otherwise a sender waits until its event is delivered, with all retries.
+        'messaging.knative.dev/async-handler': 'true',
+      },
+    },
+    spec: {
+      delivery: {
+        retry: 5,
+        backoffPolicy: 'exponential',
+        backoffDelay: 'PT0.5S',
+        timeout: `PT${ANSWER_SECONDS}S`,
+        deadLetterSink: { ref: watcherService },
+      },
+    },
+  };
+}
+
+/** Returns one Trigger for each function, and one for the changes that wait. */
+export function triggers(definitions: readonly FunctionDefinition[]): KubeObject[] {
+  const served = servedOf(definitions).map(({ name }) =>
+    trigger(name, { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
+  );
+  return [...served, trigger(DELAY, watcherService)];
+}
+
+function trigger(name: string, ref: object): KubeObject {
+  return {
+    apiVersion: EVENTING,
+    kind: 'Trigger',
+    metadata: { name: nameOf(name), labels: labelsOf(name) },
+    spec: { broker: BROKER, filter: { attributes: { type: typeOf(name) } }, subscriber: { ref } },
+  };
+}
+
+/** Returns the Knative Service of each function, which scales to zero. */
+export function services(definitions: readonly FunctionDefinition[]): KubeObject[] {
+  return servedOf(definitions).map(({ name }) => ({
+    apiVersion: SERVING,
+    kind: 'Service',
+    metadata: {
+      name: nameOf(name),
+      labels: { ...labelsOf(name), 'networking.knative.dev/visibility': 'cluster-local' },
+    },
+    spec: {
+      template: {
+        metadata: {
+          labels: labelsOf(name),
+          annotations: {
+            'autoscaling.knative.dev/min-scale': '0',
+            'autoscaling.knative.dev/max-scale': MOST_INSTANCES,
+          },
+        },
+        spec: {
+          containerConcurrency: MOST_REQUESTS,
+          timeoutSeconds: ANSWER_SECONDS,
+          ...podSpec(nameOf(name), ['serve', name], { cpu: '50m', memory: '128Mi', mostMemory: '512Mi' }),
+        },
+      },
+    },
+  }));
+}
+
+/** Returns the bridge: the watcher, which also keeps the timers and the dead letters. */
+export function watcher(): KubeObject[] {
+  const labels = labelsOf('watcher');
+  const args = ['watch', '--port', '8080', '--events-port', String(EVENTS_PORT)];
+  const resources = { cpu: '100m', memory: '192Mi', mostMemory: '512Mi' };
+  const livenessProbe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 30 };
+  const ports = [{ containerPort: 8080 }, { containerPort: EVENTS_PORT }];
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: WATCHER, labels },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: podSpec(WATCHER, args, resources, { livenessProbe, ports }) },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: WATCHER, labels },
+      spec: { selector: labels, ports: [{ name: 'events', port: 80, targetPort: EVENTS_PORT }] },
+    },
+  ];
+}
+
+/** Returns the SinkBindings that give the broker's address to the bridge and to each function. */
+export function sinkBindings(definitions: readonly FunctionDefinition[]): KubeObject[] {
+  return [
+    sinkBinding(WATCHER, { apiVersion: 'apps/v1', kind: 'Deployment', name: WATCHER }),
+    ...servedOf(definitions).map(({ name }) =>
+      sinkBinding(nameOf(name), { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
+    ),
+  ];
+}
+
+function sinkBinding(name: string, subject: object): KubeObject {
+  return {
+    apiVersion: 'sources.knative.dev/v1',
+    kind: 'SinkBinding',
+    metadata: { name },
+    spec: { subject, sink: { ref: brokerRef } },
+  };
+}
+
+/** Returns the namespace, in which Knative may inject addresses, and one identity for the bridge and each function. */
+export function identities(definitions: readonly FunctionDefinition[]): KubeObject[] {
+  const labels = { 'bindings.knative.dev/include': 'true', 'pod-security.kubernetes.io/enforce': 'restricted' };
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } },
+    ...[WATCHER, ...servedOf(definitions).map(({ name }) => nameOf(name))].map((name) => ({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name },
+      automountServiceAccountToken: false,
+    })),
+  ];
+}
+
+/** Returns the policy by which the broker takes events only from the bridge and the functions. */
+export function eventPolicy(definitions: readonly FunctionDefinition[]): KubeObject {
+  const apiVersion = 'sources.knative.dev/v1';
+  return {
+    apiVersion: 'eventing.knative.dev/v1alpha1',
+    kind: 'EventPolicy',
+    metadata: { name: BROKER },
+    spec: {
+      to: [{ ref: brokerRef }],
+      from: sinkBindings(definitions).map(({ metadata: { name } }) => ({
+        ref: { apiVersion, kind: 'SinkBinding', name, namespace: NAMESPACE },
+      })),
+    },
+  };
+}
