@@ -48,6 +48,15 @@ export async function findFunctions(folder = functionsFolder): Promise<QueueFunc
   return (await withHandlers(folder, isQueued)) as QueueFunction[];
 }
 
+/** Finds those functions that take changes from a queue and have one of these names; loads no other code. */
+export async function findNamedFunctions(names: readonly string[], folder = functionsFolder): Promise<QueueFunction[]> {
+  const folders = (await functionFolders(folder)).filter(({ name }) => names.includes(name));
+  const found = await Promise.all(
+    folders.map(async (module) => ({ definition: await definitionIn(module), handler: await handlerIn(module) })),
+  );
+  return found.filter(({ definition }) => isQueued(definition)) as QueueFunction[];
+}
+
 /** Finds the webhook functions, with their handlers. */
 export async function findWebhooks(folder = functionsFolder): Promise<WebhookFunction[]> {
   return (await withHandlers(folder, isWebhook)) as WebhookFunction[];

@@ -119,6 +119,32 @@ export const queueOptions = {
   },
 } as const satisfies Record<string, Option>;
 
+/** The option that says where CloudEvents are sent. */
+export const sinkOptions = {
+  sink: {
+    type: 'string',
+    value: 'URL',
+    description: 'Send changes as CloudEvents to this address, for example a broker.',
+    fallback: { variable: 'K_SINK', setBy: 'a SinkBinding', entry: (url) => url },
+  },
+} as const satisfies Record<string, Option>;
+
+/** More options of `serve`. */
+export const serveOptions = {
+  port: {
+    type: 'string',
+    value: 'N',
+    description: 'Port for CloudEvents, and for /healthz, /readyz and /metrics.',
+    default: '8080',
+  },
+  concurrency: {
+    type: 'string',
+    value: 'N',
+    description: 'Runs of each function at a time, 1 to 1000.',
+    default: '20',
+  },
+} as const satisfies Record<string, Option>;
+
 /** The option for the tokens in the URLs of the webhooks. */
 export const tokenOptions = {
   'webhook-token-sha256': {
@@ -215,6 +241,7 @@ export const serviceOptions: Record<string, Option> = {
   ...settingsOptions,
   ...runOptions,
   ...queueOptions,
+  ...sinkOptions,
   ...webhookOptions,
   ...healthOptions,
   ...logOptions,

@@ -4,9 +4,9 @@ import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
+import { concurrencyOf } from './concurrency.ts';
 import { heartbeatOf } from './health-options.ts';
 import { logLevelOf } from './log-options.ts';
-import { UsageError } from './option.ts';
 import {
   clusterOptions,
   healthOptions,
@@ -19,11 +19,7 @@ import {
 import { portOf } from './port.ts';
 import { queuesOf } from './queue-options.ts';
 import { settingsOf } from './settings-options.ts';
-import { quoted } from './sources/origins.ts';
 import { webhooksOf } from './webhook-options.ts';
-
-/** Five times as many runs may wait for a network, each with its own connections. */
-const MOST_CONCURRENCY = 1000;
 
 export default command({
   name: 'run',
@@ -68,11 +64,3 @@ export default command({
     return exitCodes.success;
   },
 });
-
-function concurrencyOf(values: { concurrency?: string }): number | undefined {
-  const text = values.concurrency;
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (text !== '' && Number.isInteger(number) && number >= 1 && number <= MOST_CONCURRENCY) return number;
-  throw new UsageError(`${quoted(values, 'concurrency', text)} is not a whole number from 1 to ${MOST_CONCURRENCY}`);
-}
