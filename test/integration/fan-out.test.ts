@@ -161,3 +161,15 @@ test('fails when the garden does not answer or the queue refuses a change', asyn
   const send = () => Promise.reject(new Error('the queue is full'));
   await expect(garden.run({ send })).rejects.toThrow('the queue is full');
 });
+
+test('rests between two pages, so that the API server and other functions work on', async () => {
+  await using garden = await startGarden(definition, handler);
+  createShoots(garden, 120);
+  const latency = 600;
+  garden.api.faults.add({ action: 'latency', ms: latency, times: Number.POSITIVE_INFINITY, match: { verb: 'list' } });
+  const before = performance.now();
+  expect(await runAll(garden, [cause])).toBe(1);
+  const pages = garden.api.requests.filter(({ verb }) => verb === 'list').length;
+  expect(pages).toBeGreaterThan(1);
+  expect(performance.now() - before).toBeGreaterThan(latency * (pages + (pages - 1) * 0.5) - 20);
+});

@@ -71,6 +71,8 @@ export const deadSeedBench = bench(
 
     const edited = editAfter(EDIT_AFTER_MS, seed.client, healthy);
     const answers = await requestReconciliations(seed.client, healthy, { everyMs: EVERY_MS, count: REQUESTS });
+    for (const [number, ms] of [...answers.entries()].sort(([, a], [, b]) => b - a).slice(0, 5))
+      progress(`one of the slowest: ${ms.toFixed(0)} ms, asked for after ${((number * EVERY_MS) / 1000).toFixed(1)} s`);
     const edit = await edited;
     stopping.abort();
     await stamps;
