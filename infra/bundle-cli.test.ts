@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
-import { chmod, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,10 +20,8 @@ beforeAll(async () => {
   bundled = join(folder, 'shoot-flux.mjs');
   await bundleCli(folder);
   await run(process.execPath, [join(folder, 'fill-compile-cache.cjs')]);
-  await chmod(join(folder, 'compile-cache'), 0o555);
 }, 120_000);
 afterAll(async () => {
-  await chmod(join(folder, 'compile-cache'), 0o755);
   await rm(folder, { recursive: true });
 });
 
@@ -38,6 +38,14 @@ async function start(entry: string, args: string[], env = {}): Promise<Ended> {
     ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
   );
 }
+
+/** A kubeconfig of a cluster that does not answer. */
+const kubeconfigOf = (user: object) => ({
+  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'u', user }],
+  contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  'current-context': 'c',
+});
 
 /** The commands that the help lists. */
 async function commands(): Promise<string[]> {
@@ -70,14 +78,25 @@ describe('the bundle of the commands', () => {
     expect(rendered).toEqual(await start(sources, args));
   });
 
+  it('serves the webhooks of run in their thread, from its own cache', async () => {
+    await writeFile(join(folder, 'nowhere.json'), JSON.stringify(kubeconfigOf({ token: 'none' })));
+    const clusters = ['--garden', 'nowhere.json', '--seed', 's=nowhere.json'];
+    const ports = ['--port', '0', '--webhook-port', '0'];
+    const args = [bundled, 'run', ...clusters, '--flux-distribution', standIn.folder, ...ports];
+    const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, NODE_DEBUG: 'shoot-flux' } });
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk;
+      if (!child.killed && /webhooks on port \d+/.test(output)) child.kill('SIGTERM');
+    });
+    const [code] = await once(child, 'close');
+    expect(output).toContain('compile cache of webhooks-thread: used');
+    expect(code, output).toBe(0);
+  });
+
   it('loads the plugins of kubeconfigs', async () => {
-    const kubeconfig = {
-      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
-      users: [{ name: 'u', user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' } } }],
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-      'current-context': 'c',
-    };
-    await writeFile(join(folder, 'exec.json'), JSON.stringify(kubeconfig));
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' };
+    await writeFile(join(folder, 'exec.json'), JSON.stringify(kubeconfigOf({ exec })));
     const args = ['run', '--garden', 'exec.json', '--seed', 's=exec.json', '--flux-distribution', standIn.folder];
     const { code, stderr } = await start(bundled, args);
     expect(code).toBe(1);
@@ -85,12 +104,27 @@ describe('the bundle of the commands', () => {
   });
 });
 
-/** Filling it has started `run` with its thread for the webhooks, and `webhooks`, until each was ready. */
+/** The SHA-256 of each file of the cache. */
+async function checksums(): Promise<Record<string, string>> {
+  const names = (await readdir(join(folder, 'compile-cache'))).sort();
+  const digests = names.map(async (name) => {
+    const bytes = await readFile(join(folder, 'compile-cache', name));
+    return [name, createHash('sha256').update(bytes).digest('hex')] as const;
+  });
+  return Object.fromEntries(await Promise.all(digests));
+}
+
 describe('the compile cache', () => {
   it('has the code of every use', async () => {
     const files = await readdir(join(folder, 'compile-cache'));
-    const uses = files.map((file) => file.replace(/-[0-9a-f]+\.bin$/, '')).sort();
-    expect(uses).toEqual(['other', 'run', 'webhooks', 'webhooks-thread']);
+    const uses = files.map((file) => file.replace(/-[0-9a-f]+\.bin$/, ''));
+    expect(uses.sort()).toEqual([...(await commands()), 'other', 'webhooks-thread'].sort());
+  });
+
+  it('is the same each time', async () => {
+    const before = await checksums();
+    await run(process.execPath, [join(folder, 'fill-compile-cache.cjs')]);
+    expect(await checksums()).toEqual(before);
   });
 
   it.each(['run', 'webhooks'])('is used by %s, with its own flags of V8', async (command) => {

@@ -75,7 +75,7 @@ async function bundleProgram(name: string, file: string, folder: string) {
 /** A thread starts with a file of its own, like the process. */
 async function bundleThread(file: string, folder: string) {
   const name = basename(file, '.ts');
-  const contents = `import { load } from './infra/bundled/load.ts'; load('${name}');`;
+  const contents = threadEntry(name);
   const { metafile } = await build({
     ...entry,
     stdin: { contents, resolveDir: root },
@@ -83,6 +83,15 @@ async function bundleThread(file: string, folder: string) {
   });
   const code = await bundleProgram(name, file, folder);
   return { metafile: merge([metafile as Metafile, code.metafile as Metafile]) };
+}
+
+/** Starts outside of a thread only while its compile cache is filled, with the flags of V8 that it will have. */
+function threadEntry(name: string): string {
+  return `import { isMainThread } from 'node:worker_threads';
+import { load } from './infra/bundled/load.ts';
+import { prepareProcess } from './infra/cli/prepare.js';
+if (isMainThread) prepareProcess('run');
+load('${name}');`;
 }
 
 /** Returns the programs of threads: every `*-thread.ts`. */

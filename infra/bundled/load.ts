@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { debuglog } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
@@ -26,12 +27,22 @@ export function load(program: string, use = program): void {
   const isFilling = process.env[FILL] !== undefined;
   const cachedData = isFilling ? undefined : readOptional(cacheFile);
   // A bundle is ASCII: two bytes for each character would take twice the memory.
+  if (isFilling) setFlagsFromString('--no-sparkplug');
   const source = `(function(exports,require,module,__filename,__dirname){${bytes.toString('latin1')}\n})`;
   const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
   debug(`compile cache of %s: %s`, use, describe(cachedData, script.cachedDataRejected));
-  if (isFilling) process.on('exit', () => writeFileSync(cacheFile, script.createCachedData()));
+  if (isFilling) process.on('exit', () => save(script, cacheFile));
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(filename), module, filename, import.meta.dirname);
+}
+
+/**
+ * Code has a mark while another thread compiles it to machine code, so there is none while the cache is filled. A start
+ * uses the cache only if its flags are the same, so the flag is set back.
+ */
+function save(script: Script, cacheFile: string): void {
+  setFlagsFromString('--sparkplug');
+  writeFileSync(cacheFile, script.createCachedData());
 }
 
 function describe(cachedData: Buffer | undefined, isRejected: boolean | undefined): string {
