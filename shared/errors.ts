@@ -24,6 +24,8 @@ export interface ConfigIssue {
   path: string;
   /** The rest of the sentence after object and path: the problem and the remedy, for example `is missing; set it`. */
   message: string;
+  /** The rule of the landscape's policy that refuses it; absent: the configuration is wrong in every landscape. */
+  rule?: string | undefined;
 }
 
 /** The user must correct the configuration. Not retried immediately, and never puts the Shoot into Failed (trap 21). */

@@ -1,5 +1,6 @@
 import { mergeLayers } from '../../shared/config/effective-config.ts';
 import type { Layer } from '../../shared/config/layer.ts';
+import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { asObject } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, issueText } from '../../shared/errors.ts';
@@ -20,12 +21,13 @@ export interface ReadProviderConfig {
 export function issuesWithAnyFluxConfig(
   { value, layer }: ReadProviderConfig,
   shootResources: ConfigInputs['shootResources'],
+  landscape: ConfigInputs['landscape'],
 ): ConfigIssue[] {
   // Its content is unknown then, so nothing can be added to it.
   if (!layer.isRead) return layer.issues;
   const found: ConfigIssue[][] = [];
   for (const fluxConfig of representativeFluxConfigs(value)) {
-    const issues = issuesOf({ fluxConfig, shootResources }, layer);
+    const issues = issuesOf({ landscape, fluxConfig, shootResources }, layer);
     if (issues.length === 0) return [];
     found.push(issues);
   }
@@ -69,7 +71,8 @@ function issuesOf(inputs: Omit<ConfigInputs, 'providerConfig'>, layer: Layer): C
     mergeLayers(inputs, layer);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.issues;
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    // The policy may refuse the representative ConfigMap.
+    return error.issues.filter(({ rule, object }) => rule === undefined || object === PROVIDER_CONFIG);
   }
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { providerConfigLayer } from '../../shared/config/effective-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { sizeProblem } from '../../shared/config/size-limit.ts';
+import type { Landscape } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -14,7 +15,7 @@ const allowed: AdmissionAnswer = { allowed: true };
  * Decides whether a Shoot may be stored. Only issues that this request introduces count: a Shoot that is being deleted
  * is always allowed, and an issue that was stored before must not block unrelated changes.
  */
-export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer {
+export function decide({ object, oldObject }: AdmissionRequest, landscape?: Landscape): AdmissionAnswer {
   if (object === undefined) return allowed;
   const shoot = asObject(object);
   if (shoot?.kind !== 'Shoot' || asObject(shoot.metadata) === undefined) return notAShoot;
@@ -22,7 +23,7 @@ export function decide({ object, oldObject }: AdmissionRequest): AdmissionAnswer
   const now = entryOf(shoot);
   const before = entryOf(oldObject);
   if (now === undefined || isUnchanged(now, before)) return allowed;
-  const issues = newIssues(now, before);
+  const issues = newIssues(now, before, landscape);
   return issues.length === 0 ? allowed : rejection(shoot, now.index, issues);
 }
 
@@ -58,17 +59,21 @@ function entryOf(shoot: unknown): Entry | undefined {
  * Returns the issues that were not there before. With an unchanged providerConfig only changed resources can add some:
  * a user who replaces a Secret need not fix the rest.
  */
-function newIssues(now: Entry, before: Entry | undefined): ConfigIssue[] {
+function newIssues(now: Entry, before: Entry | undefined, landscape: Landscape | undefined): ConfigIssue[] {
   const read = { value: now.providerConfig, layer: providerConfigLayer(now.providerConfig) };
-  const issues = issuesOf(read, now);
+  const issues = issuesOf(read, now, landscape);
   if (before === undefined || !isDeepStrictEqual(now.providerConfig, before.providerConfig)) return issues;
   // Compared by path, because the sentences also list the other resources.
-  const known = new Set(issuesOf(read, before).map(({ path }) => path));
+  const known = new Set(issuesOf(read, before, landscape).map(({ path }) => path));
   return issues.filter(({ path }) => !known.has(path));
 }
 
-function issuesOf(providerConfig: ReadProviderConfig, { resources }: Entry): ConfigIssue[] {
-  return issuesWithAnyFluxConfig(providerConfig, shootResourcesOf(resources));
+function issuesOf(
+  providerConfig: ReadProviderConfig,
+  { resources }: Entry,
+  landscape: Landscape | undefined,
+): ConfigIssue[] {
+  return issuesWithAnyFluxConfig(providerConfig, shootResourcesOf(resources), landscape);
 }
 
 /** Compares the providerConfig and the resources that it names. */

@@ -1,4 +1,5 @@
 import type { WebhookHandler } from '../../shared/runtime/webhook.ts';
 import { decide } from './decide.ts';
 
-export const handler: WebhookHandler = async (request) => decide(request);
+export const handler: WebhookHandler = async (request, { settings: { defaults, policy } }) =>
+  decide(request, { defaults, policy });

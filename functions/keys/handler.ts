@@ -14,6 +14,7 @@ import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
 import { isTrustOnFirstUse, warning } from './notice.ts';
 import { operationOf, operationRefused } from './operation.ts';
+import { refusalsOf } from './policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
 import { generateIdentity } from './ssh/key-pair.ts';
@@ -52,6 +53,9 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const repository = repositoryOf(config);
   // A requested operation waits until the configuration is valid.
   if (repository === 'invalid') return done;
+  const refusals = refusalsOf(context.settings, config, repository);
+  if (refusals.issues.length > 0) await report(run, [warning('NotAllowed', new ConfigError(refusals.issues).message)]);
+  if (refusals.isRepository) return done;
 
   const decided = await provideCredentials(run, repository);
   if (decided === 'overtaken') return 'overtaken';
@@ -117,7 +121,7 @@ async function decideOnSecret(
   repository: Repository,
   liveSecret: SourceSecret | undefined,
 ): Promise<Decided> {
-  const { landscape, hostKeyScan } = context.settings;
+  const { landscape, hostKeyScan, policy: landscapePolicy } = context.settings;
   const policy = scanPolicy(hostKeyScan);
   const secret = liveSecret && {
     data: contentOf(liveSecret),
@@ -128,7 +132,7 @@ async function decideOnSecret(
   for (;;) {
     const decision = decide({
       ...{ namespace, landscape, repository, operation, secret },
-      isScanOff: !policy.isOn,
+      isScanOff: !policy.isOn || landscapePolicy?.allowHostKeyScan === false,
       ...obtained,
     });
     if (decision.type === 'decided') return decision;

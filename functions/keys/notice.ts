@@ -12,6 +12,7 @@ export interface Notice {
 
 export type Reason =
   | 'InvalidConfiguration'
+  | 'NotAllowed'
   | 'DeployKey'
   | 'HostKeyTrusted'
   | 'HostKeysMissing'

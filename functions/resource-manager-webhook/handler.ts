@@ -16,5 +16,7 @@ export const handler: WebhookHandler = async (request, context) => {
   // A request of an API server always has one; nothing else is asked for.
   if (!NAMESPACE.test(namespace)) return { allowed: true, warnings: [NO_NAMESPACE] };
   const { layers, warnings } = await readLayers(namespace, context);
-  return decide(request, targetNamespacesOf(layers, warnings));
+  // Where a policy refuses the configuration, the resource-manager still may write to its namespaces.
+  const landscape = { defaults: context.settings.defaults };
+  return decide(request, targetNamespacesOf({ ...layers, landscape }, warnings));
 };

@@ -4,7 +4,7 @@ import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts
 import { ConfigError } from '../../shared/errors.ts';
 import type { TargetNamespaces } from './decide.ts';
 
-type Layers = Pick<ConfigInputs, 'fluxConfig' | 'providerConfig'>;
+type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'providerConfig'>;
 
 /**
  * Returns the namespaces of everything that the shoot gets. A layer with errors is ignored: its errors are reported
@@ -18,6 +18,7 @@ export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNa
     const hasErrors = (isProviderConfig: boolean) =>
       error.issues.some(({ object }) => (object === PROVIDER_CONFIG) === isProviderConfig);
     const valid = {
+      landscape: layers.landscape,
       fluxConfig: hasErrors(false) ? undefined : layers.fluxConfig,
       providerConfig: hasErrors(true) ? undefined : layers.providerConfig,
     };

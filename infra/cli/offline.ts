@@ -30,6 +30,7 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
     available: await releasesOf(releases, distribution),
     kubernetesVersion: shoot?.spec?.kubernetes?.version,
     mayUpgrade: true,
+    allowed: inputs.landscape?.policy?.allowedVersions,
   });
   const groups = objectGroups({
     config,
@@ -52,7 +53,9 @@ function clusterOf(shoot: Shoot) {
 }
 
 function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): string[] {
-  const copied = [config.sourceSecret, ...config.additionalSecrets].filter((secret) => secret !== undefined);
+  const copied = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets].filter(
+    (secret) => secret !== undefined,
+  );
   const copies = copied.map((copy) => sentence(copy, shoot));
   if (shoot !== undefined) return copies;
   const { namespace } = config.flux;
@@ -62,6 +65,8 @@ function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): stri
 function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot | undefined): string {
   if (origin.type === 'flux-source')
     return `Secret ${namespace}/${targetName}: a copy of the garden Secret flux-source.`;
+  if (origin.type === 'landscape')
+    return `Secret ${namespace}/${targetName}: the landscape's pull secret, a copy of ${origin.secret.namespace}/${origin.secret.name} in the ${origin.secret.in}.`;
   const { resourceName } = origin;
   const entry = shoot?.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
   const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';

@@ -29,7 +29,7 @@ export interface WebhookOptions {
 }
 
 /** The settings that the webhooks use. */
-export type WebhookSettings = Pick<Settings, 'seeds' | 'delivery'>;
+export type WebhookSettings = Pick<Settings, 'seeds' | 'delivery' | 'defaults' | 'policy'>;
 
 /** Parts of the process or thread that the webhooks share. */
 export interface WebhookDependencies {

@@ -12,6 +12,8 @@ export interface CopyContext {
   /** Source and Kustomization: a copy is needed in the namespace of each that refers to it. */
   users: KubeObject[];
   sourceSecret: CopiedSecret | undefined;
+  /** The pull secret of the landscape. */
+  pullSecret: CopiedSecret | undefined;
   shootResources: ConfigInputs['shootResources'];
 }
 
@@ -28,7 +30,7 @@ export function additionalSecrets(
 ): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
-  const { sourceSecret, shootResources, fluxNamespace } = context;
+  const { sourceSecret, pullSecret, shootResources, fluxNamespace } = context;
   // Collected once, because a template may have thousands of fields.
   const users = context.users.map((user) => ({
     namespace: user.metadata.namespace ?? fluxNamespace,
@@ -42,6 +44,9 @@ export function additionalSecrets(
   if (sourceSecret?.targetName !== undefined) {
     const place = `Secret ${sourceSecret.namespace}/${sourceSecret.targetName}`;
     taken.set(place, "the source's credentials");
+  }
+  if (pullSecret !== undefined) {
+    taken.set(`Secret ${pullSecret.namespace}/${pullSecret.targetName}`, "the landscape's pull secret");
   }
   for (const [index, { name, targetName }] of entries.entries()) {
     const path = `additionalSecretResources[${index}]`;

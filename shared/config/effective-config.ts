@@ -1,19 +1,21 @@
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
+import { defaultsLayer, PULL_SECRET, pullSecretOf } from './defaults.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
-import { layerIssues } from './layer-rules.ts';
+import { layerIssues, type MergedLayers } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
+import { hostKeyIssues, policyIssues } from './policy/judge.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
-import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall } from './types.ts';
+import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape } from './types.ts';
 
 /**
- * Merges the ConfigMap `flux-config` of the project and the Shoot's own providerConfig, validates the result and fills
- * in every default.
- * @throws ConfigError with everything that is wrong in either of them
+ * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,
+ * validates the result, fills in every default, and applies the landscape's policy.
+ * @throws ConfigError with everything that is wrong in any of them
  */
 export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
   return mergeLayers(inputs, providerConfigLayer(inputs.providerConfig));
@@ -26,67 +28,89 @@ export function providerConfigLayer(value: unknown): Layer {
 
 /** The same with a providerConfig that has been read already. */
 export function mergeLayers(
-  inputs: Pick<ConfigInputs, 'fluxConfig' | 'shootResources'>,
+  inputs: Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shootResources'>,
   providerConfig: Layer,
 ): EffectiveConfig {
+  const { landscape = {}, shootResources } = inputs;
   const fluxConfig = inputs.fluxConfig === undefined ? absentLayer('flux-config') : readFluxConfig(inputs.fluxConfig);
-  const flux = mergeOptions(fluxConfig.content.flux, providerConfig.content.flux);
-  const sourceFrom = providerConfig.sets.source ? providerConfig : fluxConfig;
-  const kustomizationFrom = providerConfig.sets.kustomization ? providerConfig : fluxConfig;
+  // Highest first.
+  const layers = [providerConfig, fluxConfig, defaultsLayer(landscape)];
+  const sourceFrom = layers.find(({ sets }) => sets.source) ?? fluxConfig;
+  const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? fluxConfig;
+  const flux = mergeOptions(layers, landscape);
 
   const source = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
   const template = kustomizationFrom.content.kustomization;
   const kustomization =
-    template && source && completeKustomization(template, source, flux.namespace, kustomizationFrom === fluxConfig);
+    template && source && completeKustomization(template, source, flux, kustomizationFrom === fluxConfig);
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
+  const pullSecret = copiedPullSecret(landscape, flux);
   const additional = additionalSecrets(providerConfig.content.additionalSecrets, {
     fluxNamespace: flux.namespace,
     users: [source, kustomization].filter((user) => user !== undefined),
     sourceSecret,
-    shootResources: inputs.shootResources,
+    pullSecret,
+    shootResources,
   });
+  const origins = mergeOrigins(layers.map((layer) => layer.origins).reverse());
 
+  const merged = { layers, sourceFrom, kustomizationFrom, flux, source, kustomization, origins, shootResources };
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
     ...providerConfig.issues,
-    ...layerIssues({
-      fluxConfig,
-      providerConfig,
-      flux,
-      source,
-      kustomization,
-      shootResources: inputs.shootResources,
-    }),
+    ...layerIssues({ ...merged, providerConfig }),
     ...additional.issues,
+    ...judge(merged, landscape),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
+  const first = <K extends 'syncMode' | 'deletionPolicy' | 'suspend'>(field: K) =>
+    layers.find(({ content }) => content[field] !== undefined)?.content[field];
   return {
     flux,
-    syncMode: providerConfig.content.syncMode ?? fluxConfig.content.syncMode ?? 'Once',
-    deletionPolicy: providerConfig.content.deletionPolicy ?? fluxConfig.content.deletionPolicy,
-    suspend: providerConfig.content.suspend ?? fluxConfig.content.suspend ?? false,
+    syncMode: first('syncMode') ?? 'Once',
+    deletionPolicy: first('deletionPolicy'),
+    suspend: first('suspend') ?? false,
     source,
     kustomization,
     sourceSecret,
     additionalSecrets: additional.secrets,
+    ...(pullSecret && { pullSecret }),
     hasFluxConfig: inputs.fluxConfig !== undefined,
-    origins: mergeOrigins([fluxConfig.origins, providerConfig.origins]),
+    origins,
   };
 }
 
-/** Merges option by option: defaults < ConfigMap < providerConfig. */
-function mergeOptions(fluxConfig: FluxOptions, providerConfig: FluxOptions): FluxInstall {
-  const { componentsExtra, ...options } = {
-    ...installDefaults,
-    ...definedOnly(fluxConfig),
-    ...definedOnly(providerConfig),
-  };
+/** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */
+function judge(
+  { layers, sourceFrom, flux, source, origins }: Omit<MergedLayers, 'providerConfig'>,
+  { policy }: Landscape,
+): ConfigIssue[] {
+  if (policy === undefined || layers.some(({ isRead }) => !isRead)) return [];
+  const { knownHosts } = sourceFrom.content;
+  return [...policyIssues(policy, { flux, source, origins }), ...hostKeyIssues(policy, knownHosts, sourceFrom.object)];
+}
+
+/** Merges option by option: defaults < the landscape's defaults < ConfigMap < providerConfig. */
+function mergeOptions(layers: readonly Layer[], { defaults, policy }: Landscape): FluxInstall {
+  const { componentsExtra, multiTenancy, ...options }: FluxOptions & typeof installDefaults = Object.assign(
+    { ...installDefaults },
+    ...layers.map(({ content }) => definedOnly(content.flux)).reverse(),
+  );
   return {
     ...options,
     version: options.version === 'latest' ? undefined : options.version,
     components: [...new Set([...options.components, ...(componentsExtra ?? [])])],
     tolerationKeys: [...new Set(options.tolerationKeys)],
+    // Absent where it is off, so that the hash of such a configuration stays.
+    ...((multiTenancy ?? policy?.requireMultiTenancy) === true && { multiTenancy: true }),
+    ...(pullSecretOf(defaults) !== undefined && { landscapePullSecret: PULL_SECRET }),
   };
+}
+
+/** Returns the copy of the landscape's pull secret, beside the controllers that use it. */
+function copiedPullSecret({ defaults }: Landscape, { namespace }: FluxInstall): CopiedSecret | undefined {
+  const secret = pullSecretOf(defaults);
+  return secret && { origin: { type: 'landscape', secret }, targetName: PULL_SECRET, namespace };
 }
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };

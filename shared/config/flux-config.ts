@@ -36,6 +36,7 @@ export const fluxConfigSchema = z.strictObject({
   logLevel: key(z.enum(logLevels), optionDocs.logLevel),
   clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
   tolerationKeys: key(listText(optionChecks.tolerationKey), optionDocs.tolerationKeys),
+  multiTenancy: key(flagText(), optionDocs.multiTenancy),
 });
 
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
@@ -71,13 +72,14 @@ function originsOf(object: string, keys: FluxConfigKeys): Origins {
 
 function toContent(keys: FluxConfigKeys): LayerContent {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
-  const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, syncMode, deletionPolicy, suspend } = keys;
+  const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy } = keys;
+  const { syncMode, deletionPolicy, suspend, knownHosts } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
   const repository = repositoryOf(keys);
   return {
     flux: {
       ...{ version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy },
-      ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys },
+      ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy },
     },
     syncMode,
     deletionPolicy,
@@ -85,6 +87,7 @@ function toContent(keys: FluxConfigKeys): LayerContent {
     source: repository && gitRepository(keys, repository),
     kustomization: repository && kustomization(keys),
     additionalSecrets: [],
+    knownHosts,
   };
 }
 

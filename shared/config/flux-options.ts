@@ -81,6 +81,12 @@ export const optionDocs = {
     description: 'Keys of the taints that the controllers tolerate.',
     example: 'node-role.kubernetes.io/infra',
   },
+  multiTenancy: {
+    description:
+      'Whether tenants that share the shoot are kept apart, as in the lockdown of Flux: no references to objects of other namespaces, no remote bases, and each Kustomization and HelmRelease acts as a ServiceAccount of its namespace, `default` if it names none. The root Kustomization acts as `kustomize-controller`.',
+    default: '`false`',
+    example: 'true',
+  },
   syncMode: {
     description:
       'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`; see below.',

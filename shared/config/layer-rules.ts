@@ -1,37 +1,46 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { Layer } from './layer.ts';
-import { originOf } from './origins.ts';
+import { type Origins, originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';
 
 /** The layers, and the result of merging them as far as they are valid. */
 export interface MergedLayers {
-  fluxConfig: Layer;
+  /** Highest first. */
+  layers: readonly Layer[];
   providerConfig: Layer;
+  /** The layers that decide the source and the Kustomization. */
+  sourceFrom: Layer;
+  kustomizationFrom: Layer;
   flux: FluxInstall;
   source: KubeObject | undefined;
   kustomization: KubeObject | undefined;
+  origins: Origins;
   shootResources: ConfigInputs['shootResources'];
 }
 
 /** Returns the issues that concern several layers, or several parts of one. */
 export function layerIssues(merged: MergedLayers): ConfigIssue[] {
-  if (!merged.fluxConfig.isRead || !merged.providerConfig.isRead) return [];
+  if (merged.layers.some(({ isRead }) => !isRead)) return [];
   return [
     ...pairIssues(merged),
     ...componentIssues(merged),
     ...namespaceIssues(merged),
+    ...tenancyIssues(merged),
     ...sourceRefIssues(merged),
     ...secretResourceIssues(merged),
+    ...secretNameIssues(merged),
   ];
 }
 
-/** A source needs a Kustomization and vice versa; the ConfigMap always sets both. */
-function pairIssues({ fluxConfig, providerConfig }: MergedLayers): ConfigIssue[] {
+/** A source needs a Kustomization and vice versa; the lower layers set both or neither. */
+function pairIssues({ layers, providerConfig }: MergedLayers): ConfigIssue[] {
   const { object, sets } = providerConfig;
-  if (sets.source === sets.kustomization || fluxConfig.sets.source) return [];
+  if (sets.source === sets.kustomization || layers.some((layer) => layer !== providerConfig && layer.sets.source)) {
+    return [];
+  }
   return sets.source
     ? [
         {
@@ -51,10 +60,10 @@ function pairIssues({ fluxConfig, providerConfig }: MergedLayers): ConfigIssue[]
 }
 
 /** The controllers of the configured objects must be installed. */
-function componentIssues({ fluxConfig, providerConfig, flux }: MergedLayers): ConfigIssue[] {
-  const hasSource = fluxConfig.sets.source || providerConfig.sets.source;
-  const layer = providerConfig.content.flux.components === undefined ? fluxConfig : providerConfig;
-  if (!hasSource || layer.content.flux.components === undefined) return [];
+function componentIssues({ layers, flux }: MergedLayers): ConfigIssue[] {
+  const hasSource = layers.some(({ sets }) => sets.source);
+  const layer = layers.find(({ content }) => content.flux.components !== undefined);
+  if (!hasSource || layer === undefined) return [];
   return ['source-controller', 'kustomize-controller']
     .filter((required) => !flux.components.includes(required))
     .map((required) => ({
@@ -64,15 +73,43 @@ function componentIssues({ fluxConfig, providerConfig, flux }: MergedLayers): Co
 }
 
 /** Controllers that watch only their own namespace ignore objects elsewhere. */
-function namespaceIssues({ flux, source, kustomization, providerConfig }: MergedLayers): ConfigIssue[] {
+function namespaceIssues({ flux, source, kustomization, sourceFrom, kustomizationFrom }: MergedLayers): ConfigIssue[] {
   if (flux.watchAllNamespaces) return [];
-  return Object.entries({ source, kustomization })
-    .filter(([, object]) => object !== undefined && object.metadata.namespace !== flux.namespace)
-    .map(([part]) => ({
-      object: providerConfig.object,
+  const parts = [
+    { part: 'source', made: source, layer: sourceFrom },
+    { part: 'kustomization', made: kustomization, layer: kustomizationFrom },
+  ];
+  return parts
+    .filter(({ made }) => made !== undefined && made.metadata.namespace !== flux.namespace)
+    .map(({ part, layer }) => ({
+      object: layer.object,
       path: `${part}.template.metadata.namespace`,
       message: `must be ${flux.namespace}, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true`,
     }));
+}
+
+/** With multi-tenancy, a Kustomization reads no source of another namespace, and acts as an account of its own. */
+function tenancyIssues({ flux, source, kustomization, origins }: MergedLayers): ConfigIssue[] {
+  if (flux.multiTenancy !== true || source === undefined || kustomization === undefined) return [];
+  const { sourceRef, serviceAccountName, kubeConfig } = kustomization.spec as {
+    sourceRef: { namespace?: string };
+    serviceAccountName?: string;
+    kubeConfig?: object;
+  };
+  const { namespace } = kustomization.metadata;
+  const issues: ConfigIssue[] = [];
+  if ((sourceRef.namespace ?? namespace) !== namespace) {
+    const place = originOf(origins, 'kustomization.metadata.namespace');
+    issues.push({
+      ...place,
+      message: `must be ${sourceRef.namespace}, the namespace of its source, because multiTenancy is true`,
+    });
+  }
+  if (serviceAccountName === undefined && kubeConfig === undefined && namespace !== flux.namespace) {
+    const message = `is missing, which multiTenancy requires outside of ${flux.namespace}; name a ServiceAccount that may apply the objects`;
+    issues.push({ ...originOf(origins, 'kustomization.spec.serviceAccountName'), message });
+  }
+  return issues;
 }
 
 /** A sourceRef with the source's name but another kind would wait forever. */
@@ -89,6 +126,15 @@ function sourceRefIssues({ source, kustomization, providerConfig }: MergedLayers
       message: `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`,
     },
   ];
+}
+
+/** The credentials must not replace the landscape's pull secret. */
+function secretNameIssues({ source, flux, sourceFrom }: MergedLayers): ConfigIssue[] {
+  const name = (source?.spec as { secretRef?: { name?: string } } | undefined)?.secretRef?.name;
+  const isTaken = name !== undefined && name === flux.landscapePullSecret;
+  if (!isTaken || source?.metadata.namespace !== flux.namespace) return [];
+  const message = `${quote(name)} is already taken by the landscape's pull secret; use another name`;
+  return [{ object: sourceFrom.object, path: 'source.template.spec.secretRef.name', message }];
 }
 
 function secretResourceIssues({ providerConfig, shootResources }: MergedLayers): ConfigIssue[] {

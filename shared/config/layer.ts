@@ -30,7 +30,7 @@ export interface AdditionalSecret {
 }
 
 /** The options of the installation that a layer may set, with the extra components still in their own list. */
-export type FluxOptions = { [K in keyof FluxInstall]?: FluxInstall[K] | undefined } & {
+export type FluxOptions = { [K in Exclude<keyof FluxInstall, 'landscapePullSecret'>]?: FluxInstall[K] | undefined } & {
   componentsExtra?: string[] | undefined;
 };
 
@@ -43,6 +43,8 @@ export interface LayerContent {
   source?: SourceLayer | undefined;
   kustomization?: Template | undefined;
   additionalSecrets: AdditionalSecret[];
+  /** `knownHosts` of `flux-config`, which the function `keys` follows. */
+  knownHosts?: string | undefined;
 }
 
 /** A layer after parsing. A part with an issue may be missing from `content`, so check `issues` first. */

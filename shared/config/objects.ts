@@ -1,8 +1,12 @@
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
 import { defaultIntervals } from './intervals.ts';
 import type { Template } from './layer.ts';
+import type { FluxInstall } from './types.ts';
 
 const NAME = 'flux-system';
+
+/** The ServiceAccount of kustomize-controller, which is an administrator of the shoot. */
+const ROOT_ACCOUNT = 'kustomize-controller';
 
 /** Fills in the defaults of a source. */
 export function completeSource(template: Template, fluxNamespace: string): KubeObject {
@@ -22,10 +26,10 @@ export function completeSource(template: Template, fluxNamespace: string): KubeO
 export function completeKustomization(
   template: Template,
   source: KubeObject,
-  fluxNamespace: string,
+  flux: FluxInstall,
   omitOwnNamespace: boolean,
 ): KubeObject {
-  const metadata = completeMetadata(template, fluxNamespace);
+  const metadata = completeMetadata(template, flux.namespace);
   const sourceRef = (template.spec.sourceRef ?? {}) as Record<string, unknown>;
   const namespace = source.metadata.namespace;
   return {
@@ -42,8 +46,18 @@ export function completeKustomization(
         ...(omitOwnNamespace && namespace === metadata.namespace ? {} : { namespace }),
         ...sourceRef,
       },
+      ...accountOf(template, metadata, flux),
     },
   };
+}
+
+/**
+ * With multi-tenancy a Kustomization without an account acts as `default`, which may do nothing. The root Kustomization
+ * keeps the rights of its controller, which are in the controller's namespace and in the shoot itself.
+ */
+function accountOf({ spec }: Template, { namespace }: ObjectMeta, flux: FluxInstall): { serviceAccountName?: string } {
+  const isOfController = flux.multiTenancy === true && namespace === flux.namespace && spec.kubeConfig === undefined;
+  return isOfController && spec.serviceAccountName === undefined ? { serviceAccountName: ROOT_ACCOUNT } : {};
 }
 
 function completeMetadata({ metadata }: Template, fluxNamespace: string): ObjectMeta {

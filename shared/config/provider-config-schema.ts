@@ -20,6 +20,7 @@ export const fluxSchema = z.strictObject({
   logLevel: key(z.enum(logLevels), optionDocs.logLevel),
   clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
   tolerationKeys: key(listOf(optionChecks.tolerationKey), optionDocs.tolerationKeys),
+  multiTenancy: key(z.boolean(), optionDocs.multiTenancy),
 });
 
 /** `source` of the FluxConfig; `sourceTemplateSchema` checks its template. */

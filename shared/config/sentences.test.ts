@@ -20,7 +20,7 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [{ fluxversion: 'v2.9.4' }, 'fluxversion is not a known key; did you mean fluxVersion?'],
   [
     { something: 'x' },
-    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys',
+    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy',
   ],
   [
     { fluxVersion: 'newest' },
@@ -379,7 +379,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
     ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
-        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys`,
+        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy`,
     ),
   ],
   [

@@ -1,7 +1,9 @@
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
 import type { Origins } from './origins.ts';
+import type { Policy } from './policy/policy.ts';
 import type { ShootResource } from './shoot-resources.ts';
+import type { JsonObject } from './values.ts';
 
 /** What happens after the first success; see docs/configuration.md. */
 export type SyncMode = 'Once' | 'ManifestsOnly' | 'Reconcile';
@@ -31,6 +33,10 @@ export interface FluxInstall {
   clusterDomain: string;
   /** Each becomes `{key, operator: Exists}` on every Deployment; default none. */
   tolerationKeys: string[];
+  /** True: the controllers use no objects of other namespaces, and a ServiceAccount of each tenant. Default false. */
+  multiTenancy?: boolean | undefined;
+  /** Name of the landscape's pull secret in the flux namespace, also put on every Deployment. */
+  landscapePullSecret?: string | undefined;
 }
 
 /** Where the content of a Secret for the shoot comes from. */
@@ -38,7 +44,9 @@ export type SecretOrigin =
   /** The garden Secret `flux-source` of the project, which the function `keys` creates or checks. */
   | { type: 'flux-source' }
   /** The entry of the Shoot's `spec.resources` with this name (not the Secret's own name). */
-  | { type: 'resource'; resourceName: string };
+  | { type: 'resource'; resourceName: string }
+  /** The pull secret of the landscape, in the garden or in the Shoot's seed. */
+  | { type: 'landscape'; secret: PullSecret };
 
 /**
  * A Secret that is copied into the shoot, with its type. An entry of the Shoot's `spec.resources` may also be a ConfigMap,
@@ -53,8 +61,8 @@ export interface CopiedSecret {
 }
 
 /**
- * The merged configuration of a Shoot: defaults < ConfigMap `flux-config` < providerConfig, validated, with every
- * default filled in. Plain data; identified by `configHash`. The apiVersions of `source` and `kustomization` are those
+ * The merged configuration of a Shoot: defaults < the landscape's defaults < ConfigMap `flux-config` < providerConfig,
+ * validated, with every default filled in. Plain data; identified by `configHash`. The apiVersions of `source` and `kustomization` are those
  * of the template, or empty: the CRDs of the release decide which ones are used (shared/flux).
  */
 export interface EffectiveConfig {
@@ -71,14 +79,35 @@ export interface EffectiveConfig {
   /** The source's credentials. */
   sourceSecret?: CopiedSecret | undefined;
   additionalSecrets: CopiedSecret[];
+  /** The pull secret of the landscape. */
+  pullSecret?: CopiedSecret | undefined;
   /** True: the project has a ConfigMap `flux-config`, even an empty one. */
   hasFluxConfig: boolean;
   /** Where the user sets each field; later errors name that object and path. */
   origins: Origins;
 }
 
+/** The Secret with which the nodes of every Shoot pull the images of Flux. */
+export interface PullSecret {
+  in: 'garden' | 'seed';
+  namespace: string;
+  name: string;
+}
+
+/** A FluxConfig as operators write it, and the key `pullSecret`. */
+export type Defaults = JsonObject;
+
+/** What the operators of a landscape say for all of its projects, as the configuration file has it. */
+export interface Landscape {
+  /** The lowest layer above the built-in defaults. */
+  defaults?: Defaults | undefined;
+  policy?: Policy | undefined;
+}
+
 /** The sources of the layers; each may be absent. */
 export interface ConfigInputs {
+  /** What the operators say for every project. */
+  landscape?: Landscape | undefined;
   /** The ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
   fluxConfig?: FluxConfigMap | undefined;
   /** The Extension's `spec.providerConfig`, unchecked. */

@@ -35,7 +35,8 @@ export function installedDeployment(
     ...container,
     image: imageOf(container, install, digests),
   }));
-  const { imagePullSecret, tolerationKeys } = install;
+  const { tolerationKeys } = install;
+  const imagePullSecrets = pullSecretsOf(install);
   const template = {
     ...spec.template,
     metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
@@ -43,11 +44,17 @@ export function installedDeployment(
       ...pod,
       containers: first && [{ ...first, args: argsOf(deployment.metadata.name, first.args ?? [], install) }, ...others],
       nodeSelector: { ...pod.nodeSelector, 'kubernetes.io/os': 'linux' },
-      ...(imagePullSecret !== undefined && { imagePullSecrets: [{ name: imagePullSecret }] }),
+      ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
       ...(tolerationKeys.length > 0 && { tolerations: tolerationKeys.map((key) => ({ key, operator: 'Exists' })) }),
     },
   };
   return { ...deployment, spec: { ...spec, template } };
+}
+
+/** The user's own comes first; the node tries each that is for the registry of the image. */
+function pullSecretsOf({ imagePullSecret, landscapePullSecret }: FluxInstall): { name: string }[] {
+  const names = new Set([imagePullSecret, landscapePullSecret].filter((name) => name !== undefined));
+  return [...names].map((name) => ({ name }));
 }
 
 /**
@@ -72,6 +79,7 @@ function argsOf(name: string, args: readonly string[], install: FluxInstall): st
     'watch-all-namespaces': String(install.watchAllNamespaces),
     'log-level': install.logLevel,
     'storage-adv-addr': artifactServers.includes(name) ? serviceHost(name, clusterDomain) : undefined,
+    ...(install.multiTenancy === true && lockdownOf(name)),
   };
   const gated = components.includes(SOURCE_WATCHER) && artifactConsumers.includes(name);
   return [...withFlags(args, flags), ...(gated ? ['--feature-gates=ExternalArtifact=true'] : [])];
@@ -88,6 +96,28 @@ interface ControllerFlags {
   'watch-all-namespaces': string;
   'log-level': string;
   'storage-adv-addr'?: string | undefined;
+  'no-cross-namespace-refs'?: string | undefined;
+  'no-remote-bases'?: string | undefined;
+  'default-service-account'?: string | undefined;
+}
+
+/** Controllers whose objects may refer to objects of other namespaces. */
+const referring = [
+  'kustomize-controller',
+  'helm-controller',
+  NOTIFICATION_CONTROLLER,
+  'image-reflector-controller',
+  'image-automation-controller',
+  SOURCE_WATCHER,
+];
+
+/** The multi-tenancy lockdown of Flux (docs/flux-facts.md). */
+function lockdownOf(name: string): Partial<ControllerFlags> {
+  return {
+    'no-cross-namespace-refs': referring.includes(name) ? 'true' : undefined,
+    'no-remote-bases': name === 'kustomize-controller' ? 'true' : undefined,
+    'default-service-account': artifactConsumers.includes(name) ? 'default' : undefined,
+  };
 }
 
 /**

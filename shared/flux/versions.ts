@@ -1,4 +1,5 @@
 import type { Origin } from '../config/origins.ts';
+import { isAllowedVersion } from '../config/policy/version-range.ts';
 import { quote } from '../config/quote.ts';
 import { ConfigError } from '../errors.ts';
 
@@ -63,19 +64,24 @@ export interface VersionInputs {
   pinned?: string | undefined;
   /** False: a newer release in the distribution is not a reason to upgrade. */
   mayUpgrade: boolean;
+  /** `allowedVersions` of the landscape's policy; absent: all are allowed. */
+  allowed?: readonly string[] | undefined;
 }
 
 /**
  * Returns the release to use, as the distribution names it. The pinned release stays unless it no longer matches the
- * requested version or has left the distribution; with `mayUpgrade` the newest match wins. Never downgrades. A version
- * that the user has set is used even if Flux does not support the Shoot's Kubernetes.
- * @throws ConfigError with the available versions
+ * requested version, has left the distribution or is no longer allowed; with `mayUpgrade` the newest match wins. Never
+ * downgrades. A version that the user has set is used even if Flux does not support the Shoot's Kubernetes.
+ * @throws ConfigError with the available versions, and the rule of the policy if it excludes some of them
  */
 export function resolveVersion(inputs: VersionInputs): string {
-  const { requested, kubernetesVersion, pinned, mayUpgrade } = inputs;
-  const versions = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
+  const { requested, kubernetesVersion, pinned, mayUpgrade, allowed } = inputs;
+  const all = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
+  const versions = allowed === undefined ? all : all.filter((version) => isAllowedVersion(version, allowed));
+  const rule = versions.length < all.length ? 'allowedVersions' : undefined;
   const fail = (message: string): never => {
-    throw new ConfigError([{ ...inputs.origin, message: `${message}; ${availableText(versions)}` }]);
+    const which = rule === undefined ? availableText(versions) : allowedText(versions, rule);
+    throw new ConfigError([{ ...inputs.origin, message: `${message}; ${which}`, ...(rule && { rule }) }]);
   };
 
   const matching = versions.filter(
@@ -124,4 +130,9 @@ function newestFirst(one: string, other: string): number {
 
 function availableText(versions: readonly string[]): string {
   return versions.length === 0 ? 'the distribution is empty' : `available releases are ${versions.join(', ')}`;
+}
+
+function allowedText(versions: readonly string[], rule: string): string {
+  const which = versions.length === 0 ? 'no available release is' : `only ${versions.join(', ')} are`;
+  return `${which} allowed by ${rule} in the policy of this landscape`;
 }

@@ -44,6 +44,8 @@ export interface Applied {
   components: string[];
   syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile';
   deletionPolicy?: 'Orphan' | 'Uninstall';
+  /** Hash of what users had written when it was accepted, where the landscape has defaults or a policy (decision 44). */
+  layersHash?: string | undefined;
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
   /** `Direct`: we apply the objects to the shoot; absent: the resource-manager does. */

@@ -1,3 +1,4 @@
+import type { Landscape } from '../config/types.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Cause, ChangeRequest } from './change-request.ts';
 import type { ReconcileKey } from './key.ts';
@@ -16,7 +17,7 @@ export interface HostKeyScan {
 }
 
 /** The operator's settings for a deployment. */
-export interface Settings {
+export interface Settings extends Landscape {
   /** Name of the landscape, shown in comments of deploy keys. Default `gardener`. */
   landscape: string;
   /** The garden's cluster identity; absent: derived from `status.clusterIdentity` of the Shoot. */

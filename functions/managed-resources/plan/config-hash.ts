@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 
 /** Identifies an effective configuration together with the release that it is rendered from; 16 hex digits. */
@@ -14,6 +14,11 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
 export function configHash(config: EffectiveConfig): string {
   const { hasFluxConfig: _has, origins: _origins, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
   return shortHash(canonicalJson(content));
+}
+
+/** Identifies what the users of a Shoot have written, so that their edits differ from those of the operators. */
+export function layersHash({ fluxConfig, providerConfig }: ConfigInputs): string {
+  return shortHash(canonicalJson([fluxConfig?.data ?? null, providerConfig ?? null]));
 }
 
 function shortHash(text: string): string {

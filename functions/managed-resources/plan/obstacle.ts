@@ -14,10 +14,19 @@ export type Obstacle =
   | { type: 'recreate'; resource: ManagedResource };
 
 /**
- * Decides whether an error of the configuration fails the operation: not when it is in a part that is out of scope.
+ * Decides whether an error of the configuration fails the operation: not when it is in a part that is out of scope, and
+ * not when only the operators' policy has changed (decision 44).
  * @param record the last record; with the configured sync mode, where that is known
+ * @param isUnedited true when a running Shoot asks for what was accepted before
  */
-export function obstacleOf(error: ConfigError, record: Applied | undefined, scope: Scope): Obstacle {
-  if (record === undefined || !areOutOfScope(error.issues, scope)) return { type: 'reject', error };
+export function obstacleOf(
+  error: ConfigError,
+  record: Applied | undefined,
+  scope: Scope,
+  isUnedited: boolean,
+): Obstacle {
+  const isOfPolicy = error.issues.every(({ rule }) => rule !== undefined);
+  const isKept = areOutOfScope(error.issues, scope) || (isOfPolicy && isUnedited);
+  if (record === undefined || !isKept) return { type: 'reject', error };
   return { type: 'keep', record, scope, problem: error.message };
 }

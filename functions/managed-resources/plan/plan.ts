@@ -41,6 +41,8 @@ export interface PlanInputs {
   /** The Shoot's `spec.resources`. */
   shootResources: ResourceReference[];
   renewals: number[];
+  /** Recorded where the landscape has defaults or a policy. */
+  layersHash?: string | undefined;
 }
 
 /** The objects as the configuration asks for them, before the objects that are pending removal join them. */
@@ -99,6 +101,7 @@ export function makePlan(
     components,
     syncMode: config.syncMode,
     ...optional('deletionPolicy', config.deletionPolicy),
+    ...optional('layersHash', inputs.layersHash),
     fromFluxConfig: config.hasFluxConfig,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
     objects: recordedObjects(contents, released, previous),

@@ -43,6 +43,7 @@ const installParts = new Set([
   'fluxVersion',
   'componentsExtra',
   'imagePullSecret',
+  'multiTenancy',
   ...Object.keys(installDefaults),
 ]);
 

@@ -12,6 +12,8 @@ export interface VersionInputs {
   /** Version of the CRDs in the shoot, where it was read. */
   liveVersion: string | undefined;
   available: string[];
+  /** `allowedVersions` of the landscape's policy; absent: all are allowed. */
+  allowed?: readonly string[] | undefined;
   kubernetesVersion: string | undefined;
   /** True in an operation that gardenlet or a user asked for: only then a newer Flux release is installed. */
   isAsked: boolean;
@@ -19,7 +21,7 @@ export interface VersionInputs {
 
 /** Returns the Flux release to render; when Flux itself is out of scope, the recorded one, for its CRDs alone. */
 export function chooseVersion(inputs: VersionInputs): string {
-  const { config, scope, previous, liveVersion, available, kubernetesVersion, isAsked } = inputs;
+  const { config, scope, previous, liveVersion, available, allowed, kubernetesVersion, isAsked } = inputs;
   const pinned = newest(previous?.fluxVersion, liveVersion);
   if (!scope.install && pinned !== undefined && available.includes(pinned)) return pinned;
   const requested = scope.install ? config.flux.version : undefined;
@@ -27,6 +29,8 @@ export function chooseVersion(inputs: VersionInputs): string {
     requested,
     origin: originOf(config.origins, 'flux.version'),
     available,
+    // Out of scope, the Flux in the shoot is the user's, and only its CRDs are needed.
+    allowed: scope.install ? allowed : undefined,
     kubernetesVersion,
     // Out of scope, a recorded release that left the distribution must not stop the user's sources.
     pinned: scope.install ? pinned : undefined,

@@ -9,7 +9,7 @@ import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
-import { renderHash } from '../plan/config-hash.ts';
+import { layersHash, renderHash } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type Scope, updateScope } from '../plan/scope.ts';
@@ -24,6 +24,7 @@ export interface Configuration {
   type: 'configuration';
   config: EffectiveConfig;
   scope: Scope;
+  layers: ConfigInputs;
 }
 
 /** Merges the layers of the configuration, and decides the scope. */
@@ -40,12 +41,13 @@ export async function readConfiguration(
     const isSame = await asksForTheSame(run, config, previous);
     if (!isSame) return { type: 'keep', record: previous, scope: recordedScope, problem: CONFIG_MAP_DELETED };
   }
-  if (config instanceof ConfigError) return obstacleOf(config, previous, recordedScope);
+  const unedited = async () => isUnedited(run, controlPlane, layers);
+  if (config instanceof ConfigError) return obstacleOf(config, previous, recordedScope, await unedited());
   const scope = updateScope(config.syncMode, isBootstrapped, previous);
   if (isBootstrapped && previous !== undefined && previous.namespace !== config.flux.namespace) {
-    return obstacleOf(otherNamespace(config, previous), { ...previous, syncMode: config.syncMode }, scope);
+    return obstacleOf(otherNamespace(config, previous), { ...previous, syncMode: config.syncMode }, scope, false);
   }
-  return { type: 'configuration', config, scope };
+  return { type: 'configuration', config, scope, layers };
 }
 
 /** Reads the layers. Only a 404 means that a layer is absent: every other failure throws. */
@@ -55,7 +57,9 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<C
   const garden = await context.kube(GARDEN);
   const configMap =
     namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  const { defaults, policy } = context.settings;
   return {
+    landscape: { defaults, policy },
     ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
       ? {}
       : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
@@ -112,6 +116,20 @@ async function asksForTheSame(
     if (error instanceof ConfigError) return false;
     throw error;
   }
+}
+
+/**
+ * True when the users of a running Shoot have written nothing new since it was accepted, so that a refusal comes from a
+ * policy that has changed. A record without the hash was written before the landscape had defaults or a policy.
+ */
+export async function isUnedited(
+  run: Run,
+  { previous, isBootstrapped }: ControlPlane,
+  layers: ConfigInputs,
+): Promise<boolean> {
+  if (previous === undefined || !isBootstrapped) return false;
+  if (previous.layersHash !== undefined) return previous.layersHash === layersHash(layers);
+  return asksForTheSame(run, merge({ ...layers, landscape: undefined }), previous);
 }
 
 function otherNamespace(config: EffectiveConfig, previous: Applied): ConfigError {

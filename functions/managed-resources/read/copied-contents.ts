@@ -1,5 +1,5 @@
 import { quote } from '../../../shared/config/quote.ts';
-import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/types.ts';
+import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
@@ -7,6 +7,7 @@ import { type KubeObject, type ObjectName, type Resource, resources } from '../.
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { Run } from '../run.ts';
 import { countCopies } from './copy-limit.ts';
+import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from './pull-secret.ts';
 
 /** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
 export interface CopiedContents {
@@ -19,6 +20,8 @@ export interface CopiedContents {
 /** Something is not there yet; the sentence says what. */
 interface Missing {
   missing: string;
+  /** True: it is the landscape's, so the user of the Shoot cannot correct it. */
+  isOfLandscape?: boolean;
 }
 
 /** One copied object. */
@@ -33,17 +36,15 @@ type Read = (cluster: 'garden' | 'seed', resource: Resource, name: ObjectName) =
  * @throws ConfigError when the copies are too large together; what follows is not read
  */
 export async function readCopiedContents(run: Run, config: EffectiveConfig): Promise<CopiedContents | Missing> {
-  const wanted = [...(config.sourceSecret === undefined ? [] : [config.sourceSecret]), ...config.additionalSecrets];
+  const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
   const limitCopies = countCopies(config);
   const found: Copied[] = [];
-  for (const copied of wanted) {
-    const { origin } = copied;
-    const content = await (origin.type === 'flux-source'
-      ? readFluxSource(run, read, copied)
-      : readReference(run, read, copied, origin.resourceName));
+  for (const copied of wanted.filter((one) => one !== undefined)) {
+    const content = await readOne(run, read, copied);
     if ('missing' in content) return content;
-    limitCopies('secret' in content ? content.secret : content.configMap);
+    // The landscape's is not the user's to make smaller, and has a limit of its own.
+    if (copied !== config.pullSecret) limitCopies('secret' in content ? content.secret : content.configMap);
     found.push(content);
   }
   return {
@@ -53,15 +54,41 @@ export async function readCopiedContents(run: Run, config: EffectiveConfig): Pro
   };
 }
 
+function readOne(run: Run, read: Read, copied: CopiedSecret): Promise<Copied | Missing> {
+  const { origin } = copied;
+  switch (origin.type) {
+    case 'landscape':
+      return readPullSecret(read, copied, origin.secret);
+    case 'flux-source':
+      return readFluxSource(run, read, copied);
+    case 'resource':
+      return readReference(run, read, copied, origin.resourceName);
+  }
+}
+
 function readOnce({ context, seed }: Run): Read {
   const known = new Map<string, Promise<KubeObject | undefined>>();
   return (cluster, resource, name) => {
-    const key = `${cluster} ${resource.plural} ${name.name}`;
+    const key = `${cluster} ${resource.plural} ${name.namespace}/${name.name}`;
     const read = async () => (cluster === 'garden' ? await context.kube(GARDEN) : seed).find(resource, name);
     const object = known.get(key) ?? read();
     known.set(key, object);
     return object;
   };
+}
+
+/** Reads the landscape's pull secret. Only the key that nodes read is copied. */
+async function readPullSecret(read: Read, copied: CopiedSecret, pullSecret: PullSecret): Promise<Copied | Missing> {
+  const { namespace, name } = pullSecret;
+  const secret = await read(pullSecret.in, resources.secrets, { namespace, name });
+  const problem = pullSecretProblem(secret);
+  if (problem !== undefined) {
+    const missing = `Secret ${namespace}/${name} in the ${pullSecret.in}, the landscape's pull secret, ${problem}; the operators of this landscape have to correct it.`;
+    return { missing, isOfLandscape: true };
+  }
+  const { [DOCKER_CONFIG]: content = '' } = dataOf(secret as KubeObject);
+  const place = { name: copied.targetName ?? name, namespace: copied.namespace };
+  return { secret: { ...place, type: DOCKER_CONFIG_TYPE, data: { [DOCKER_CONFIG]: content } } };
 }
 
 async function readFluxSource({ cluster }: Run, read: Read, copied: CopiedSecret): Promise<Copied | Missing> {

@@ -6,13 +6,14 @@ import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { layersHash } from '../plan/config-hash.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
 import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { confirmSuspended } from '../shoot/confirm-suspended.ts';
-import type { Configuration } from './configuration.ts';
+import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
 import { detectExistingFlux, type ExistingFlux, readCrdVersions } from './existing-flux.ts';
@@ -37,7 +38,15 @@ export async function readPlanParts(
   const { config, scope } = configuration;
   try {
     const copies = await readCopiedContents(run, config);
-    if ('missing' in copies) return { type: 'wait', sentence: copies.missing };
+    if ('missing' in copies) {
+      const sentence = copies.missing;
+      const { previous: record, isBootstrapped } = controlPlane;
+      // What the user of a running Shoot cannot correct does not fail its operations.
+      if (copies.isOfLandscape === true && isBootstrapped && record !== undefined) {
+        return { type: 'keep', record, scope, problem: sentence };
+      }
+      return { type: 'wait', sentence };
+    }
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
     const inputs = planInputs(run, controlPlane, configuration, copies, existing, release);
@@ -51,7 +60,8 @@ export async function readPlanParts(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;
-    return obstacleOf(error, previous && { ...previous, syncMode: config.syncMode }, scope);
+    const record = previous && { ...previous, syncMode: config.syncMode };
+    return obstacleOf(error, record, scope, await isUnedited(run, controlPlane, configuration.layers));
   }
 }
 
@@ -78,7 +88,8 @@ async function readRelease(
   const distribution = distributionAt(context.settings.fluxDistribution);
   const available = await distribution.versions();
   const kubernetesVersion = cluster.spec.shoot.spec?.kubernetes?.version;
-  const facts = { config, scope, available, kubernetesVersion, isAsked };
+  const allowed = context.settings.policy?.allowedVersions;
+  const facts = { config, scope, available, allowed, kubernetesVersion, isAsked };
   try {
     return await distribution.release(chooseVersion({ ...facts, previous, liveVersion }));
   } catch (error) {
@@ -95,7 +106,7 @@ async function readRelease(
 function planInputs(
   { context: { settings }, cluster }: Run,
   { previous, live }: ControlPlane,
-  { config, scope }: Configuration,
+  { config, scope, layers }: Configuration,
   { secrets, configMaps, renewals }: CopiedContents,
   { ownsNamespace }: ExistingFlux,
   release: Release,
@@ -103,6 +114,10 @@ function planInputs(
   const { shootHealth } = settings;
   const shoot = shootFacts(cluster, settings);
   const shootResources = cluster.spec.shoot.spec?.resources ?? [];
+  const hasLandscape = settings.defaults !== undefined || settings.policy !== undefined;
   const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth };
-  return { scope, previous, live, render, shootResources, renewals };
+  return {
+    ...{ scope, previous, live, render, shootResources, renewals },
+    ...(hasLandscape && { layersHash: layersHash(layers) }),
+  };
 }

@@ -1,0 +1,104 @@
+import * as z from 'zod/mini';
+import type { ConfigIssue } from '../errors.ts';
+import { namespaceName, objectName } from './checks.ts';
+import { schemaIssues } from './issues.ts';
+import { absentLayer, type Layer } from './layer.ts';
+import { readProviderConfig } from './provider-config.ts';
+import { key, text } from './schema.ts';
+import type { Defaults, Landscape, PullSecret } from './types.ts';
+import { asObject, type JsonObject, withoutEmpty } from './values.ts';
+
+/** The name of the defaults in errors. */
+export const DEFAULTS = "the landscape's defaults";
+
+/** Name of the pull secret in the garden, which the rights of `managed-resources` name, and in the shoots. */
+export const PULL_SECRET = 'shoot-flux-pull-secret';
+const PULL_SECRET_NAMESPACE = 'garden';
+
+/** `defaults.pullSecret`. */
+export const pullSecretSchema = z.strictObject({
+  in: key(z.enum(['garden', 'seed']), {
+    description: 'Where the Secret is: in the garden, or in the seed of each Shoot.',
+    default: '`garden`',
+    example: 'seed',
+  }),
+  namespace: key(text(namespaceName), {
+    description: 'Its namespace there.',
+    default: `\`${PULL_SECRET_NAMESPACE}\``,
+    example: 'extension-shoot-flux',
+  }),
+  name: key(text(objectName), {
+    description: `Its name. In the garden it must be \`${PULL_SECRET}\`, because the rights name it.`,
+    default: `\`${PULL_SECRET}\``,
+    example: 'registry-credentials',
+  }),
+});
+
+/** True unless a value is absent, or null as in an empty YAML key. */
+export function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Returns what is wrong with the defaults by themselves. */
+export function defaultsIssues(defaults: unknown): ConfigIssue[] {
+  if (!isSet(defaults)) return [];
+  const { pullSecret, ...fluxConfig } = asObject(defaults) ?? {};
+  if (asObject(defaults) === undefined) return layerOf(defaults).issues;
+  return [...pullSecretIssues(pullSecret), ...projectIssues(fluxConfig), ...layerOf(fluxConfig).issues];
+}
+
+function pullSecretIssues(value: unknown): ConfigIssue[] {
+  if (!isSet(value)) return [];
+  const issues = schemaIssues(DEFAULTS, pullSecretSchema, value, ['pullSecret']);
+  if (issues.length > 0) return issues;
+  const secret = pullSecretOf({ pullSecret: value });
+  if (secret === undefined || secret.in === 'seed' || secret.name === PULL_SECRET) return [];
+  const message = `must be ${PULL_SECRET} in the garden, because the rights name it; omit it, or set in to seed`;
+  return [{ object: DEFAULTS, path: 'pullSecret.name', message }];
+}
+
+/** What only a Shoot can name, because it refers to its `spec.resources`; and one half of a pair. */
+function projectIssues(fluxConfig: JsonObject): ConfigIssue[] {
+  const issue = (path: string, message: string): ConfigIssue => ({ object: DEFAULTS, path, message });
+  const own = 'refers to spec.resources of a Shoot, which differ between Shoots; remove it';
+  const issues: ConfigIssue[] = [];
+  if (isSet(fluxConfig.additionalSecretResources)) issues.push(issue('additionalSecretResources', own));
+  if (isSet(asObject(fluxConfig.source)?.secretResourceName)) issues.push(issue('source.secretResourceName', own));
+  const [missing, other] = isSet(fluxConfig.source) ? ['kustomization', 'source'] : ['source', 'kustomization'];
+  if (isSet(fluxConfig.source) !== isSet(fluxConfig.kustomization)) {
+    issues.push(issue(missing, `is missing, but ${other} is set; set both or neither`));
+  }
+  return issues;
+}
+
+const layers = new WeakMap<Defaults, Layer>();
+
+/** Returns the layer of the defaults, which is read once. */
+export function defaultsLayer({ defaults }: Landscape): Layer {
+  if (defaults === undefined) return absentLayer(DEFAULTS);
+  const known = layers.get(defaults);
+  if (known !== undefined) return known;
+  const { pullSecret: _, ...fluxConfig } = defaults;
+  const layer = layerOf(fluxConfig);
+  layers.set(defaults, layer);
+  return layer;
+}
+
+/** The parts of a FluxConfig name their object `providerConfig`. */
+function layerOf(fluxConfig: unknown): Layer {
+  const layer = readProviderConfig(fluxConfig);
+  const origins = Object.entries(layer.origins).map(([path, origin]) => [path, { ...origin, object: DEFAULTS }]);
+  return {
+    ...layer,
+    object: DEFAULTS,
+    origins: Object.fromEntries(origins),
+    issues: layer.issues.map((issue) => ({ ...issue, object: DEFAULTS })),
+  };
+}
+
+/** Returns the pull secret with its defaults filled in. */
+export function pullSecretOf({ pullSecret }: Defaults = {}): PullSecret | undefined {
+  const given = asObject(withoutEmpty(pullSecret)) as Partial<PullSecret> | undefined;
+  if (given === undefined) return undefined;
+  return { in: 'garden', namespace: PULL_SECRET_NAMESPACE, name: PULL_SECRET, ...given };
+}

@@ -1,0 +1,35 @@
+import { ConfigError } from '../errors.ts';
+import { DEFAULTS, defaultsIssues, isSet } from './defaults.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { schemaIssues } from './issues.ts';
+import { policySchema } from './policy/policy.ts';
+import type { Landscape } from './types.ts';
+
+/** The name of the policy in errors. */
+export const POLICY = "the landscape's policy";
+
+/**
+ * Checks the keys `defaults` and `policy` of a configuration file, and that a project that configures nothing obeys the
+ * policy.
+ * @throws ConfigError with everything that is wrong with them
+ */
+export function readLandscape({ defaults, policy }: { defaults?: unknown; policy?: unknown }): Landscape {
+  const issues = [...defaultsIssues(defaults), ...(isSet(policy) ? schemaIssues(POLICY, policySchema, policy) : [])];
+  if (issues.length > 0) throw new ConfigError(issues);
+  const landscape = { ...(isSet(defaults) && { defaults }), ...(isSet(policy) && { policy }) } as Landscape;
+  checkTogether(landscape);
+  return landscape;
+}
+
+/**
+ * Names every field as one of the defaults, also where they do not set it: the remedy is there. A policy that refuses the defaults would
+ * refuse every Shoot that does not say otherwise.
+ */
+function checkTogether(landscape: Landscape): void {
+  try {
+    effectiveConfig({ landscape });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.issues.map((issue) => ({ ...issue, object: DEFAULTS })));
+  }
+}

@@ -1,0 +1,95 @@
+import type { ConfigIssue } from '../../errors.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { Origins } from '../origins.ts';
+import { quote } from '../quote.ts';
+import type { FluxInstall } from '../types.ts';
+import { asObject, asString, type JsonObject } from '../values.ts';
+import { insecureFields } from './insecure.ts';
+import { BUCKET, IMAGE, locationOf } from './location.ts';
+import { isIncluded, patternsOf } from './pattern.ts';
+import type { Policy } from './policy.ts';
+import { refusal, useOneOf } from './refusal.ts';
+import { isAllowedVersion } from './version-range.ts';
+
+const NOT_ALLOWED = 'is not allowed by';
+
+/** What a policy judges: the merged configuration, as far as it is valid. */
+export interface Judged {
+  flux: FluxInstall;
+  source: KubeObject | undefined;
+  origins: Origins;
+}
+
+/** Returns what a policy refuses in a merged configuration, from whichever layer it comes. */
+export function policyIssues(policy: Policy, { flux, source, origins }: Judged): ConfigIssue[] {
+  return [
+    ...versionIssues(policy, flux, origins),
+    ...registryIssues(policy, flux, origins),
+    ...multiTenancyIssues(policy, flux, origins),
+    ...(source === undefined ? [] : sourceIssues(policy, source.kind, asObject(source.spec) ?? {}, origins)),
+  ];
+}
+
+function versionIssues({ allowedVersions }: Policy, { version }: FluxInstall, origins: Origins): ConfigIssue[] {
+  // Without a version, only allowed releases are candidates.
+  if (allowedVersions === undefined || version === undefined || isAllowedVersion(version, allowedVersions)) return [];
+  const place = { origins, path: 'flux.version' };
+  return [refusal('allowedVersions', place, `${quote(version)} ${NOT_ALLOWED}`, useOneOf(allowedVersions))];
+}
+
+function registryIssues({ allowedRegistries }: Policy, { registry }: FluxInstall, origins: Origins): ConfigIssue[] {
+  if (allowedRegistries === undefined) return [];
+  const location = locationOf(`${IMAGE}://${registry}`);
+  if (location !== undefined && isIncluded(location, patternsOf(allowedRegistries, IMAGE))) return [];
+  const place = { origins, path: 'flux.registry' };
+  return [refusal('allowedRegistries', place, `${quote(registry)} ${NOT_ALLOWED}`, useOneOf(allowedRegistries))];
+}
+
+function multiTenancyIssues(policy: Policy, { multiTenancy }: FluxInstall, origins: Origins): ConfigIssue[] {
+  if (policy.requireMultiTenancy !== true || multiTenancy === true) return [];
+  const place = { origins, path: 'flux.multiTenancy' };
+  return [refusal('requireMultiTenancy', place, `false ${NOT_ALLOWED}`, 'remove it, or set it to true')];
+}
+
+/** Returns what a policy refuses in the `spec` of a source. */
+export function sourceIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
+  return [...urlIssues(policy, kind, spec, origins), ...insecureIssues(policy, kind, spec, origins)];
+}
+
+function urlIssues({ allowedRepositoryUrls }: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
+  if (allowedRepositoryUrls === undefined) return [];
+  const rule = 'allowedRepositoryUrls';
+  const issues: ConfigIssue[] = [];
+  const [field, url] = kind === 'Bucket' ? ['endpoint', bucketUrl(spec)] : ['url', asString(spec.url) ?? ''];
+  const place = { origins, path: `source.spec.${field}` };
+  const location = locationOf(url);
+  if (location === undefined) {
+    const plain = `${useOneOf(allowedRepositoryUrls)}, without a query, dots or encoded slashes in its path`;
+    issues.push(refusal(rule, place, `${quote(url)} has a form that cannot be compared with`, plain));
+  } else if (!isIncluded(location, patternsOf(allowedRepositoryUrls))) {
+    issues.push(refusal(rule, place, `${quote(url)} ${NOT_ALLOWED}`, useOneOf(allowedRepositoryUrls)));
+  }
+  if (spec.proxySecretRef !== undefined) {
+    const proxy = { origins, path: 'source.spec.proxySecretRef' };
+    issues.push(refusal(rule, proxy, NOT_ALLOWED, 'remove it, because the proxy would decide what is read'));
+  }
+  return issues;
+}
+
+function bucketUrl({ endpoint, bucketName }: JsonObject): string {
+  return `${BUCKET}://${asString(endpoint) ?? ''}/${asString(bucketName) ?? ''}`;
+}
+
+function insecureIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
+  if (policy.allowInsecureUrls !== false) return [];
+  return insecureFields(kind, spec).map(({ path, value, remedy }) =>
+    refusal('allowInsecureUrls', { origins, path: `source.spec.${path}` }, `${value} ${NOT_ALLOWED}`, remedy),
+  );
+}
+
+/** Returns what a policy refuses in the way a project gets the host keys of its repository. */
+export function hostKeyIssues(policy: Policy, knownHosts: string | undefined, object: string): ConfigIssue[] {
+  if (policy.allowHostKeyScan !== false || knownHosts !== 'scan') return [];
+  const place = { origins: { knownHosts: { object, path: 'knownHosts' } }, path: 'knownHosts' };
+  return [refusal('allowHostKeyScan', place, `"scan" ${NOT_ALLOWED}`, 'add the lines that ssh-keyscan prints')];
+}

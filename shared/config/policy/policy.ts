@@ -1,0 +1,76 @@
+import * as z from 'zod/mini';
+import { type Check, fluxVersion } from '../checks.ts';
+import { limits } from '../limits.ts';
+import { key, text } from '../schema.ts';
+import { entriesProblem } from '../size-limit.ts';
+import { registryPattern, urlPattern } from './pattern.ts';
+
+/** What the operators of a landscape permit in the configuration of its projects. */
+export interface Policy {
+  allowedVersions?: string[] | undefined;
+  allowedRegistries?: string[] | undefined;
+  allowedRepositoryUrls?: string[] | undefined;
+  requireMultiTenancy?: boolean | undefined;
+  /** Default true. */
+  allowHostKeyScan?: boolean | undefined;
+  /** Default true. */
+  allowInsecureUrls?: boolean | undefined;
+}
+
+/** The name of a rule, as operators write it. */
+export type Rule = keyof Policy;
+
+const version: Check = (entry) =>
+  entry === 'latest'
+    ? '"latest" names no release; use a release such as v2.9.4 or a range such as 2.9.x'
+    : fluxVersion(entry);
+
+function listOf(check: Check) {
+  return z.array(text(check)).check(
+    z.check<string[]>(({ value, issues }) => {
+      const message =
+        value.length === 0
+          ? 'is empty, which would allow nothing; add an entry, or remove the list to allow everything'
+          : value.length > limits.list.most
+            ? entriesProblem(value.length)
+            : undefined;
+      if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+    }),
+  );
+}
+
+/** The policy, with the documentation of its rules. */
+export const policySchema = z.strictObject({
+  allowedVersions: key(listOf(version), {
+    description:
+      'The Flux releases that Shoots may have: exact versions and ranges. A range of the configuration, or no version, resolves to the newest of them that supports the Kubernetes version of the Shoot.',
+    default: 'all of the distribution',
+    example: '[2.9.x, v2.8.3]',
+  }),
+  allowedRegistries: key(listOf(registryPattern), {
+    description: "The prefixes of the controllers' images that configurations may use.",
+    default: 'all',
+    example: '[ghcr.io/fluxcd, registry.example.com/**]',
+  }),
+  allowedRepositoryUrls: key(listOf(urlPattern), {
+    description: 'Where sources may read from: URLs of Git repositories and OCI artifacts, and buckets.',
+    default: 'all',
+    example: '["https://git.example.com/**", "ssh://*.example.com/**", "oci://registry.example.com/team-*/**"]',
+  }),
+  requireMultiTenancy: key(z.boolean(), {
+    description: '`true`: `multiTenancy` is on unless the configuration says otherwise, and `false` is refused.',
+    default: '`false`',
+    example: 'true',
+  }),
+  allowHostKeyScan: key(z.boolean(), {
+    description: '`false`: `knownHosts: scan` is refused. Existing host keys stay.',
+    default: '`true`',
+    example: 'false',
+  }),
+  allowInsecureUrls: key(z.boolean(), {
+    description:
+      '`false`: sources that may be read without encryption are refused: `http://`, `insecure: true`, and OCI registries at local and private addresses, which Flux also tries over HTTP.',
+    default: '`true`',
+    example: 'false',
+  }),
+});
