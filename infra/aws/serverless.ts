@@ -44,6 +44,9 @@ export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts
   };
 }
 
+/** Defaults and policy of the landscape, where there are some. */
+const LANDSCAPE = 'dist/landscape.json';
+
 async function queueLambda(definition: FunctionDefinition, parameters: Parameters, resolve: Resolve): Promise<Named> {
   const { environment, ...common } = lambda(definition, parameters);
   const id = logicalId(definition.name);
@@ -62,7 +65,7 @@ async function queueLambda(definition: FunctionDefinition, parameters: Parameter
       ...common,
       ...(reserved !== '' && { reservedConcurrency: reserved }),
       environment: { ...environment, QUEUE_URL_PREFIX: queueUrlPrefix },
-      package: { patterns: [`dist/functions/${definition.name}/**`, 'dist/flux-distribution/**'] },
+      package: { patterns: [`dist/functions/${definition.name}/**`, 'dist/flux-distribution/**', LANDSCAPE] },
       events: [{ sqs }],
     },
   ];
@@ -80,7 +83,7 @@ function webhookLambda(definition: WebhookDefinition, parameters: Parameters): N
       ...common,
       environment: { ...environment, WEBHOOK_TOKEN_SHA256: `\${param:webhookTokenSha256, ''}` },
       reservedConcurrency: `\${param:webhookConcurrency, 20}`,
-      package: { patterns: [`dist/functions/${definition.name}/**`] },
+      package: { patterns: [`dist/functions/${definition.name}/**`, LANDSCAPE] },
       url: true,
     },
   ];

@@ -2,6 +2,7 @@ import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
+import { landscapeIn } from './landscape.ts';
 
 /** The environment of a Lambda, as serverless.yml sets it. */
 export interface Environment {
@@ -34,6 +35,7 @@ export function readEnvironment(variables: Variables): Environment {
         allow: scanEntries(variables, 'HOST_KEY_SCAN_ALLOW'),
         deny: scanEntries(variables, 'HOST_KEY_SCAN_DENY'),
       },
+      ...landscapeIn(variables.CONFIG),
     },
   };
 }

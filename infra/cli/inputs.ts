@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';
+import { readLandscape } from '../../shared/config/landscape.ts';
 import { requiredKey } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import type { ConfigInputs } from '../../shared/config/types.ts';
+import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
@@ -18,6 +19,11 @@ export const inputOptions = {
     value: 'DIR',
     description: 'Folder with one folder per Flux release.',
     required: true,
+  },
+  config: {
+    type: 'string',
+    value: 'FILE',
+    description: 'A config file of run, whose keys defaults and policy apply as they would in the landscape.',
   },
   'flux-config': { type: 'string', value: 'FILE', description: 'The ConfigMap flux-config of the project.' },
   'provider-config': { type: 'string', value: 'FILE', description: 'The providerConfig (FluxConfig) of the Shoot.' },
@@ -42,15 +48,17 @@ export interface CliInputs {
 export async function readInputs(values: Values<typeof inputOptions>, terminal: Terminal): Promise<CliInputs> {
   const distribution = values['flux-distribution'];
   if (distribution === undefined) missing('--flux-distribution DIR');
-  const files = [values['flux-config'], values['provider-config'], values.shoot];
+  const files = [values['flux-config'], values['provider-config'], values.shoot, values.config];
   if (files.filter((file) => file === '-').length > 1) throw new UsageError('only one file can be standard input');
   const read = (file: string | undefined) => (file === undefined ? undefined : readDocument(file, terminal));
-  const [fluxConfig, providerConfig, shootDocument] = await Promise.all(files.map(read));
+  const [fluxConfig, providerConfig, shootDocument] = await Promise.all(files.slice(0, 3).map(read));
+  const landscape = values.config === undefined ? undefined : await landscapeIn(values.config, terminal);
   const shoot = shootDocument === undefined ? undefined : shootOf(shootDocument, values.shoot ?? '');
   return {
     distribution,
     shoot,
     config: {
+      landscape,
       fluxConfig: fluxConfig === undefined ? undefined : fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot),
       providerConfig:
         values['provider-config'] === undefined
@@ -59,6 +67,11 @@ export async function readInputs(values: Values<typeof inputOptions>, terminal: 
       shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
     },
   };
+}
+
+async function landscapeIn(file: string, terminal: Terminal): Promise<Landscape> {
+  const { fromConfigFile } = await import('./sources/config-file.ts');
+  return readLandscape(await fromConfigFile(file, terminal));
 }
 
 const name = z.optional(z.string());

@@ -48,6 +48,19 @@ export const scanOptions = {
   },
 } as const satisfies Record<string, Option>;
 
+/** What the operators say for all projects (docs/policy.md). */
+export const landscapeOptions = {
+  defaults: {
+    type: 'nested',
+    description:
+      'A FluxConfig that is the lowest layer of every configuration, and the pull secret of the landscape ([Defaults and policy](policy.md)).',
+  },
+  policy: {
+    type: 'nested',
+    description: 'What configurations may contain ([Defaults and policy](policy.md)).',
+  },
+} as const satisfies Record<string, Option>;
+
 /** Options of every command that runs functions. */
 export const settingsOptions = {
   'flux-distribution': {
@@ -82,6 +95,7 @@ export const settingsOptions = {
     default: 'ManagedResource',
   },
   ...scanOptions,
+  ...landscapeOptions,
 } as const satisfies Record<string, Option>;
 
 /** More options of `run`. */

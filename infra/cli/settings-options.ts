@@ -1,3 +1,4 @@
+import { readLandscape } from '../../shared/config/landscape.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { missing } from './clusters.ts';
@@ -28,6 +29,7 @@ export async function settingsOf(
     delivery: deliveryOf(values),
     shootAccess: shootAccessOf(values, environment),
     hostKeyScan: hostKeyScanOf(values),
+    ...readLandscape(values),
   };
   return { settings, releases };
 }

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
-import { shootFlux } from './testing.ts';
+import { files, shootFlux } from './testing.ts';
 
 function validate(config: unknown, ...args: string[]) {
   const options = ['--flux-distribution', standIn.folder, '--provider-config', '-', ...args];
@@ -90,4 +91,69 @@ test.each([
   expect(code).toBe(1);
   const lines = `${out}${err}`.trimEnd().split('\n');
   expect(lines).toEqual([expect.stringContaining(sentence)]);
+});
+
+describe('with a config file of the landscape', () => {
+  const landscape = `
+defaults:
+  flux:
+    registry: registry.example.com/fluxcd
+  pullSecret: {}
+policy:
+  allowedRegistries: [registry.example.com/**]
+  allowedVersions: [2.9.x]
+port: 8080
+`;
+  const validateIn = async (config: string, providerConfig: unknown, command = 'validate') => {
+    await using input = await files({ config });
+    const options = ['--flux-distribution', standIn.folder, '--config', input.paths.config, '--provider-config', '-'];
+    return await shootFlux([command, ...options], JSON.stringify(providerConfig));
+  };
+
+  test('the policy judges what its defaults do not set', async () => {
+    expect(await validateIn(landscape, {})).toEqual({ code: 0, out: '', err: '' });
+    expect(await validateIn(landscape, { flux: { registry: 'ghcr.io/fluxcd', version: '2.8.x' } })).toEqual({
+      code: 1,
+      out:
+        'providerConfig: flux.version "2.8.x" is not allowed by allowedVersions in the policy of this landscape; use 2.9.x\n' +
+        'providerConfig: flux.registry "ghcr.io/fluxcd" is not allowed by allowedRegistries in the policy of this landscape; use registry.example.com/**\n',
+      err: '',
+    });
+  });
+
+  test('a policy that allows no release of the distribution names its rule', async () => {
+    const config = 'policy: {allowedVersions: [2.8.x]}';
+    expect(await validateIn(config, {})).toMatchObject({
+      code: 1,
+      out: 'configuration: flux.version cannot be resolved, because no stable Flux release is available; no available release is allowed by allowedVersions in the policy of this landscape\n',
+    });
+  });
+
+  test('the pull secret is on every Deployment, and its content is not printed', async () => {
+    const { out } = await validateIn(landscape, { flux: { imagePullSecret: 'own' } }, 'render');
+    expect(out).toContain(
+      "# Secret flux-system/shoot-flux-pull-secret: the landscape's pull secret, a copy of garden/shoot-flux-pull-secret in the garden.",
+    );
+    const deployments = out.split('---\n').filter((document) => document.includes('kind: Deployment'));
+    expect(deployments.length).toBeGreaterThan(1);
+    for (const deployment of deployments) {
+      expect(parse(deployment).spec.template.spec.imagePullSecrets).toEqual([
+        { name: 'own' },
+        { name: 'shoot-flux-pull-secret' },
+      ]);
+    }
+  });
+
+  test.each([
+    [
+      'policy: {allowedVersion: []}',
+      "the landscape's policy: allowedVersion is not a known key; did you mean allowedVersions?",
+    ],
+    ['polcy: {}', 'has an unknown key "polcy"; did you mean "policy"?'],
+    ['policy: x', 'is not an object'],
+  ])('%s is an error of the file', async (config, sentence) => {
+    const { code, out, err } = await validateIn(config, {});
+    expect(code).not.toBe(0);
+    expect(out + err).toContain(sentence);
+  });
 });

@@ -1,3 +1,4 @@
+import { readLandscape } from '../../shared/config/landscape.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -13,7 +14,7 @@ import { startPlainServer } from '../webhooks/plain-server.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { logLevelOf } from './log-options.ts';
-import { clusterOptions, logOptions, portOptions, webhookOptions } from './options.ts';
+import { clusterOptions, landscapeOptions, logOptions, portOptions, webhookOptions } from './options.ts';
 import { portOf } from './port.ts';
 import { functionsOf, httpsOptions, tokenHashesOf, webhooksOf } from './webhook-options.ts';
 
@@ -24,6 +25,7 @@ export default command({
     ...clusterOptions,
     ...portOptions,
     ...webhookOptions,
+    ...landscapeOptions,
     ...logOptions,
   },
   isService: true,
@@ -45,7 +47,7 @@ export default command({
     };
     const dependencies: WebhookDependencies = {
       clientsOf: (identity) => clientsOf(identity, clients),
-      settings: { seeds, delivery: 'ManagedResource' },
+      settings: { seeds, delivery: 'ManagedResource', ...readLandscape(values) },
       log,
       metrics,
     };

@@ -51,7 +51,7 @@ function section({ definition }: Command, all: Command[]): string {
     earlier.some((command) => command.definition.options[flag] === option),
   );
   const rows = own.filter((entry) => !repeated.includes(entry)).map(([flag, option]) => line(flag, option));
-  const also = repeated.map(([flag]) => `\`--${flag}\``).join(', ');
+  const also = repeated.map(([flag, { type }]) => `\`${type === 'nested' ? '' : '--'}${flag}\``).join(', ');
   const parts = [
     `## \`${definition.name}\``,
     definition.summary,

@@ -86,7 +86,7 @@ function judge(
   { policy }: Landscape,
 ): ConfigIssue[] {
   if (policy === undefined || layers.some(({ isRead }) => !isRead)) return [];
-  const { knownHosts } = sourceFrom.content;
+  const { knownHosts } = sourceFrom;
   return [...policyIssues(policy, { flux, source, origins }), ...hostKeyIssues(policy, knownHosts, sourceFrom.object)];
 }
 

@@ -53,6 +53,7 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
     isRead: true,
     content: parsed.success ? toContent(parsed.data) : noContent,
     sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
+    knownHosts: parsed.data?.knownHosts,
     origins: parsed.success ? originsOf(object, parsed.data) : {},
     issues: [
       ...schemaIssues(object, fluxConfigSchema, data),
@@ -73,7 +74,7 @@ function originsOf(object: string, keys: FluxConfigKeys): Origins {
 function toContent(keys: FluxConfigKeys): LayerContent {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
   const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy } = keys;
-  const { syncMode, deletionPolicy, suspend, knownHosts } = keys;
+  const { syncMode, deletionPolicy, suspend } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
   const repository = repositoryOf(keys);
   return {
@@ -87,7 +88,6 @@ function toContent(keys: FluxConfigKeys): LayerContent {
     source: repository && gitRepository(keys, repository),
     kustomization: repository && kustomization(keys),
     additionalSecrets: [],
-    knownHosts,
   };
 }
 

@@ -43,8 +43,6 @@ export interface LayerContent {
   source?: SourceLayer | undefined;
   kustomization?: Template | undefined;
   additionalSecrets: AdditionalSecret[];
-  /** `knownHosts` of `flux-config`, which the function `keys` follows. */
-  knownHosts?: string | undefined;
 }
 
 /** A layer after parsing. A part with an issue may be missing from `content`, so check `issues` first. */
@@ -56,6 +54,8 @@ export interface Layer {
   content: LayerContent;
   /** Which parts the layer sets, valid or not. */
   sets: { source: boolean; kustomization: boolean };
+  /** `knownHosts` of `flux-config`, which the function `keys` follows. */
+  knownHosts?: string | undefined;
   /** The entry of the Shoot's `spec.resources` that the source refers to, even if the source is invalid. */
   secretResourceName?: string | undefined;
   /** Where the layer sets each field, by the path of the field in the effective configuration. */
