@@ -318,3 +318,53 @@ describe('admission of a malformed request', () => {
     );
   });
 });
+
+describe("the landscape's policy in admission", () => {
+  const landscape = {
+    policy: {
+      allowedRepositoryUrls: ['https://git.example.com/**'],
+      allowedVersions: ['2.9.x'],
+      requireMultiTenancy: true,
+    },
+  };
+  const inLandscape = (providerConfig: unknown, before?: unknown) =>
+    decide(
+      {
+        uid: 'u',
+        operation: before === undefined ? 'CREATE' : 'UPDATE',
+        object: shoot({ providerConfig }),
+        ...(before !== undefined && { oldObject: shoot({ providerConfig: before }) }),
+      },
+      landscape,
+    );
+  const at = (url: string) => ({
+    source: { template: { kind: 'GitRepository', spec: { url, ref: { branch: 'main' } } } },
+    kustomization,
+  });
+
+  it('refuses what a providerConfig sets, with its sentence', () => {
+    expect(
+      inLandscape({ ...at('https://evil.example/x'), flux: { version: '2.8.x', multiTenancy: false } }),
+    ).toMatchObject({
+      allowed: false,
+      message: [
+        'providerConfig: flux.version "2.8.x" is not allowed by allowedVersions in the policy of this landscape; use 2.9.x',
+        'providerConfig: flux.multiTenancy false is not allowed by requireMultiTenancy in the policy of this landscape; remove it, or set it to true',
+        'providerConfig: source.template.spec.url "https://evil.example/x" is not allowed by allowedRepositoryUrls in the policy of this landscape; use https://git.example.com/**',
+      ].join('; '),
+    });
+  });
+
+  it.each([[{}], [at('https://git.example.com/fleet')], [{ kustomization }], [{ flux: { version: '2.9.4' } }]])(
+    'does not judge the ConfigMap, which it does not read: %j',
+    (providerConfig) => {
+      expect(inLandscape(providerConfig)).toEqual({ allowed: true });
+    },
+  );
+
+  it('lets a Shoot be changed whose configuration was stored before the policy became stricter', () => {
+    const stored = at('https://evil.example/x');
+    expect(inLandscape(stored, stored)).toEqual({ allowed: true });
+    expect(inLandscape({ ...stored, syncMode: 'Once' }, stored)).toMatchObject({ allowed: false });
+  });
+});

@@ -5,6 +5,7 @@ import {
   managedResourceNames,
   ourLabelSelector,
 } from '../../shared/gardener/managed-resource.ts';
+import { PULL_SECRET } from '../../shared/gardener/project-config.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
 import {
   type Cluster,
@@ -79,7 +80,7 @@ export const definition: FunctionDefinition = {
   rights: {
     garden: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['flux-config'] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['flux-source'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['flux-source', PULL_SECRET] },
     ],
     seed: [
       { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },

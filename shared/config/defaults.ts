@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
+import { PULL_SECRET } from '../gardener/project-config.ts';
 import { namespaceName, objectName } from './checks.ts';
 import { schemaIssues } from './issues.ts';
 import { absentLayer, type Layer } from './layer.ts';
@@ -11,8 +12,6 @@ import { asObject, type JsonObject, withoutEmpty } from './values.ts';
 /** The name of the defaults in errors. */
 export const DEFAULTS = "the landscape's defaults";
 
-/** Name of the pull secret in the garden, which the rights of `managed-resources` name, and in the shoots. */
-export const PULL_SECRET = 'shoot-flux-pull-secret';
 const PULL_SECRET_NAMESPACE = 'garden';
 
 /** `defaults.pullSecret`. */

@@ -1,7 +1,8 @@
 import { ConfigError, type ConfigIssue } from '../errors.ts';
+import { PULL_SECRET } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
-import { defaultsLayer, PULL_SECRET, pullSecretOf } from './defaults.ts';
+import { defaultsLayer, pullSecretOf } from './defaults.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';

@@ -175,3 +175,34 @@ test('appends missing flags and keeps flags without a new value', () => {
     ...['--events-addr=x', '--log-level-more=1', '--watch-all-namespaces=true', '--log-level=info'],
   ]);
 });
+
+test('multiTenancy sets the flags of the lockdown on the controllers that have them', () => {
+  const components = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];
+  const flags = (name: string) =>
+    (args(name, { components, multiTenancy: true }) ?? []).filter(
+      (arg) => !(args(name, { components }) ?? []).includes(arg),
+    );
+  expect(flags('source-controller')).toEqual([]);
+  expect(flags('kustomize-controller')).toEqual([
+    '--no-cross-namespace-refs=true',
+    '--no-remote-bases=true',
+    '--default-service-account=default',
+  ]);
+  expect(flags('helm-controller')).toEqual(['--no-cross-namespace-refs=true', '--default-service-account=default']);
+  expect(flags('notification-controller')).toEqual(['--no-cross-namespace-refs=true']);
+});
+
+test('puts both pull secrets on every Deployment, the own one first', () => {
+  const names = (changes: Partial<FluxInstall>) =>
+    install(changes).flatMap(({ kind, spec }) =>
+      kind === 'Deployment'
+        ? [(spec as { template: { spec: { imagePullSecrets?: unknown } } }).template.spec.imagePullSecrets]
+        : [],
+    );
+  const both = [{ name: 'own' }, { name: 'landscape' }];
+  for (const found of names({ imagePullSecret: 'own', landscapePullSecret: 'landscape' })) expect(found).toEqual(both);
+  for (const found of names({ landscapePullSecret: 'landscape' })) expect(found).toEqual([{ name: 'landscape' }]);
+  for (const found of names({ imagePullSecret: 'same', landscapePullSecret: 'same' }))
+    expect(found).toEqual([{ name: 'same' }]);
+  for (const found of names({})) expect(found).toBeUndefined();
+});

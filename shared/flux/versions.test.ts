@@ -111,3 +111,39 @@ test.each([
 ])('rejects %j', (changes: Partial<VersionInputs>, message) => {
   expect(sentence(changes)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion ${message}`);
 });
+
+const inPolicy = 'allowed by allowedVersions in the policy of this landscape';
+
+test.each<[string, Partial<VersionInputs>, string]>([
+  ['no version', {}, 'v2.8.8'],
+  ['a range', { requested: '2.x' }, 'v2.8.8'],
+  ['the pinned release', { pinned: 'v2.7.5', mayUpgrade: false }, 'v2.7.5'],
+  // It resolves again at once, but never to an older release.
+  ['a pinned release that is not allowed any more', { pinned: 'v2.3.0', mayUpgrade: false }, 'v2.8.8'],
+])('with a policy, %s resolves among what it allows', (_what, changes, version) => {
+  expect(resolve({ allowed: ['2.8.x', 'v2.7.5'], ...changes })).toBe(version);
+});
+
+test.each<[string, Partial<VersionInputs>, string]>([
+  [
+    'no allowed release in the range',
+    { requested: '2.9.x' },
+    `"2.9.x" matches no Flux release; only v2.8.8, v2.7.5 are ${inPolicy}`,
+  ],
+  [
+    'a newer release in the shoot',
+    { pinned: 'v2.9.4' },
+    `resolves to an older release than the installed Flux v2.9.4, which is never downgraded; use this release or a newer one; only v2.8.8, v2.7.5 are ${inPolicy}`,
+  ],
+  [
+    'no release of the distribution',
+    { allowed: ['3.x'] },
+    `cannot be resolved, because no stable Flux release is available; no available release is ${inPolicy}`,
+  ],
+])('with a policy, %s is an error that names the rule', (_what, changes, message) => {
+  const inputs = { allowed: ['2.8.x', 'v2.7.5'], ...changes };
+  expect(sentence(inputs)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion ${message}`);
+  expect(() => resolve(inputs)).toThrow(
+    expect.objectContaining({ issues: [expect.objectContaining({ rule: 'allowedVersions' })] }),
+  );
+});

@@ -5,6 +5,9 @@ import type { Subscription } from '../runtime/definition.ts';
 export const FLUX_CONFIG = 'flux-config';
 export const FLUX_SOURCE = 'flux-source';
 
+/** Name of the landscape's pull secret in the garden and in the shoots; the rights name it. */
+export const PULL_SECRET = 'shoot-flux-pull-secret';
+
 /** Names of the objects in the shoot, as in the first implementation, so that its Shoots see no other. */
 export const MAIN_GIT_REPOSITORY = 'main-gitrepo';
 export const MAIN_KUSTOMIZATION = 'main-ks';

@@ -6,6 +6,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import { changesSuite } from '../scenarios/changes.ts';
 import { directSuite } from '../scenarios/direct.ts';
 import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
+import { landscapeSuite } from '../scenarios/landscape.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { onRealApis } from './on-real-apis.ts';
@@ -16,6 +17,7 @@ onRealApis('real API servers, real releases, shipped rights', ({ startApis, flux
   changesSuite('changes', startApis, fluxDistribution);
   removalSuite('removal', startApis, fluxDistribution);
   directSuite('delivery without the resource-manager', startApis, fluxDistribution);
+  landscapeSuite('defaults and policy', startApis, fluxDistribution);
 
   it('creates and renews the Lease of the heartbeat', async () => {
     const { url, ca } = apis().seed;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { type Product, startProduct } from '../../infra/process/product.ts';
+import type { Landscape } from '../../shared/config/types.ts';
 import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
@@ -42,6 +43,8 @@ export interface Stage extends AsyncDisposable {
   /** @param sqsEndpoint uses this SQS instead of the queue in this process */
   startProduct(sqsEndpoint?: string): Promise<Product>;
   stopProduct(): Promise<void>;
+  /** Starts the product again, with other defaults and another policy. */
+  setLandscape(landscape: Landscape): Promise<void>;
   /** Hibernates the Shoot or wakes it up, as Gardener does. */
   stopResourceManager(): Promise<void>;
   startResourceManager(): Promise<void>;
@@ -80,12 +83,18 @@ export interface StageOptions {
   delivery?: Settings['delivery'];
   /** Namespaces into which the resource-manager may write. */
   targetNamespaces?: string[];
+  /** Defaults and policy; `setLandscape` changes them. */
+  landscape?: Landscape;
 }
 
 export async function startStage(
   apis: Apis,
   fluxDistribution: string,
-  { delivery = 'ManagedResource', targetNamespaces = ['kube-system', 'flux-system', 'elsewhere'] }: StageOptions = {},
+  {
+    delivery = 'ManagedResource',
+    targetNamespaces = ['kube-system', 'flux-system', 'elsewhere'],
+    landscape: first = {},
+  }: StageOptions = {},
 ): Promise<Stage> {
   const clientOf = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { userAgent: 'stage' });
   const garden = clientOf(apis.garden);
@@ -111,6 +120,7 @@ export async function startStage(
   const logLines: string[] = [];
   const requests: SeenRequest[] = [];
   let product: Product | undefined;
+  let landscape = first;
   const stopProduct = async () => {
     await product?.stop();
     product = undefined;
@@ -138,32 +148,40 @@ export async function startStage(
     return new Date(asked).toISOString();
   };
 
+  const start = async (sqsEndpoint?: string) => {
+    product = await startProduct({
+      sqs: sqsEndpoint === undefined ? undefined : { endpoint: sqsEndpoint },
+      credentials: (identity) => async (cluster) => {
+        const api = cluster === 'garden' ? apis.garden : apis.seed;
+        return { ...connection(api), token: api.tokenOf?.(identity) ?? api.token };
+      },
+      settings: {
+        landscape: 'stage',
+        seeds: [SEED],
+        fluxDistribution,
+        shootHealth: false,
+        delivery,
+        shootAccess: 'external',
+        ...landscape,
+      },
+      log: createLog('debug', (line) => logLines.push(line)),
+      port: 0,
+      onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),
+    });
+    return product;
+  };
+
   return {
     garden,
     seed,
     shoot,
     logLines,
     requests,
-    async startProduct(sqsEndpoint) {
-      product = await startProduct({
-        sqs: sqsEndpoint === undefined ? undefined : { endpoint: sqsEndpoint },
-        credentials: (identity) => async (cluster) => {
-          const api = cluster === 'garden' ? apis.garden : apis.seed;
-          return { ...connection(api), token: api.tokenOf?.(identity) ?? api.token };
-        },
-        settings: {
-          landscape: 'stage',
-          seeds: [SEED],
-          fluxDistribution,
-          shootHealth: false,
-          delivery,
-          shootAccess: 'external',
-        },
-        log: createLog('debug', (line) => logLines.push(line)),
-        port: 0,
-        onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),
-      });
-      return product;
+    startProduct: start,
+    async setLandscape(next) {
+      landscape = next;
+      await stopProduct();
+      await start();
     },
     stopProduct,
     stopResourceManager,

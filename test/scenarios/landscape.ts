@@ -1,0 +1,183 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { describe, expect, it } from 'vitest';
+import type { Landscape } from '../../shared/config/types.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { aroundEachTest } from './around-each-test.ts';
+import { quiet } from './main-job.ts';
+import { type Apis, eventually, patience, type Stage } from './stage.ts';
+
+const fieldManager = 'operator';
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const pullSecretName = 'shoot-flux-pull-secret';
+const allowed = 'https://git.example.com/fleet';
+const refused = 'https://evil.example/fleet';
+const onlyOurs: Landscape = { policy: { allowedRepositoryUrls: ['https://git.example.com/**'] } };
+const sentence = (url: string) =>
+  `ConfigMap garden-foo/flux-config: repositoryUrl "${url}" is not allowed by allowedRepositoryUrls in the policy of this landscape; use `;
+
+/** Defaults and policy of a landscape, on embedded or real API servers. */
+export function landscapeSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout: patience }, () => {
+    let stage: Stage;
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
+    });
+
+    const setUrl = (repositoryUrl: string) => stage.setFluxConfig({ repositoryUrl, syncMode: 'Reconcile' });
+    const untilError = (text: string) =>
+      eventually(
+        `lastError "${text}"`,
+        stage.extension,
+        ({ status }) => status?.lastError?.description.includes(text) === true,
+        ({ status }) => status,
+      );
+    const untilUrl = (url: string) =>
+      eventually(
+        `the source reads ${url}`,
+        () => stage.shoot.find(gitRepositories, inFlux('main-gitrepo')),
+        (source) => (source?.spec as { url?: string } | undefined)?.url === url,
+      );
+    const bootstrap = async () => {
+      await setUrl(allowed);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await quiet(stage);
+    };
+    const contents = async () =>
+      Object.values(await stage.managedResources()).map(({ metadata, spec }) => [metadata.uid, spec.secretRefs]);
+
+    it('refuses a repository: the Shoot gets nothing of it until the configuration is corrected', async () => {
+      await stage.setLandscape(onlyOurs);
+      await setUrl(refused);
+      await stage.reconcileShoot();
+      expect((await untilError(sentence(refused))).status?.lastError?.codes).toEqual([
+        'ERR_RETRYABLE_CONFIGURATION_PROBLEM',
+      ]);
+      expect(await stage.managedResources()).toEqual({});
+      await setUrl(allowed);
+      await stage.untilReady();
+      await untilUrl(allowed);
+    });
+
+    it('keeps what a running Shoot has when the policy becomes stricter, and its operations succeed', async () => {
+      await bootstrap();
+      const before = await contents();
+      const stricter = { policy: { allowedRepositoryUrls: ['https://other.example.com/**'] } };
+      await stage.setLandscape(stricter);
+      const { status } = await eventually(
+        'the condition',
+        stage.extension,
+        (extension) => extension.status?.conditions?.some(({ type }) => type === 'ConfigurationFollowed') === true,
+      );
+      expect(status?.conditions).toContainEqual(
+        expect.objectContaining({
+          type: 'ConfigurationFollowed',
+          message: expect.stringContaining(`${sentence(allowed)}https://other.example.com/** (config `),
+        }),
+      );
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      expect(await contents()).toEqual(before);
+
+      // An edit is the user's, and fails; what was applied stays.
+      await setUrl(refused);
+      await untilError(sentence(refused));
+      expect(await contents()).toEqual(before);
+      await setUrl('https://other.example.com/fleet');
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await untilUrl('https://other.example.com/fleet');
+    });
+
+    it('does not fail running Shoots where defaults and policy come at the same time', async () => {
+      await bootstrap();
+      const before = await contents();
+      await createPullSecret(stage, 'first');
+      await stage.setLandscape({ ...onlyOurs, defaults: { flux: { logLevel: 'debug' }, pullSecret: {} } });
+      await eventually('the defaults', contents, (now) => JSON.stringify(now) !== JSON.stringify(before));
+      await stage.setLandscape({
+        defaults: { flux: { logLevel: 'error' } },
+        policy: { allowedRepositoryUrls: ['https://other.example.com/**'] },
+      });
+      await quiet(stage);
+      await stage.reconcileShoot();
+      const { status } = await stage.untilReady();
+      expect(status?.lastError).toBeFalsy();
+      expect(status?.state?.applied?.problem).toContain(sentence(allowed));
+    });
+
+    it.each([
+      ['garden', {}],
+      ['seed', { in: 'seed', namespace: 'registry', name: 'robot' }],
+    ])('delivers the pull secret of the %s into the shoot, also after its rotation', async (_place, pullSecret) => {
+      await createPullSecret(stage, 'first', pullSecret);
+      await stage.setLandscape({ defaults: { pullSecret } });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      const inShoot = () => stage.shoot.find(resources.secrets, inFlux(pullSecretName));
+      expect(await inShoot()).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data: dataOf('first') });
+      const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+      expect(deployment?.spec).toMatchObject({
+        template: { spec: { imagePullSecrets: [{ name: pullSecretName }] } },
+      });
+
+      await createPullSecret(stage, 'second', pullSecret);
+      // As the hourly resync does.
+      await stage.setLandscape({ defaults: { pullSecret } });
+      await eventually(
+        'the new credentials',
+        inShoot,
+        (secret) => JSON.stringify(secret?.data) === JSON.stringify(dataOf('second')),
+      );
+      const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
+      for (const secret of ['first', 'second']) {
+        expect(said).not.toContain(passwordOf(secret));
+        expect(said).not.toContain(dataOf(secret)['.dockerconfigjson']);
+      }
+    });
+
+    it('does not fail running Shoots when the pull secret is gone, and new ones say who corrects it', async () => {
+      const missing =
+        "Secret garden/shoot-flux-pull-secret in the garden, the landscape's pull secret, does not exist; the operators of this landscape have to correct it.";
+      await bootstrap();
+      const before = await contents();
+      await stage.setLandscape({ defaults: { pullSecret: {} } });
+      await eventually('the problem', stage.extension, ({ status }) => status?.state?.applied?.problem === missing);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      expect(await contents()).toEqual(before);
+    });
+  });
+}
+
+/** Creates the pull secret, or rotates it. */
+async function createPullSecret(stage: Stage, text: string, place: Place = {}): Promise<void> {
+  const { in: cluster = 'garden', namespace = 'garden', name = pullSecretName } = place;
+  const client = cluster === 'garden' ? stage.garden : stage.seed;
+  const metadata = { namespace, name };
+  const secret: KubeObject = {
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata },
+    ...{ type: 'kubernetes.io/dockerconfigjson', data: dataOf(text) },
+  };
+  await client.apply(
+    resources.namespaces,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { fieldManager },
+  );
+  await client.apply(resources.secrets, secret, { fieldManager });
+}
+
+interface Place {
+  in?: string;
+  namespace?: string;
+  name?: string;
+}
+
+const passwordOf = (text: string) => `marked-password-${text}`;
+
+function dataOf(text: string): { '.dockerconfigjson': string } {
+  const auths = { 'registry.example.com': { username: 'robot', password: passwordOf(text) } };
+  return { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+}
