@@ -2,12 +2,25 @@ import type { ChangeRequest } from '../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
 
+/** Takes the changes of a watcher. */
+export interface ChangeSender {
+  /**
+   * Resolves when the queue has accepted all changes. After an error the changes in the error's `unsent`, or else all of
+   * them, are sent again.
+   */
+  send(changes: ChangeRequest[]): Promise<void>;
+}
+
+/** Where a watcher sends changes of functions that run elsewhere. */
+export interface OpenSender {
+  sender: ChangeSender;
+  /** Closes its connections; stop the watcher first. */
+  stop(): Promise<void>;
+}
+
 /** Carries changes from the watcher to the functions in one process. */
 export interface Bridge {
-  sender: {
-    /** Resolves when the queue has accepted all changes. */
-    send(changes: ChangeRequest[]): Promise<void>;
-  };
+  sender: ChangeSender;
   /** Runs functions for the changes in their queues. */
   start(
     functions: QueueFunction[],

@@ -11,6 +11,7 @@ import { DELAY, type QueueUrls } from './queues.ts';
 import { createSender, type Sender } from './sender.ts';
 import { claimQueues } from './served-seeds.ts';
 import { createVisibility } from './visibility.ts';
+import { OPEN_MS, withinMs } from './within.ts';
 
 /** The functions whose queues are opened, and the SQS that holds them. */
 export interface BridgeOptions {
@@ -49,9 +50,6 @@ export type SqsRunOptions = RunOptions & Pick<PollerOptions, 'concurrency' | 'wa
 
 /** Emulators do not notice a poller that died: its open receive still takes messages. Short receives take few. */
 const WAIT_SECONDS = 1;
-
-/** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
-const OPEN_MS = 15_000;
 
 /** Opens the queues of functions at an endpoint. */
 export async function openSqsBridge({
@@ -120,14 +118,4 @@ export async function openSqsBridge({
       sqs.client.destroy();
     },
   };
-}
-
-async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise: overdue, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new ShootFluxError(`no answer within ${ms / 1000} s`)), ms);
-  try {
-    return await Promise.race([work, overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -33,12 +33,25 @@ async function connect({ endpoint, region }: SqsOptions): Promise<Sqs> {
   return { client, commands };
 }
 
+/** Variables of which one is set where the SDK finds credentials without asking for an instance's role. */
+const CREDENTIALS = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_PROFILE',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+];
+
+function hasCredentials(): boolean {
+  return CREDENTIALS.some((name) => process.env[name] !== undefined);
+}
+
 /** Emulators accept any signature; without credentials the SDK would look for an instance role first. */
 function emulator(endpoint: string, region: string | undefined) {
   if (new URL(endpoint).hostname.endsWith('.amazonaws.com')) return {};
   const credentials = { accessKeyId: 'shoot-flux', secretAccessKey: 'shoot-flux' };
   return {
     ...(region === undefined && process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
-    ...(process.env.AWS_ACCESS_KEY_ID === undefined ? { credentials } : {}),
+    ...(hasCredentials() ? {} : { credentials }),
   };
 }

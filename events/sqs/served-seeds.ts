@@ -25,11 +25,7 @@ const MOST_TAGS = 40;
  */
 export async function claimQueues({ client, commands }: Sqs, record: SeedsRecord): Promise<void> {
   const { queueUrl: QueueUrl, served } = record;
-  const read = async () => {
-    const { Tags = {} } = await client.send(new commands.ListQueueTagsCommand({ QueueUrl }), timeLimit());
-    return Tags;
-  };
-  const tags = await read();
+  const tags = await tagsOn({ client, commands }, QueueUrl);
   const problem = seedsProblem(seedsIn(tags), record);
   if (problem !== undefined) throw new ShootFluxError(problem);
   const wanted = tagsOf(served);
@@ -40,8 +36,31 @@ export async function claimQueues({ client, commands }: Sqs, record: SeedsRecord
     await client.send(new commands.UntagQueueCommand({ QueueUrl, TagKeys: surplus }), timeLimit());
   }
   // Two processes that start together with different seeds: the record of one of them is left.
-  const late = seedsProblem(seedsIn(await read()), { ...record, replace: false });
+  const late = seedsProblem(seedsIn(await tagsOn({ client, commands }, QueueUrl)), { ...record, replace: false });
   if (late !== undefined) throw new ShootFluxError(late);
+}
+
+/** Returns the seeds that the functions behind the queues serve, as far as they are recorded. */
+export async function recordedSeeds(sqs: Sqs, queueUrl: string): Promise<string[]> {
+  return seedsIn(await tagsOn(sqs, queueUrl));
+}
+
+/**
+ * Returns why a watcher must not send to the queues: no function behind them would run for a seed, and its changes would
+ * become dead letters.
+ */
+export function unservedProblem(recorded: string[], prefix: string, watched: string[]): string | undefined {
+  const unserved = watched.filter((seed) => !recorded.includes(seed));
+  if (recorded.length === 0 || unserved.length === 0) return undefined;
+  return (
+    `The functions behind the queues ${prefix}* serve ${namesOf(recorded)}, and not ${namesOf(unserved)}; add the seed ` +
+    'to the functions first, or choose their --queue-prefix.'
+  );
+}
+
+async function tagsOn({ client, commands }: Sqs, QueueUrl: string): Promise<Record<string, string>> {
+  const { Tags = {} } = await client.send(new commands.ListQueueTagsCommand({ QueueUrl }), timeLimit());
+  return Tags;
 }
 
 /** Returns why a process must not use the queues; undefined if it may. Nothing recorded, or a subset, is no problem. */

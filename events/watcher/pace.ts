@@ -1,3 +1,5 @@
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+
 /** The pace of background changes, for queues that do not know what is urgent. */
 export interface Pace {
   /** How many background changes of a function are sent per second. */
@@ -15,6 +17,11 @@ export interface Pace {
  */
 export function sqsPace(isUp: Pace['isUp'], senders: readonly string[]): Pace {
   return { perSecond: 50, senders: { names: senders, perSecond: 1 }, isUp };
+}
+
+/** Returns the functions that turn one change into many; the delay function only sends back what it got. */
+export function forwardersOf(definitions: FunctionDefinition[]): string[] {
+  return definitions.filter(({ sends, queue }) => sends && queue !== 'standard').map(({ name }) => name);
 }
 
 /** Returns how many background changes of a function may be sent per second. */

@@ -11,6 +11,10 @@ interface Entry {
 const commands: Record<string, Entry> = {
   run: { summary: 'Run the whole product in one process.', load: () => import('./run.ts') },
   serve: { summary: 'Serve functions over HTTP, for Knative.', load: () => import('./serve.ts') },
+  watch: {
+    summary: 'Watch clusters and send changes to functions that run elsewhere.',
+    load: () => import('./watch.ts'),
+  },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
   webhooks: { summary: 'Serve the webhooks alone.', load: () => import('./webhooks.ts') },

@@ -1,10 +1,13 @@
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { UsageError, type Values } from './option.ts';
-import type { clusterOptions } from './options.ts';
+import type { clusterOptions, watchedClusterOptions } from './options.ts';
 import { quoted } from './sources/origins.ts';
 
 export const clusterNotes = 'KUBECONFIG is a file, or in-cluster for the cluster that this process runs in.';
+
+/** Not to watch the garden, although gardenlet names its kubeconfig. */
+const NO_GARDEN = 'none';
 
 /** The clusters that a command serves. */
 export interface Clusters {
@@ -27,8 +30,20 @@ export async function clustersOf(values: Values<typeof clusterOptions>, needsSee
   return usable({ [GARDEN]: garden }, seeds);
 }
 
+/**
+ * Returns the garden, seeds or both.
+ * @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used
+ */
+export async function watchedClustersOf(values: Values<typeof watchedClusterOptions>): Promise<Clusters> {
+  const seeds = seedsOf(values);
+  const garden: Record<string, string> =
+    values.garden === undefined || values.garden === NO_GARDEN ? {} : { [GARDEN]: values.garden };
+  if (garden[GARDEN] === undefined && seeds.length === 0) missing('--garden KUBECONFIG or --seed NAME=KUBECONFIG');
+  return usable(garden, seeds);
+}
+
 /** Returns the clusters once their kubeconfigs have been read. */
-export async function usable(garden: Record<string, string>, seeds: [string, string][]): Promise<Clusters> {
+async function usable(garden: Record<string, string>, seeds: [string, string][]): Promise<Clusters> {
   const files = { ...garden, ...Object.fromEntries(seeds) };
   await Promise.all(Object.values(files).map(connectionOf));
   return { files, seeds: seeds.map(([name]) => name) };
@@ -40,7 +55,7 @@ export function missing(option: string): never {
 }
 
 /** Returns the name and the kubeconfig of each seed. @throws UsageError */
-export function seedsOf(values: { seed?: string[] }): [string, string][] {
+function seedsOf(values: { seed?: string[] }): [string, string][] {
   const seeds = (values.seed ?? []).map((text) => seedOf(values, text));
   const twice = seeds.find(([name], index) => seeds.findIndex(([other]) => other === name) < index);
   if (twice !== undefined) throw new UsageError(`${quoted(values, 'seed', twice[0])} is given twice`);

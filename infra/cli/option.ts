@@ -32,7 +32,7 @@ export interface Option {
   /** Shown behind the description. */
   default?: string;
   /** True: `--help` marks the option. */
-  required?: true;
+  required?: true | undefined;
   /** Its key in the config file, if that is not the flag's own name; in capitals, its environment variable. */
   key?: string;
   /** A variable that others set. It counts only where no flag, variable or file names the option. */

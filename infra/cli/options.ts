@@ -24,6 +24,20 @@ export const clusterOptions = {
   },
 } as const satisfies Record<string, Option>;
 
+/** Options that say which clusters `watch` watches. */
+export const watchedClusterOptions = {
+  garden: {
+    ...clusterOptions.garden,
+    description: 'Kubeconfig of the garden, or none: the garden is not watched.',
+    required: undefined,
+  },
+  seed: {
+    ...clusterOptions.seed,
+    description: 'A seed to watch, under its name in the garden. Repeatable.',
+    required: undefined,
+  },
+} as const satisfies Record<string, Option>;
+
 /** Options of `run` for `knownHosts: scan`. */
 export const scanOptions = {
   'host-key-scan': {
@@ -247,6 +261,37 @@ export const healthOptions = {
 
 export const logOptions = {
   'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error.', default: 'info' },
+} as const satisfies Record<string, Option>;
+
+/** Options that say where `watch` sends changes. */
+export const destinationOptions = {
+  'queue-prefix': {
+    type: 'string',
+    value: 'TEXT',
+    description:
+      'Send to the queues in SQS whose names begin with this text. Region and credentials are those that the AWS SDK finds.',
+    required: true,
+  },
+  'sqs-endpoint': { type: 'string', value: 'URL', description: "Another SQS than AWS's." },
+} as const satisfies Record<string, Option>;
+
+/** Options of `watch` for the Shoots' health, which the functions report. */
+export const heartbeatOptions = {
+  ...healthOptions,
+  'shoot-health': {
+    type: 'boolean',
+    description: "The functions report failures in the Shoot's health: write the heartbeat that gardenlet expects.",
+  },
+} as const satisfies Record<string, Option>;
+
+/** The option for the probes of `watch`. */
+export const probeOptions = {
+  port: {
+    type: 'string',
+    value: 'N',
+    description: 'Serve /healthz, /readyz and /metrics on this port.',
+    default: 'not at all',
+  },
 } as const satisfies Record<string, Option>;
 
 /** The options of all commands that run until a signal: what a config file may hold. */

@@ -8,7 +8,7 @@ export function prepareProcess(command) {
   // V8 grows its young generation to 16 MB while it compiles, and never shrinks it. And it lets the old one grow to
   // several times what is in use before it collects: with 1,200 followed Shoots 230 to 270 MB were resident after the
   // first runs, with this limit 150 to 160, for a tenth more CPU during those runs.
-  if (command === 'run') {
+  if (command === 'run' || command === 'watch') {
     setFlagsFromString('--semi-space-growth-factor=1');
     setFlagsFromString('--heap-growing-percent=30');
   }

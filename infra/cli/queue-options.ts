@@ -8,7 +8,7 @@ const PREFIX = /^[A-Za-z0-9_-]{1,46}$/;
 
 /** Returns which queues in SQS are used; undefined for the queue in this process. @throws UsageError */
 export function queuesOf(values: Values<typeof queueOptions>): SqsQueues | undefined {
-  const { 'sqs-endpoint': endpoint, 'queue-prefix': prefix, 'replace-seeds': replaceSeeds } = values;
+  const { 'sqs-endpoint': endpoint, 'replace-seeds': replaceSeeds } = values;
   if (endpoint === undefined) {
     const unused = (['queue-prefix', 'replace-seeds'] as const).find(
       (flag) => values[flag] !== undefined && isFlag(values, flag),
@@ -16,13 +16,22 @@ export function queuesOf(values: Values<typeof queueOptions>): SqsQueues | undef
     if (unused === undefined) return undefined;
     throw new UsageError(`${named(values, unused)} is for queues in SQS; add --sqs-endpoint URL`);
   }
-  if (!URL.canParse(endpoint)) {
-    throw new UsageError(`${quoted(values, 'sqs-endpoint', endpoint)} is not a URL such as http://127.0.0.1:4566`);
-  }
-  if (prefix !== undefined && !PREFIX.test(prefix)) {
-    throw new UsageError(
-      `${quoted(values, 'queue-prefix', prefix)} is not 1 to 46 letters, digits, - or _, such as shoot-flux-prod-`,
-    );
-  }
-  return { endpoint, prefix, replaceSeeds };
+  endpointOf(values);
+  return { endpoint, prefix: prefixOf(values), replaceSeeds };
+}
+
+/** @throws UsageError */
+export function endpointOf(values: { 'sqs-endpoint'?: string }): string | undefined {
+  const endpoint = values['sqs-endpoint'];
+  if (endpoint === undefined || URL.canParse(endpoint)) return endpoint;
+  throw new UsageError(`${quoted(values, 'sqs-endpoint', endpoint)} is not a URL such as http://127.0.0.1:4566`);
+}
+
+/** @throws UsageError */
+export function prefixOf(values: { 'queue-prefix'?: string }): string | undefined {
+  const prefix = values['queue-prefix'];
+  if (prefix === undefined || PREFIX.test(prefix)) return prefix;
+  throw new UsageError(
+    `${quoted(values, 'queue-prefix', prefix)} is not 1 to 46 letters, digits, - or _, such as shoot-flux-prod-`,
+  );
 }

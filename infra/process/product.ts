@@ -1,11 +1,10 @@
 import type { Running } from '../../events/bridge.ts';
-import { sqsPace } from '../../events/watcher/pace.ts';
+import { forwardersOf, sqsPace } from '../../events/watcher/pace.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findFunctions } from '../functions.ts';
@@ -53,11 +52,6 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** Functions that turn one change into many; the delay function only sends back what it got. */
-function sendersOf(definitions: FunctionDefinition[]): string[] {
-  return definitions.filter(({ sends, queue }) => sends && queue !== 'standard').map(({ name }) => name);
-}
-
 /** Starts queues, functions and watcher in this process. Returns when changes can arrive, before any is handled. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, log } = options;
@@ -77,7 +71,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     kube: watcherKube,
     send: (changes) => bridge.sender.send(changes),
     health,
-    ...(options.sqs !== undefined && { pace: sqsPace(health.isUp, sendersOf(definitions)) }),
+    ...(options.sqs !== undefined && { pace: sqsPace(health.isUp, forwardersOf(definitions)) }),
     log,
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),

@@ -8,10 +8,12 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { report } from '../../events/run/report.ts';
+import { openSqsBridge } from '../../events/sqs/bridge.ts';
 import { startEmulator } from '../../events/sqs/testing.ts';
 import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
+import { findDefinitions } from '../../infra/functions.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -31,6 +33,13 @@ describe('the commands of the documents', () => {
     folder = await mkdtemp(join(tmpdir(), 'docs-'));
     [garden, seed, queue] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds()), startEmulator()]);
     await placeFiles();
+    // Where the functions run elsewhere, their deployment has created the queues.
+    const options = {
+      definitions: await findDefinitions(),
+      log: createLog('error', () => {}),
+      prefix: 'shoot-flux-prod-',
+    };
+    await (await openSqsBridge({ ...options, endpoint: queue.endpoint })).stop();
   });
   afterAll(async () => {
     await Promise.all([garden.stop(), seed.stop(), queue.stop()]);
@@ -52,6 +61,9 @@ describe('the commands of the documents', () => {
     await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n`);
   }
 
+  /** `watch` sends to AWS unless it is given another endpoint. */
+  const sqsOf = (command: string) => (command.includes(' watch ') ? { SQS_ENDPOINT: queue.endpoint } : {});
+
   /** Runs a command line in the folder; `until` says when it has to be asked to end. */
   async function run(
     command: string,
@@ -61,7 +73,7 @@ describe('the commands of the documents', () => {
     const path = [join(folder, 'bin'), join(root, 'node_modules/.bin'), process.env.PATH].join(':');
     const child = spawn('sh', ['-c', `exec ${command}`], {
       cwd: folder,
-      env: { ...process.env, PATH: path, KUBECONFIG, PORT: '0' },
+      env: { ...process.env, ...sqsOf(command), PATH: path, KUBECONFIG, PORT: '0' },
     });
     let output = '';
     let asked = false;
@@ -89,9 +101,12 @@ describe('the commands of the documents', () => {
       .replace('http://127.0.0.1:4566', queue.endpoint);
     const isKnown = line.startsWith('node infra/cli/shoot-flux.js ') || line.startsWith('grep ');
     expect(isKnown, 'no test runs this command: add it here, or say which file runs it').toBe(true);
-    const goesOn = /shoot-flux\.js (run|webhooks) /.test(line);
-    const serves = goesOn ? /^shoot-flux (serves my-seed|serves \/admission) /m : undefined;
-    expect(await run(line, serves)).toMatchObject({ code: 0 });
+    const goesOn = /shoot-flux\.js (run|watch|webhooks) /.test(line);
+    const serves = goesOn
+      ? /^shoot-flux (serves my-seed|serves \/admission|watches (?:the garden|my-seed)) ?/m
+      : undefined;
+    const { code, output } = await run(line, serves);
+    expect(code, output).toBe(0);
   });
 
   it('rotate the key as described, with kubectl and the rights of keys', async () => {

@@ -1,0 +1,95 @@
+import type { OpenSender } from '../../events/bridge.ts';
+import { forwardersOf, sqsPace } from '../../events/watcher/pace.ts';
+import { createWatcher, type WatchedClusters, type Watcher } from '../../events/watcher/watcher.ts';
+import type { RequestInfo } from '../../shared/kube/http-client.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { findDefinitions } from '../functions.ts';
+import { startHeartbeat } from '../heartbeat/heartbeat.ts';
+import { clientsOf } from './clients.ts';
+import { startProber } from './cluster-prober.ts';
+import { startEndpoints } from './endpoints.ts';
+import { createPrometheusMetrics } from './metrics.ts';
+import { startWatchdog } from './watchdog.ts';
+
+export interface WatchingOptions {
+  /** Returns the credentials for an identity: `watcher` or `heartbeat`. */
+  credentials(identity: string): ClusterCredentials;
+  clusters: WatchedClusters;
+  /** Opens where changes of these functions are sent. */
+  open(definitions: FunctionDefinition[]): Promise<OpenSender>;
+  log: Log;
+  /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
+  port?: number | undefined;
+  /** The extension's namespace by seed, in which the heartbeat is written. Absent: no heartbeat. */
+  heartbeat?: Record<string, string> | undefined;
+  resyncSeconds?: number | undefined;
+  /** Called for every request to an API server. */
+  onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
+}
+
+/** A running watcher whose functions run elsewhere. */
+export interface Watching {
+  /** Port of the endpoints; absent when there are none. */
+  port?: number | undefined;
+  watcher: Watcher;
+  /** Stops watching, and waits for the attempts to send that are under way. */
+  stop(): Promise<void>;
+}
+
+/** Starts a watcher that sends to functions elsewhere. Returns when it watches, before the first list is complete. */
+export async function startWatching(options: WatchingOptions): Promise<Watching> {
+  const { clusters, log } = options;
+  const metrics = createPrometheusMetrics();
+  const definitions = await findDefinitions();
+  const health = createClusterHealth();
+  const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
+  const watcherKube = kubeOf('watcher');
+  const destination = await options.open(definitions);
+  const watcher = createWatcher({
+    ...{ definitions, clusters, kube: watcherKube, send: destination.sender.send, health, log, metrics },
+    pace: sqsPace(health.isUp, forwardersOf(definitions)),
+    ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
+  });
+  const probes = {
+    ...{ alive: watcher.alive, ready: watcher.ready, status: watcher.status, clusters: health.status, metrics },
+  };
+  const endpoints =
+    options.port === undefined
+      ? undefined
+      : await startEndpoints(options.port, probes).catch(async (error: unknown) => {
+          await destination.stop();
+          throw error;
+        });
+  const prober = startProber({
+    ...{ health, clusters: [...(clusters.garden ? [GARDEN] : []), ...clusters.seeds], log, metrics },
+    probe: async (cluster) => (await watcherKube(cluster)).probe(),
+  });
+  watcher.start();
+  const watchdog = startWatchdog({ log, metrics });
+  const heartbeat = startHeartbeat({
+    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: () => delivers(watcher) },
+    ...{ now: () => new Date(), log, metrics },
+  });
+
+  return {
+    port: endpoints?.port,
+    watcher,
+    async stop() {
+      watchdog.stop();
+      await heartbeat.stop();
+      await watcher.stop();
+      await prober.stop();
+      await destination.stop();
+      await endpoints?.stop();
+    },
+  };
+}
+
+/** Conditions can only be up to date while changes reach the functions. */
+function delivers(watcher: Watcher): boolean {
+  return watcher.alive() && watcher.status().outboxes.every(({ problem }) => problem === undefined);
+}

@@ -1,0 +1,236 @@
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openSqsBridge } from '../../events/sqs/bridge.ts';
+import { type Emulator, startEmulator } from '../../events/sqs/testing.ts';
+import { lookInto } from '../../events/testing.ts';
+import { files } from '../../infra/cli/testing.ts';
+import { findDefinitions } from '../../infra/functions.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { createLog } from '../../shared/runtime/log.ts';
+import { type CliProcess, startCli } from './cli-process.ts';
+import { fluxConfig } from './garden.ts';
+
+const prefix = 'shoot-flux-prod-';
+const fieldManager = 'test';
+const soon = { timeout: 30_000, interval: 50 };
+
+let garden: Cluster;
+let seed: Cluster;
+let emulator: Emulator;
+let input: Awaited<ReturnType<typeof files<'garden' | 'seed'>>>;
+
+beforeEach(async () => {
+  [garden, seed, emulator] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds()), startEmulator()]);
+  const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const create = ({ client }: Cluster, name: string) =>
+    client.create(resources.namespaces, namespaceOf(name), { fieldManager });
+  await Promise.all(['shoot--foo--bar', 'shoot--foo--late', 'shoot-flux'].map((name) => create(seed, name)));
+  await create(garden, 'garden-foo');
+  input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
+});
+afterEach(async () => {
+  await input[Symbol.asyncDispose]();
+  await Promise.all([garden.stop(), seed.stop(), emulator.stop()]);
+});
+
+/** Creates the queues, as the deployment of the functions does, which serves these seeds. */
+async function deploy(seeds: string[]): Promise<void> {
+  const options = { definitions: await findDefinitions(), log: createLog('error', () => {}), prefix, seeds };
+  await (await openSqsBridge({ ...options, endpoint: emulator.endpoint })).stop();
+}
+
+function watch(clusters: string[], more: string[] = [], environment: Record<string, string> = {}): CliProcess {
+  const own = ['--queue-prefix', prefix, '--sqs-endpoint', emulator.endpoint, '--port', '0'];
+  return startCli(['watch', ...clusters, ...own, ...more], environment);
+}
+
+const ofGarden = () => ['--garden', input.paths.garden];
+const ofSeed = (name: string) => ['--seed', `${name}=${input.paths.seed}`];
+
+async function keysFor(name: string): Promise<string[]> {
+  const { ready } = await lookInto(emulator.endpoint, `${prefix}${name}.fifo`);
+  const changes = ready.map(({ body }) => JSON.parse(body));
+  // A resync may come at any time.
+  return changes
+    .filter(({ cause }) => cause.type === 'object')
+    .map(({ key }) => `${key.cluster}/${key.namespace}/${key.name}`);
+}
+
+async function createExtension(namespace: string): Promise<void> {
+  const metadata = { namespace, name: 'shoot-flux', annotations: { 'gardener.cloud/operation': 'reconcile' } };
+  const extension = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', metadata };
+  await seed.client.create(resources.extensions, { ...extension, spec: { type: 'shoot-flux' } }, { fieldManager });
+}
+
+const createFluxConfig = () => garden.client.create(resources.configMaps, fluxConfig({}), { fieldManager });
+
+describe('shoot-flux watch', () => {
+  it('sends changes of the garden and a seed, has probes and metrics, and ends gracefully', async () => {
+    await deploy(['local']);
+    await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
+    await using watcher = watch([...ofGarden(), ...ofSeed('local')]);
+    await watcher.until(/^shoot-flux watches the garden, local and sends to the queues shoot-flux-prod-\*, probes/m);
+    await vi.waitFor(async () => {
+      expect(await keysFor('managed-resources')).toEqual(['local/shoot--foo--bar/shoot-flux']);
+      expect(await keysFor('keys')).toEqual(['garden/garden-foo/flux-config']);
+    }, soon);
+    await vi.waitFor(async () => expect((await watcher.page('/readyz')).status).toBe(200), soon);
+    expect((await watcher.page('/readyz')).text).toContain('ok local extensions: 1 objects');
+    expect(await watcher.page('/healthz')).toEqual({ status: 200, text: 'ok\n' });
+    const metrics = (await watcher.page('/metrics')).text;
+    expect(metrics).toContain('shoot_flux_watcher_objects{cluster="local",resource="extensions"} 1');
+    expect(metrics).toContain('shoot_flux_cluster_up{cluster="garden"} 1');
+
+    await createExtension('shoot--foo--late');
+    await vi.waitFor(async () => {
+      expect(await keysFor('managed-resources')).toContain('local/shoot--foo--late/shoot-flux');
+    }, soon);
+    expect(await watcher.end()).toBe(0);
+    expect(watcher.output()).toContain('"message":"stopping","signal":"SIGTERM"');
+  });
+
+  it('watches the garden alone, or seeds alone', async () => {
+    await deploy(['local']);
+    await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
+    await using ofGardenOnly = watch(ofGarden());
+    await vi.waitFor(async () => expect((await ofGardenOnly.page('/readyz')).status).toBe(200), soon);
+    expect(await keysFor('keys')).toEqual(['garden/garden-foo/flux-config']);
+    expect(await keysFor('managed-resources')).toEqual([]);
+    expect((await ofGardenOnly.page('/readyz')).text).not.toContain('local');
+    expect(await ofGardenOnly.end()).toBe(0);
+
+    // As gardenlet starts it: both names are in the environment.
+    const environment = { GARDEN_KUBECONFIG: input.paths.garden, GARDEN: 'none', SEEDS: `local=${input.paths.seed}` };
+    await using ofSeedOnly = watch([], [], environment);
+    await ofSeedOnly.until(/^shoot-flux watches local and sends/m);
+    await vi.waitFor(async () => {
+      expect(await keysFor('managed-resources')).toEqual(['local/shoot--foo--bar/shoot-flux']);
+    }, soon);
+    expect((await ofSeedOnly.page('/readyz')).text).not.toContain('garden');
+  });
+
+  it('of two for the same clusters does no harm: each change is in the queue once', async () => {
+    await deploy(['local']);
+    await createExtension('shoot--foo--bar');
+    await using one = watch(ofSeed('local'));
+    await using other = watch(ofSeed('local'));
+    await vi.waitFor(async () => {
+      expect((await one.page('/readyz')).status).toBe(200);
+      expect((await other.page('/readyz')).status).toBe(200);
+    }, soon);
+    await createExtension('shoot--foo--late');
+    const sent = async (watcher: CliProcess) =>
+      Number(
+        /watcher_changes_total\{function="managed-resources"\} (\d+)/.exec((await watcher.page('/metrics')).text)?.[1],
+      );
+    await vi.waitFor(async () => {
+      expect(Math.min(await sent(one), await sent(other))).toBeGreaterThanOrEqual(2);
+    }, soon);
+    expect((await keysFor('managed-resources')).sort()).toEqual([
+      'local/shoot--foo--bar/shoot-flux',
+      'local/shoot--foo--late/shoot-flux',
+    ]);
+  });
+
+  it('writes the heartbeat while it delivers', async () => {
+    await deploy(['local']);
+    await using watcher = watch(ofSeed('local'), ['--shoot-health', '--namespace', 'local=shoot-flux']);
+    await vi.waitFor(async () => {
+      const name = { namespace: 'shoot-flux', name: 'gardener-extension-heartbeat' };
+      expect(await seed.client.find(resources.leases, name)).toBeDefined();
+    }, soon);
+    expect(await watcher.end()).toBe(0);
+  });
+
+  it.each([
+    [[], 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
+    [['--garden', 'none'], 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
+  ])('ends with one sentence for %j', async (args, sentence) => {
+    await using watcher = watch(args);
+    expect(await watcher.end('SIGCONT')).toBe(2);
+    expect(watcher.output()).toContain(`shoot-flux watch: ${sentence}`);
+  });
+
+  it('ends with one sentence when a queue is missing, or its functions serve other seeds', async () => {
+    await using early = watch(ofSeed('local'));
+    expect(await early.end('SIGCONT')).toBe(1);
+    expect(early.output()).toMatch(
+      /^shoot-flux watch: The queue shoot-flux-prod-\S+ does not exist; deploy the functions first, or correct --queue-prefix or the region\.\n$/,
+    );
+    await deploy(['a', 'b']);
+    await using wrong = watch(ofSeed('local'));
+    expect(await wrong.end('SIGCONT')).toBe(1);
+    expect(wrong.output()).toBe(
+      'shoot-flux watch: The functions behind the queues shoot-flux-prod-* serve a, b, and not local; add the seed to ' +
+        'the functions first, or choose their --queue-prefix.\n',
+    );
+  });
+
+  it('signs with credentials of a web identity', async () => {
+    await deploy(['local']);
+    const sts = await startSts();
+    const signed: string[] = [];
+    const sqs = await startProxy(emulator.endpoint, ({ authorization = '', 'x-amz-security-token': token }) =>
+      signed.push(`${/Credential=([^/]+)/.exec(authorization)?.[1]} ${token}`),
+    );
+    await using token = await files({ token: 'projected-token' });
+    const own = ['--queue-prefix', prefix, '--sqs-endpoint', sqs.url];
+    await using watcher = startCli(['watch', ...ofSeed('local'), ...own], {
+      AWS_REGION: 'us-east-1',
+      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/watcher',
+      AWS_WEB_IDENTITY_TOKEN_FILE: token.paths.token,
+      AWS_ENDPOINT_URL_STS: sts.url,
+    });
+    try {
+      await watcher.until(/^shoot-flux watches local/m);
+      expect(sts.tokens).toContain('projected-token');
+      expect(new Set(signed)).toEqual(new Set(['ASIAOFTHEROLE session-of-the-role']));
+    } finally {
+      await watcher.end('SIGKILL');
+      await Promise.all([sts.stop(), sqs.stop()]);
+    }
+  });
+});
+
+/** AWS's token service, as far as AssumeRoleWithWebIdentity goes. */
+async function startSts() {
+  const tokens: string[] = [];
+  const server = createServer(async (incoming, response) => {
+    tokens.push(new URLSearchParams(await text(incoming)).get('WebIdentityToken') ?? '');
+    const expiration = new Date(Date.now() + 3_600_000).toISOString();
+    const credentials =
+      '<AccessKeyId>ASIAOFTHEROLE</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>' +
+      `<SessionToken>session-of-the-role</SessionToken><Expiration>${expiration}</Expiration>`;
+    response.writeHead(200, { 'content-type': 'text/xml' }).end(
+      `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+        <AssumeRoleWithWebIdentityResult><Credentials>${credentials}</Credentials></AssumeRoleWithWebIdentityResult>
+      </AssumeRoleWithWebIdentityResponse>`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, tokens, stop: async () => void server.close() };
+}
+
+/** Passes requests on and shows their headers. */
+async function startProxy(target: string, see: (headers: IncomingHttpHeaders) => void) {
+  const server = createServer((incoming, response) => {
+    see(incoming.headers);
+    const onward = request(new URL(incoming.url ?? '/', target), {
+      method: incoming.method ?? 'POST',
+      headers: incoming.headers,
+    });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, stop: async () => void server.closeAllConnections() };
+}
