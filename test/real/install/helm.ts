@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments, stringify } from 'yaml';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { root } from '../../integration/documents.ts';
+import { buildTools } from '../tools/build.ts';
+
+const run = promisify(execFile);
+
+/** A chart with its values, as gardenlet or an operator renders it. */
+export interface Release {
+  /** Folder below `charts`. @default 'shoot-flux' */
+  chart?: string;
+  /** @default 'shoot-flux' */
+  name?: string;
+  namespace: string;
+  values?: Record<string, unknown>;
+}
+
+/** Runs Helm; rejects with what it prints when it fails. */
+export async function helm(...args: string[]): Promise<string> {
+  const { helm } = await buildTools(['helm']);
+  const { stdout } = await run(helm, args, { maxBuffer: 64 * 1024 * 1024 }).catch((error) => {
+    throw new Error(`${error.stdout}${error.stderr}`);
+  });
+  return stdout;
+}
+
+/** Renders a chart as gardenlet does: only templates, without hooks or access to a cluster. */
+export async function renderChart({
+  chart = 'shoot-flux',
+  name = 'shoot-flux',
+  ...rest
+}: Release): Promise<KubeObject[]> {
+  return withValues(rest.values, async (file) => {
+    const output = await helm('template', name, chartFolder(chart), '--namespace', rest.namespace, '--values', file);
+    const documents = parseAllDocuments(output).map((document) => document.toJS() as KubeObject | null);
+    return documents.filter((object) => object !== null);
+  });
+}
+
+/** Lints a chart. A warning is a failure. */
+export async function lintChart({ chart = 'shoot-flux', namespace, values }: Release): Promise<string> {
+  return withValues(values, (file) =>
+    helm('lint', chartFolder(chart), '--strict', '--namespace', namespace, '--values', file),
+  );
+}
+
+export const chartFolder = (chart: string) => join(root, 'charts', chart);
+
+async function withValues<T>(values: Record<string, unknown> = {}, act: (file: string) => Promise<T>): Promise<T> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-values-'));
+  const file = join(folder.path, 'values.yaml');
+  await writeFile(file, stringify(values));
+  return await act(file);
+}

@@ -1,0 +1,53 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { ApiServer } from '../cluster/api-server.ts';
+import { requestJson } from '../cluster/request.ts';
+
+type Server = Pick<ApiServer, 'url' | 'ca' | 'adminToken'>;
+
+/**
+ * Applies objects of any kind as the administrator, in the given order, as `kubectl apply --server-side` does. Unknown
+ * fields are errors.
+ * @param dryRun true: the server only checks them
+ * @throws Error with the path and the server's sentence for the first one that is not accepted
+ */
+export async function applyObjects(server: Server, objects: KubeObject[], dryRun = false): Promise<void> {
+  const kinds = new Map<string, Served[]>();
+  for (const object of objects) {
+    const { apiVersion, kind } = object;
+    const served = kinds.get(apiVersion) ?? (await servedBy(server, apiVersion));
+    kinds.set(apiVersion, served);
+    const query = `fieldManager=install&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`;
+    const resource = served.find((candidate) => candidate.kind === kind && !candidate.name.includes('/'));
+    if (resource === undefined) throw new Error(`${apiVersion} has no kind ${kind}`);
+    await requestJson(server, 'PATCH', `${pathOf(object, resource)}?${query}`, object);
+  }
+}
+
+/** Returns a token of a ServiceAccount, as the kubelet requests it for a Pod. */
+export async function serviceAccountToken(server: Server, namespace: string, name: string): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 43_200 } };
+  const { status } = (await requestJson(server, 'POST', path, request)) as { status: { token: string } };
+  return status.token;
+}
+
+interface Served {
+  name: string;
+  kind: string;
+  namespaced: boolean;
+}
+
+const rootOf = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
+
+async function servedBy(server: Server, apiVersion: string): Promise<Served[]> {
+  const { resources } = (await requestJson(server, 'GET', rootOf(apiVersion))) as { resources: Served[] };
+  return resources;
+}
+
+function pathOf(
+  { apiVersion, metadata: { namespace, name } }: KubeObject,
+  { name: plural, namespaced }: Served,
+): string {
+  const scope = namespaced ? `/namespaces/${namespace}` : '';
+  return `${rootOf(apiVersion)}${scope}/${plural}/${encodeURIComponent(name)}`;
+}
