@@ -3,9 +3,9 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import {
   type Identity,
   type Place,
+  rulesOf,
   shippedIdentities,
   shippedRbac,
-  shippedRules,
   tokenOf,
 } from '../scenarios/identities.ts';
 import type { Api, Apis } from '../scenarios/stage.ts';
@@ -25,8 +25,11 @@ export interface RealApis extends Apis {
   forget(): Promise<void>;
 }
 
+/** Returns the ServiceAccounts, roles and bindings to apply in the seed. */
+export type SeedRights = () => Promise<KubeObject[]>;
+
 /** Requires `seedCrds`. */
-export async function startRealApis(): Promise<RealApis> {
+export async function startRealApis(seedRights: SeedRights = () => shippedRbac('seed')): Promise<RealApis> {
   const etcd = await startEtcd();
   const identities = await shippedIdentities();
   const tokens = [...identities.map(({ token, user }) => ({ token, user, uid: user })), operator];
@@ -38,8 +41,8 @@ export async function startRealApis(): Promise<RealApis> {
   await Promise.all([
     installCrds(garden, gardenCrds),
     installCrds(seed, seedCrds() ?? []),
-    grant(garden, 'garden', identities),
-    grant(seed, 'seed', identities),
+    grant(garden, identities, await shippedRbac('garden')),
+    grant(seed, identities, await seedRights()),
   ]);
   const forget = await rememberEtcd(etcd);
   return {
@@ -72,15 +75,15 @@ function withOperator(objects: KubeObject[]): KubeObject[] {
 }
 
 /** Applies the shipped roles and waits until the server enforces them. */
-async function grant(server: ApiServer, place: Place, identities: Identity[]): Promise<void> {
-  for (const object of withOperator(await shippedRbac(place))) {
+async function grant(server: ApiServer, identities: Identity[], objects: KubeObject[]): Promise<void> {
+  for (const object of withOperator(objects)) {
     const { namespace, name } = object.metadata;
     const folder = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`;
     const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
     const path = `${folder}${scope}/${object.kind.toLowerCase()}s/${name}`;
     await requestJson(server, 'PATCH', `${path}?fieldManager=grant`, object);
   }
-  for (const [name, [rule]] of Object.entries(await shippedRules(place))) {
+  for (const [name, [rule]] of Object.entries(rulesOf(objects))) {
     const user = identities.find((identity) => identity.name === name)?.user;
     const resourceAttributes = {
       // Some rights apply only to this namespace.

@@ -9,10 +9,11 @@ import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { landscapeSuite } from '../scenarios/landscape.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { removalSuite } from '../scenarios/removal.ts';
-import { onRealApis } from './on-real-apis.ts';
+import { chartRights } from './install/chart-rights.ts';
+import { type Ground, onRealApis } from './on-real-apis.ts';
 import { refused, unusedRights } from './rights.ts';
 
-onRealApis('real API servers, real releases, shipped rights', ({ startApis, fluxDistribution, apis }) => {
+const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
   mainJobSuite('the main job', startApis, fluxDistribution);
   changesSuite('changes', startApis, fluxDistribution);
   removalSuite('removal', startApis, fluxDistribution);
@@ -43,4 +44,6 @@ onRealApis('real API servers, real releases, shipped rights', ({ startApis, flux
       expect(await unusedRights(apis().servers, (identity) => !others.includes(identity))).toEqual([]);
     });
   });
-});
+};
+
+onRealApis('real API servers, real releases, shipped rights; in the seed those of the chart', suites, chartRights);

@@ -30,8 +30,13 @@ export async function shippedRbac(place: Place): Promise<KubeObject[]> {
 
 /** Returns the rules of each identity in the garden or a seed, by its name. */
 export async function shippedRules(place: Place): Promise<Record<string, PolicyRule[]>> {
+  return rulesOf(await shippedRbac(place));
+}
+
+/** Returns the rules of each identity by its name, with which the names of its roles end. */
+export function rulesOf(objects: KubeObject[]): Record<string, PolicyRule[]> {
   const byName: Record<string, PolicyRule[]> = {};
-  for (const { kind, metadata, rules } of await shippedRbac(place)) {
+  for (const { kind, metadata, rules } of objects) {
     const name = metadata.name.split(':').at(-1) ?? '';
     if (kind === 'ClusterRole' || kind === 'Role') byName[name] = [...(byName[name] ?? []), ...(rules as PolicyRule[])];
   }
