@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { findAllDefinitions } from '../../functions.ts';
+import { configSchema } from './config-schema.ts';
 import { chartReadme } from './readme.ts';
 import { chartRights } from './rights.ts';
 import { valuesSchema } from './schema.ts';
-import { chartValues } from './values.ts';
+import { type ChartValue, chartValues } from './values.ts';
 
 /** The folder with one folder per chart. */
 export const CHARTS = new URL('../../../charts/', import.meta.url);
@@ -22,6 +23,9 @@ export async function chartFiles(folder = CHARTS): Promise<Record<string, string
 async function filesOf(name: string, folder: URL): Promise<Record<string, string>> {
   const read = (file: string) => readFile(new URL(`${name}/${file}`, folder), 'utf8');
   const [chart, text] = await Promise.all([read('Chart.yaml'), read('values.yaml')]);
-  const values = chartValues(text);
+  const values = chartValues(text).map((value) => (isConfig(value) ? { ...value, schema: configSchema() } : value));
   return { [`${name}/values.schema.json`]: valuesSchema(values), [`${name}/README.md`]: chartReadme(chart, values) };
 }
+
+/** The value of every chart that holds the config file. */
+const isConfig = ({ path }: ChartValue) => path.join('.') === 'config';

@@ -212,6 +212,11 @@ describe('the rendered objects', () => {
 it.each([
   ['an unknown value', { replicas: 2 }, /additional properties 'replicas' not allowed/],
   ['another type', { replicaCount: 'two' }, /replicaCount.*want integer/],
+  [
+    'an unknown key of the config file',
+    { config: { logLevle: 'debug' } },
+    /additional properties 'logLevle' not allowed/,
+  ],
   ['an unknown mode', { mode: 'lambda' }, /mode.*must be one of/],
   ['a seed without a Secret', { kubeconfigs: { seeds: { one: {} } } }, /kubeconfigs.seeds.one needs secretName/],
 ])('Helm refuses %s', async (_, values, message) => {

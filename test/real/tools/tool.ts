@@ -11,6 +11,7 @@ export const toolNames = [
   'manifestgen',
   'kustomize-controller',
   'helm',
+  'kubectl',
   'kustomize',
   'knative-ingress',
   'knative-filter',

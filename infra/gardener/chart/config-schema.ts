@@ -1,0 +1,23 @@
+import type { Option } from '../../cli/option.ts';
+import { serviceOptions } from '../../cli/options.ts';
+import { keyOf } from '../../cli/sources/names.ts';
+
+type Schema = Record<string, unknown>;
+
+const text = { type: ['string', 'number'] };
+
+/** Returns the JSON Schema of the config file: Helm reports a typo before a process does. */
+export function configSchema(): Schema {
+  const properties = Object.entries(serviceOptions).map(([flag, option]) => [
+    keyOf(flag, option),
+    { description: option.description, ...typeOf(option) },
+  ]);
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
+function typeOf({ type, multiple, map }: Option): Schema {
+  if (type === 'nested') return { type: 'object' };
+  if (type === 'boolean') return { type: 'boolean' };
+  if (map === true) return { type: 'object', additionalProperties: text };
+  return multiple === true ? { type: ['array', 'string'], items: text } : text;
+}
