@@ -33,7 +33,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- $image := dict "repository" .Values.image.repository "tag" (.Values.image.tag | default .Chart.AppVersion) "digest" .Values.image.digest -}}
 {{- $vector := .Values.imageVectorOverwrite -}}
 {{- if kindIs "string" $vector }}{{ $vector = fromYaml $vector }}{{ end -}}
-{{- range (get ($vector | default dict) "images") -}}
+{{- range (get ($vector | default dict) "images" | default list) -}}
 {{- if eq .name "shoot-flux" -}}
 {{- if .ref }}{{ $image = dict "ref" .ref }}{{ else -}}
 {{- $isDigest := hasPrefix "sha256:" (.tag | default "" | toString) -}}
