@@ -11,7 +11,7 @@
 {{- if not $config.seeds }}{{ $_ := unset $config "seeds" }}{{ end -}}
 {{- if eq .Values.mode "embedded" }}{{ $_ := set $config "fluxDistribution" "/flux-distribution" }}{{ end -}}
 {{- if eq .Values.mode "bridge-sqs" -}}
-{{- with .Values.sqs.queuePrefix }}{{ $_ := set $config "queuePrefix" . }}{{ end -}}
+{{- $_ := set $config "queuePrefix" (required "mode bridge-sqs needs sqs.queuePrefix, the prefix of the queues" .Values.sqs.queuePrefix) -}}
 {{- with .Values.sqs.endpoint }}{{ $_ := set $config "sqsEndpoint" . }}{{ end -}}
 {{- end -}}
 {{- if eq .Values.mode "bridge-knative" -}}

@@ -17,7 +17,7 @@ export async function chartRights(): Promise<KubeObject[]> {
     namespace: NAMESPACE,
     name: `shoot-flux-${name}`,
   }));
-  const values = { mode: 'bridge-sqs', rbac: { subjects } };
+  const values = { mode: 'bridge-sqs', sqs: { queuePrefix: 'shoot-flux-' }, rbac: { subjects } };
   const objects = await renderChart({ namespace: NAMESPACE, values });
   const others = await webhookIdentities();
   const counts = ({ kind, metadata: { name } }: KubeObject) =>

@@ -10,6 +10,7 @@ import { applyObjects } from './objects.ts';
 
 const namespace = INSTALLATION;
 const seed = gardenletValues('my-seed');
+const sqs = { queuePrefix: 'shoot-flux-prod-' };
 const garden = { secretName: 'garden-kubeconfig' };
 
 /** Values as operators combine them. */
@@ -33,7 +34,7 @@ const variants: Record<string, Record<string, unknown>> = {
   'functions on AWS': {
     ...seed,
     mode: 'bridge-sqs',
-    sqs: { queuePrefix: 'shoot-flux-prod-', region: 'eu-central-1', roleArn: 'arn:aws:iam::123456789012:role/watcher' },
+    sqs: { ...sqs, region: 'eu-central-1', roleArn: 'arn:aws:iam::123456789012:role/watcher' },
     rbac: { functionSubjects: { readiness: [{ kind: 'User', name: 'aws:readiness' }] } },
   },
   'functions on Knative': { ...seed, mode: 'bridge-knative', knative: { sink: 'http://broker.example.com/a/b' } },
@@ -107,8 +108,8 @@ describe('the rendered objects', () => {
 
   it('grant each function exactly the rights of its definition, to the Pods or to its own ServiceAccount', async () => {
     const rules = await shippedRules('seed');
-    for (const mode of ['embedded', 'bridge-sqs']) {
-      const objects = await renderChart({ namespace, values: { ...seed, mode } });
+    for (const mode of ['embedded', 'bridge-sqs', 'bridge-knative']) {
+      const objects = await renderChart({ namespace, values: { ...seed, mode, sqs } });
       const functions = ['managed-resources', 'readiness', 'sync-mode'];
       for (const name of [...functions, 'watcher', 'heartbeat']) {
         const kind = name === 'heartbeat' ? 'Role' : 'ClusterRole';
@@ -123,7 +124,7 @@ describe('the rendered objects', () => {
 
   it('of the three modes start run or watch with one config file', async () => {
     const args = async (mode: string) =>
-      podOf(await renderChart({ namespace, values: { ...seed, mode } })).spec.containers[0]?.args;
+      podOf(await renderChart({ namespace, values: { ...seed, mode, sqs } })).spec.containers[0]?.args;
     expect(await args('embedded')).toEqual(['run', '--config', '/etc/shoot-flux/config.yaml']);
     expect(await args('bridge-sqs')).toEqual(['watch', '--config', '/etc/shoot-flux/config.yaml']);
     expect(await args('bridge-knative')).toEqual(['watch', '--config', '/etc/shoot-flux/config.yaml']);
@@ -218,6 +219,7 @@ it.each([
     /additional properties 'logLevle' not allowed/,
   ],
   ['an unknown mode', { mode: 'lambda' }, /mode.*must be one of/],
+  ['queues without a prefix', { mode: 'bridge-sqs' }, /mode bridge-sqs needs sqs.queuePrefix/],
   ['a seed without a Secret', { kubeconfigs: { seeds: { one: {} } } }, /kubeconfigs.seeds.one needs secretName/],
 ])('Helm refuses %s', async (_, values, message) => {
   await expect(renderChart({ namespace, values })).rejects.toThrow(message);
