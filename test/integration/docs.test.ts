@@ -19,7 +19,7 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { commands, elsewhere, example, expanded, isTestRun, root } from './documents.ts';
+import { commands, elsewhere, example, expanded, followed, isTestRun, root } from './documents.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
 const standIn = join(standInDistribution.folder, standInDistribution.version);
@@ -88,10 +88,14 @@ describe('the commands of the documents', () => {
     return { code, output };
   }
 
-  const isKubectl = ({ command }: { command: string }) => command.startsWith('kubectl ');
+  const isKubectl = ({ path, command }: { path: string; command: string }) =>
+    command.startsWith('kubectl ') && followed[path] === undefined;
 
-  const isRunHere = ({ command }: { command: string }) =>
-    elsewhere[command] === undefined && !isKubectl({ command }) && !isTestRun(command);
+  const isRunHere = ({ path, command }: { path: string; command: string }) =>
+    elsewhere[command] === undefined &&
+    followed[path] === undefined &&
+    !command.startsWith('kubectl ') &&
+    !isTestRun(command);
 
   it.each(commands.filter(isRunHere))('$path: $command', async ({ command }) => {
     // These ports may be taken on this machine.

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
-import { commands, documents, elsewhere, expanded, isTestRun, root, scripts } from './documents.ts';
+import { commands, documents, elsewhere, expanded, followed, isTestRun, root, scripts } from './documents.ts';
 
 it('explains every reason of a condition', () => {
   const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
@@ -73,6 +73,13 @@ describe('the documents', () => {
     const text = readFileSync(join(root, file), 'utf8');
     const [, started = command] = /^node (\S+)/.exec(expanded(command)) ?? [];
     expect(text).toContain(started);
+  });
+
+  it('of pages that another test follows are read by that test', () => {
+    for (const [page, file] of Object.entries(followed)) {
+      expect(commands.filter(({ path }) => path === page)).not.toEqual([]);
+      expect(readFileSync(join(root, file), 'utf8')).toContain(page);
+    }
   });
 });
 

@@ -15,6 +15,9 @@ export const elsewhere: Record<string, string> = {
   'npm run demo': 'test/integration/demo.test.ts',
 };
 
+/** Pages whose commands need real tools, and the file that follows each of them from an empty folder. */
+export const followed: Record<string, string> = {};
+
 /** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */
 export const isTestRun = (command: string) => command.startsWith('npx vitest run ');
 
