@@ -11,7 +11,6 @@ export const toolNames = [
   'manifestgen',
   'kustomize-controller',
   'helm',
-  'kubectl',
   'kustomize',
   'knative-ingress',
   'knative-filter',
