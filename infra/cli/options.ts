@@ -71,7 +71,7 @@ export const landscapeOptions = {
   },
   policy: {
     type: 'nested',
-    description: 'What configurations may contain ([Defaults and policy](policy.md)).',
+    description: "The operators' rules for configurations ([Defaults and policy](policy.md)).",
   },
 } as const satisfies Record<string, Option>;
 

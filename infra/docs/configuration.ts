@@ -31,7 +31,7 @@ Both are optional: without them, a Shoot with the extension gets Flux and nothin
 
 ## Layers
 
-Defaults < \`flux-config\` < \`providerConfig\`:
+Defaults < the landscape's [defaults](policy.md) < \`flux-config\` < \`providerConfig\`:
 
 - The source and the Kustomization are each taken as a whole from the highest layer that defines them. \`repositoryUrl\` in \`flux-config\` defines both.
 - Everything else merges key by key.
@@ -40,7 +40,7 @@ Defaults < \`flux-config\` < \`providerConfig\`:
 
 Deleting the ConfigMap after Flux has come up changes nothing: the last applied objects stay, and the Shoot's conditions say so. A ConfigMap that cannot be read does not count as absent: nothing changes until it can be read.
 
-Every error is one sentence with the object, the path and the remedy. It appears as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap (except errors about the available Flux releases, which only the Extension reports). With the [webhooks](running.md#webhooks), a Shoot with a wrong \`providerConfig\` is rejected immediately with the same sentences. Unknown keys are errors, and so is whatever exceeds a [limit](#limits).
+Every error is one sentence with the object, the path and the remedy. It appears as the last error of the Shoot's extension, and for \`flux-config\` also as an Event on the ConfigMap (except errors about the available Flux releases, which only the Extension reports). With the [webhooks](running.md#webhooks), a Shoot with a wrong \`providerConfig\` is rejected immediately with the same sentences. Unknown keys are errors, and so is whatever exceeds a [limit](#limits). The operators of the landscape may have a [policy](policy.md#policy) for versions, registries, repositories and more; a refusal names their rule.
 
 ## ConfigMap \`flux-config\`
 

@@ -8,11 +8,13 @@ import { KNATIVE, knativeManifests } from '../knative/manifests.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
 import { DECISIONS_PAGE, decisionsPage } from './decisions.ts';
 import { OPTIONS_PAGE, optionsPage } from './options.ts';
+import { POLICY_PAGE, policyPage } from './policy.ts';
 
 /** All generated files: the pages of configuration and options, the index of decisions, the functions' manifests, the charts'. */
 const manifests = Object.entries(await gardenerManifests());
 const generated: [URL, string][] = [
   [CONFIGURATION_PAGE, configurationPage()],
+  [POLICY_PAGE, policyPage()],
   [DECISIONS_PAGE, await decisionsPage()],
   ...Object.entries(await chartFiles()).map(([name, text]): [URL, string] => [new URL(name, CHARTS), text]),
   [OPTIONS_PAGE, optionsPage(await serviceCommands())],

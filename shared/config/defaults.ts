@@ -38,7 +38,7 @@ export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Returns what is wrong with the defaults by themselves. */
+/** Returns what is wrong with the defaults, whatever the policy says. */
 export function defaultsIssues(defaults: unknown): ConfigIssue[] {
   if (!isSet(defaults)) return [];
   const { pullSecret, ...fluxConfig } = asObject(defaults) ?? {};

@@ -13,6 +13,7 @@ import { startEmulator } from '../../events/sqs/testing.ts';
 import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
+import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy-examples.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -55,6 +56,7 @@ describe('the commands of the documents', () => {
     await writeFile(join(folder, 'garden.kubeconfig'), garden.kubeconfig);
     await writeFile(join(folder, 'seed.kubeconfig'), seed.kubeconfig);
     await writeFile(join(folder, 'flux-config.yaml'), example('README.md', 'ConfigMap'));
+    await writeFile(join(folder, 'config.yaml'), LANDSCAPE_EXAMPLE);
     await mkdir(join(folder, 'bin'));
     const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });

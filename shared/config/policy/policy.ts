@@ -45,17 +45,17 @@ export const policySchema = z.strictObject({
     description:
       'The Flux releases that Shoots may have: exact versions and ranges. A range of the configuration, or no version, resolves to the newest of them that supports the Kubernetes version of the Shoot.',
     default: 'all of the distribution',
-    example: '[2.9.x, v2.8.3]',
+    example: '2.9.x, v2.8.3',
   }),
   allowedRegistries: key(listOf(registryPattern), {
     description: "The prefixes of the controllers' images that configurations may use.",
     default: 'all',
-    example: '[ghcr.io/fluxcd, registry.example.com/**]',
+    example: 'ghcr.io/fluxcd, registry.example.com/**',
   }),
   allowedRepositoryUrls: key(listOf(urlPattern), {
     description: 'Where sources may read from: URLs of Git repositories and OCI artifacts, and buckets.',
     default: 'all',
-    example: '["https://git.example.com/**", "ssh://*.example.com/**", "oci://registry.example.com/team-*/**"]',
+    example: 'https://git.example.com/**, ssh://*.example.com/**, oci://registry.example.com/team-*/**',
   }),
   requireMultiTenancy: key(z.boolean(), {
     description: '`true`: `multiTenancy` is on unless the configuration says otherwise, and `false` is refused.',

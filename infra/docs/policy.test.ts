@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { pullSecretProblem } from '../../functions/managed-resources/read/pull-secret.ts';
+import { readLandscape } from '../../shared/config/landscape.ts';
+import { policySchema } from '../../shared/config/policy/policy.ts';
+import { keyDocs } from '../../shared/config/schema.ts';
+import { standIn } from '../../shared/flux/testing.ts';
+import { files, shootFlux } from '../cli/testing.ts';
+import { POLICY_PAGE, policyPage } from './policy.ts';
+import { LANDSCAPE_EXAMPLE, PULL_SECRET_EXAMPLE, REFUSED_EXAMPLES } from './policy-examples.ts';
+import { exampleOf } from './table.ts';
+
+test('docs/policy.md is what npm run docs writes', async () => {
+  expect(await readFile(POLICY_PAGE, 'utf8')).toBe(policyPage());
+});
+
+async function validate(data: Record<string, string>) {
+  const metadata = { name: 'flux-config', namespace: 'garden-my-project' };
+  await using input = await files({
+    config: LANDSCAPE_EXAMPLE,
+    fluxConfig: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data },
+  });
+  const { config, fluxConfig } = input.paths;
+  return await shootFlux([
+    'validate',
+    '--flux-distribution',
+    standIn.folder,
+    '--config',
+    config,
+    '--flux-config',
+    fluxConfig,
+  ]);
+}
+
+test.each(REFUSED_EXAMPLES)('%j is refused as the page says', async (data, sentence) => {
+  expect(await validate(data)).toEqual({
+    code: 1,
+    out: `ConfigMap garden-my-project/flux-config: ${sentence}\n`,
+    err: '',
+  });
+});
+
+test.each([
+  [{}],
+  [{ fluxVersion: '2.x', registry: 'registry.example.com/other' }],
+  [{ repositoryUrl: 'git@github.com:my-org/fleet', repositoryType: 'private' }],
+  [{ repositoryUrl: 'https://git.example.com/team/fleet.git' }],
+])('%j is accepted with the example', async (data) => {
+  expect(await validate(data as Record<string, string>)).toEqual({ code: 0, out: '', err: '' });
+});
+
+test('the example of the pull secret is good', () => {
+  const { stringData, ...secret } = parse(PULL_SECRET_EXAMPLE);
+  expect(() => JSON.parse(stringData['.dockerconfigjson'])).not.toThrow();
+  expect(pullSecretProblem({ ...secret, data: stringData })).toBeUndefined();
+  expect(readLandscape({ defaults: { pullSecret: {} } }).defaults).toEqual({ pullSecret: {} });
+});
+
+test.each(Object.entries(policySchema.shape))('the example of %s is good', (name, schema) => {
+  const defaults = { flux: { registry: 'ghcr.io/fluxcd', version: '2.9.x' } };
+  expect(keyDocs.get(schema)?.example).toBeDefined();
+  expect(() => readLandscape({ defaults, policy: { [name]: parse(exampleOf(schema, false)) } })).not.toThrow();
+});
