@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 import { knativeManifests } from '../../../../infra/knative/manifests.ts';
-import { NAMESPACE } from '../../../../infra/knative/names.ts';
+import { BROKER, NAMESPACE } from '../../../../infra/knative/names.ts';
 import type { KubeObject } from '../../../../shared/kube/resource.ts';
 import { type DataPlane, DISPATCHER_PORT, put, putNamespace } from './data-plane.ts';
 
@@ -24,19 +24,23 @@ export async function manifest(file: string): Promise<KubeObject[]> {
   });
 }
 
+/** Returns the address that the broker will have. */
+export function brokerUrl({ ingressPort }: DataPlane): string {
+  return `http://127.0.0.1:${ingressPort}/${NAMESPACE}/${BROKER}`;
+}
+
 /**
  * Creates the broker and the Triggers of our manifests, and writes what Knative's controllers would write: the channel
  * behind the broker with one subscriber for each Trigger, and all states.
- * @returns the broker's address
  */
-export async function createBroker(plane: DataPlane, addressOf: AddressOf): Promise<string> {
-  const { server, ingressPort, filterPort } = plane;
+export async function createBroker(plane: DataPlane, addressOf: AddressOf): Promise<void> {
+  const { server, filterPort } = plane;
   await putNamespace(server, NAMESPACE);
   const [broker] = await manifest('broker');
   if (broker === undefined) throw new Error('there is no broker in the manifests');
   const { name } = broker.metadata;
   const channel = `${name}-kne-trigger`;
-  const url = `http://127.0.0.1:${ingressPort}/${NAMESPACE}/${name}`;
+  const url = brokerUrl(plane);
   await put(server, broker);
   const own = { apiVersion: broker.apiVersion, kind: broker.kind, metadata: { namespace: NAMESPACE, name } };
   await put(server, { ...own, status: brokerStatus(url, channel) } as KubeObject, '/status');
@@ -60,7 +64,6 @@ export async function createBroker(plane: DataPlane, addressOf: AddressOf): Prom
     });
   }
   await createChannel(plane, channel, subscribers);
-  return url;
 }
 
 async function createChannel({ server }: DataPlane, name: string, subscribers: object[]): Promise<void> {
