@@ -58,7 +58,7 @@ test('answers events in a process of its own, with the address of a SinkBinding,
   try {
     child.stderr.setEncoding('utf8');
     const [said] = (await once(child.stderr, 'data')) as [string];
-    const port = /serves readiness for local with Flux v2\.9\.99 on port (\d+)/.exec(said)?.[1];
+    const port = /serves readiness for local with Flux v2\.9\.99, events and metrics on port (\d+)/.exec(said)?.[1];
     const post = async (target: string) => {
       const event = encodeEvent(eventOf(changeOf({ function: target }), new Date()), 'structured');
       const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', ...event });

@@ -50,7 +50,7 @@ export default command({
       log,
     });
     terminal.err(
-      `shoot-flux serves ${names.join(', ')} for ${seeds.join(', ')} with Flux ${releases.join(', ')} on port ${serving.port}\n`,
+      `shoot-flux serves ${names.join(', ')} for ${seeds.join(', ')} with Flux ${releases.join(', ')}, events and metrics on port ${serving.port}\n`,
     );
     log.info('stopping', { signal: await signalled });
     await serving.stop();
