@@ -13,33 +13,11 @@ const folder = import.meta.dirname;
  * an equal cache.
  */
 async function main(): Promise<void> {
-<<<<<<< HEAD
   await mkdir(join(folder, 'compile-cache'), { recursive: true });
   const overview = await start('shoot-flux', '--help');
   for (const command of commandsIn(overview)) await start('shoot-flux', command, '--help');
   // Outside of a thread it has nothing to do.
   await start('webhooks-thread');
-=======
-  const folder = await mkdtemp(join(tmpdir(), 'fill-'));
-  const cluster = await startEmptyCluster();
-  try {
-    await mkdir(join(import.meta.dirname, 'compile-cache'), { recursive: true });
-    const kubeconfig = join(folder, 'kubeconfig');
-    await writeFile(kubeconfig, cluster.kubeconfig);
-    const clusters = ['--garden', kubeconfig, '--seed', `seed=${kubeconfig}`];
-    const distribution = ['--flux-distribution', await writeDistribution(folder)];
-    const probes = ['--port', '0'];
-    const webhooks = ['--webhook-port', '0'];
-    await endWhenReady(['run', ...clusters, ...distribution, ...probes, ...webhooks]);
-    const sink = ['--sink', 'http://127.0.0.1:1'];
-    await endWhenReady(['serve', 'managed-resources', ...clusters, ...distribution, ...probes, ...sink]);
-    await endWhenReady(['webhooks', ...clusters, ...probes, ...webhooks]);
-    await start(['--help']).ended;
-  } finally {
-    cluster.stop();
-    await rm(folder, { recursive: true });
-  }
->>>>>>> 37e500a (The start of a Knative Service is measured; decision 48)
 }
 
 async function start(entry: string, ...args: string[]): Promise<string> {

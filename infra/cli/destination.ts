@@ -1,21 +1,33 @@
-import type { OpenSender } from '../../events/bridge.ts';
+import { sinkOfBinding } from '../../events/cloudevents/sink.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { missing } from './clusters.ts';
-import type { Values } from './option.ts';
+import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
+import { UsageError, type Values, type Variables } from './option.ts';
 import type { destinationOptions } from './options.ts';
+import { portOf } from './port.ts';
 import { endpointOf, prefixOf } from './queue-options.ts';
+import { isFlag, named } from './sources/origins.ts';
 
 /** Where `watch` sends changes. */
 export interface Destination {
   /** Names it in the first line of the process. */
   name: string;
   /** @param seeds the seeds that are watched */
-  open(definitions: FunctionDefinition[], seeds: string[]): Promise<OpenSender>;
+  open(definitions: FunctionDefinition[], seeds: string[], own: OwnProcess): Promise<OpenBridge>;
 }
 
-/** Returns where changes are sent: the queues in SQS that `--queue-prefix` names. @throws UsageError */
-export function destinationOf(values: Values<typeof destinationOptions>): Destination {
-  const prefix = prefixOf(values) ?? missing('--queue-prefix TEXT');
+/**
+ * Returns where changes are sent: to the queues in SQS that `--queue-prefix` names, or as CloudEvents to a sink.
+ * @throws UsageError
+ */
+export function destinationOf(values: Values<typeof destinationOptions>, environment: Variables): Destination {
+  const prefix = prefixOf(values);
+  const { sink } = values;
+  if (prefix !== undefined && sink !== undefined) {
+    throw new UsageError(`${named(values, 'queue-prefix')} and ${named(values, 'sink')} exclude each other`);
+  }
+  if (sink !== undefined) return sinkDestination(sink, values, environment);
+  if (prefix === undefined) throw new UsageError('option --queue-prefix TEXT or --sink URL is required');
+  if (isFlag(values, 'events-port')) throw new UsageError('--events-port is for CloudEvents; add --sink URL');
   const endpoint = endpointOf(values);
   return {
     name: `the queues ${prefix}*`,
@@ -23,6 +35,19 @@ export function destinationOf(values: Values<typeof destinationOptions>): Destin
       // The SDK of AWS is loaded only where it is used.
       const { openSqsSender } = await import('../../events/sqs/open-sender.ts');
       return openSqsSender({ definitions, endpoint, prefix, seeds });
+    },
+  };
+}
+
+function sinkDestination(url: string, values: Values<typeof destinationOptions>, environment: Variables): Destination {
+  const eventsPort = portOf(values, 'events-port');
+  const taken = eventsPort === undefined ? '' : ', and takes what waits';
+  return {
+    name: `the sink ${URL.canParse(url) ? new URL(url).host : ''}${taken}`,
+    async open(_definitions, _seeds, own) {
+      const { openKnativeBridge } = await import('../knative/open-bridge.ts');
+      const sink = { ...sinkOfBinding({ ...environment, K_SINK: url }), url };
+      return openKnativeBridge({ sink, eventsPort }, own);
     },
   };
 }

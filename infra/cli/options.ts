@@ -270,9 +270,15 @@ export const destinationOptions = {
     value: 'TEXT',
     description:
       'Send to the queues in SQS whose names begin with this text. Region and credentials are those that the AWS SDK finds.',
-    required: true,
   },
   'sqs-endpoint': { type: 'string', value: 'URL', description: "Another SQS than AWS's." },
+  ...sinkOptions,
+  'events-port': {
+    type: 'string',
+    value: 'N',
+    description: 'With --sink: take changes that wait, and dead letters of the broker, on this port.',
+    default: 'not at all',
+  },
 } as const satisfies Record<string, Option>;
 
 /** Options of `watch` for the Shoots' health, which the functions report. */
@@ -299,8 +305,8 @@ export const serviceOptions: Record<string, Option> = {
   ...clusterOptions,
   ...settingsOptions,
   ...runOptions,
+  ...destinationOptions,
   ...queueOptions,
-  ...sinkOptions,
   ...webhookOptions,
   ...healthOptions,
   ...logOptions,

@@ -20,14 +20,14 @@ export default command({
   async run(values, _, terminal) {
     const { files, seeds } = await watchedClustersOf(values);
     const clusters = { garden: files[GARDEN] !== undefined, seeds };
-    const destination = destinationOf(values);
+    const destination = destinationOf(values, terminal.environment);
     const heartbeat = heartbeatOf(values, seeds);
     const log = createLog(logLevelOf(values));
     const signalled = untilSignal();
     const watching = await startWatching({
       credentials: () => kubeconfigFiles(files),
       clusters,
-      open: (definitions) => destination.open(definitions, seeds),
+      open: (definitions, own) => destination.open(definitions, seeds, own),
       log,
       port: portOf(values, 'port'),
       heartbeat,

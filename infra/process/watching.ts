@@ -1,4 +1,3 @@
-import type { OpenSender } from '../../events/bridge.ts';
 import { forwardersOf, sqsPace } from '../../events/watcher/pace.ts';
 import { createWatcher, type WatchedClusters, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
@@ -9,6 +8,7 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions } from '../functions.ts';
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
+import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { startEndpoints } from './endpoints.ts';
@@ -20,7 +20,7 @@ export interface WatchingOptions {
   credentials(identity: string): ClusterCredentials;
   clusters: WatchedClusters;
   /** Opens where changes of these functions are sent. */
-  open(definitions: FunctionDefinition[]): Promise<OpenSender>;
+  open(definitions: FunctionDefinition[], own: OwnProcess): Promise<OpenBridge>;
   log: Log;
   /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
@@ -48,7 +48,7 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
   const health = createClusterHealth();
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const watcherKube = kubeOf('watcher');
-  const destination = await options.open(definitions);
+  const destination = await options.open(definitions, { health, log, metrics });
   const watcher = createWatcher({
     ...{ definitions, clusters, kube: watcherKube, send: destination.sender.send, health, log, metrics },
     pace: sqsPace(health.isUp, forwardersOf(definitions)),
@@ -56,6 +56,7 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
   });
   const probes = {
     ...{ alive: watcher.alive, ready: watcher.ready, status: watcher.status, clusters: health.status, metrics },
+    deadLetters: destination.deadLetters,
   };
   const endpoints =
     options.port === undefined

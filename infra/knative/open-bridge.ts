@@ -1,0 +1,48 @@
+import type { OpenSender } from '../../events/bridge.ts';
+import { createEventBridge } from '../../events/cloudevents/bridge.ts';
+import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
+import type { DeadLetters } from '../../events/queue/dead-letters.ts';
+import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { PrometheusMetrics } from '../process/metrics.ts';
+import { startEventServer } from './event-server.ts';
+
+/** Where `watch` sends CloudEvents, and where it takes those that wait. */
+export interface KnativeOptions {
+  sink: SinkOptions;
+  /** Port for changes that wait, and for dead letters. Absent: another bridge takes them. */
+  eventsPort?: number | undefined;
+}
+
+/** What the bridge needs of its process. */
+export interface OwnProcess {
+  health: ClusterHealth;
+  log: Log;
+  metrics: PrometheusMetrics;
+}
+
+/** An open sink, and what the bridge keeps. */
+export interface OpenBridge extends OpenSender {
+  deadLetters?: DeadLetters['list'];
+}
+
+/** An answer takes milliseconds here. */
+const DRAIN_MS = 5_000;
+
+/** Opens a sink, and takes what waits. @throws ShootFluxError when the port is not available */
+export async function openKnativeBridge({ sink, eventsPort }: KnativeOptions, own: OwnProcess): Promise<OpenBridge> {
+  const { sender, close } = openSink(sink);
+  if (eventsPort === undefined) return { sender, stop: async () => close() };
+  const bridge = createEventBridge({ sender, ...own });
+  const { log, metrics } = own;
+  const server = await startEventServer({ port: eventsPort, receive: bridge.receive, log, metrics });
+  return {
+    sender,
+    deadLetters: bridge.deadLetters.list,
+    async stop() {
+      await server.stop(DRAIN_MS);
+      bridge.stop();
+      close();
+    },
+  };
+}
