@@ -11,7 +11,6 @@ export const toolNames = [
   'manifestgen',
   'kustomize-controller',
   'helm',
-  'kustomize',
   'knative-ingress',
   'knative-filter',
   'knative-channel_dispatcher',
