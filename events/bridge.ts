@@ -1,5 +1,6 @@
 import type { ChangeRequest } from '../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+import type { Log } from '../shared/runtime/log.ts';
 import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
 
 /** Takes the changes of a watcher. */
@@ -14,8 +15,17 @@ export interface ChangeSender {
 /** Where a watcher sends changes of functions that run elsewhere. */
 export interface OpenSender {
   sender: ChangeSender;
+  /** Shows the operator of the functions that these clusters are watched. Absent: nothing there takes it. */
+  startHeartbeat?(watched: WatchedHeartbeat): { stop(): Promise<void> };
   /** Closes its connections; stop the watcher first. */
   stop(): Promise<void>;
+}
+
+/** The clusters of a watcher, and whether it makes progress. */
+export interface WatchedHeartbeat {
+  clusters: string[];
+  alive(): boolean;
+  log: Log;
 }
 
 /** Carries changes from the watcher to the functions in one process. */

@@ -8,6 +8,14 @@ import { createSender } from './sender.ts';
 import { recordedSeeds, unservedProblem } from './served-seeds.ts';
 import { OPEN_MS, withinMs } from './within.ts';
 
+/** A sender, and what it has found to sign requests with. */
+export interface SqsSender extends OpenSender {
+  identity: {
+    region(): Promise<string>;
+    credentials(): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined }>;
+  };
+}
+
 export interface SqsSenderOptions {
   definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
   /** Another SQS than AWS's in the region. */
@@ -25,7 +33,7 @@ export interface SqsSenderOptions {
  * environment, a web identity, a profile, the container's or the instance's role.
  * @throws ShootFluxError when the queues cannot be used, or their functions do not serve one of the seeds
  */
-export async function openSqsSender(options: SqsSenderOptions): Promise<OpenSender> {
+export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSender> {
   const { definitions, endpoint, prefix, seeds, openMs = OPEN_MS } = options;
   const connect = lazySqs({ endpoint });
   const sqs = await connect();
@@ -34,7 +42,8 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<OpenSend
     const problem = unservedProblem(await withinMs(openMs, recordedSeeds(sqs, queues.queue(DELAY))), prefix, seeds);
     if (problem !== undefined) throw new ShootFluxError(problem);
     const { send } = createSender({ sqs: connect, queues });
-    return { sender: { send }, stop: async () => sqs.client.destroy() };
+    const { region, credentials } = sqs.client.config;
+    return { sender: { send }, identity: { region, credentials }, stop: async () => sqs.client.destroy() };
   } catch (error) {
     sqs.client.destroy();
     if (error instanceof ShootFluxError) throw error;

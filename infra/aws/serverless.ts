@@ -19,7 +19,7 @@ export interface ServerlessParts {
 /** Generates the parts of serverless.yml that follow from the functions' definitions. */
 export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts> {
   const parameters = await readParameters(resolve);
-  const { clusterAccess, watcherIssuers } = parameters;
+  const { seeds, clusterAccess, watcherIssuers } = parameters;
   const definitions = await findDefinitions();
   const webhooks = await findWebhookDefinitions();
   const all = [...definitions, ...webhooks];
@@ -28,7 +28,7 @@ export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts
     ...webhooks.map((definition) => webhookLambda(definition, parameters)),
   ]);
   const resources = [
-    ...definitions.flatMap(queues),
+    ...definitions.flatMap((definition) => queues(definition, seeds)),
     ...all.map((definition) => role(definition, definitions, clusterAccess)),
     ...watcherResources(definitions, parameters),
     ...alarms(definitions, all, parameters),

@@ -62,7 +62,7 @@ describe('a token of AWS', () => {
     expect(await token(false)).toBe('e30.token-3.x_y');
   });
 
-  it('says what is missing, and is asked for again after a failure', async () => {
+  it('names the missing right, and is asked for again after a failure', async () => {
     const token = webIdentityToken('a/garden', sts);
     isDisabled = true;
     await expect(token(false)).rejects.toThrow(

@@ -34,7 +34,9 @@ export function destinationOf(values: Values<typeof destinationOptions>, environ
     async open(definitions, seeds) {
       // The SDK of AWS is loaded only where it is used.
       const { openSqsSender } = await import('../../events/sqs/open-sender.ts');
-      return openSqsSender({ definitions, endpoint, prefix, seeds });
+      const opened = await openSqsSender({ definitions, endpoint, prefix, seeds });
+      const { withCloudWatch } = await import('../aws/watcher-heartbeat.ts');
+      return withCloudWatch(opened, prefix, endpoint);
     },
   };
 }

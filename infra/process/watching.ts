@@ -65,8 +65,9 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
           await destination.stop();
           throw error;
         });
+  const names = [...(clusters.garden ? [GARDEN] : []), ...clusters.seeds];
   const prober = startProber({
-    ...{ health, clusters: [...(clusters.garden ? [GARDEN] : []), ...clusters.seeds], log, metrics },
+    ...{ health, clusters: names, log, metrics },
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
   watcher.start();
@@ -75,12 +76,14 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
     ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: () => delivers(watcher) },
     ...{ now: () => new Date(), log, metrics },
   });
+  const shown = destination.startHeartbeat?.({ clusters: names, alive: () => delivers(watcher), log });
 
   return {
     port: endpoints?.port,
     watcher,
     async stop() {
       watchdog.stop();
+      await shown?.stop();
       await heartbeat.stop();
       await watcher.stop();
       await prober.stop();

@@ -1,6 +1,7 @@
 import { MAX_DELAY_SECONDS } from '../../../events/sqs/limits.ts';
 import { DELAY } from '../../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
+import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { AnyDefinition } from '../../functions.ts';
 import { heartbeatDimensions, NAMESPACE, WATCHER_HEARTBEAT, WATCHER_HEARTBEAT_SECONDS } from '../watcher-metric.ts';
 import { logicalId, type Named, PREFIX } from './cloudformation.ts';
@@ -26,10 +27,10 @@ const SILENT_MINUTES = 5;
 
 /** Returns the alarms of a deployment: for each function, and for each watched cluster. */
 export function alarms(queued: FunctionDefinition[], all: AnyDefinition[], parameters: Parameters): Named[] {
-  const { clusters, alarmTopic } = parameters;
+  const { seeds, alarmTopic } = parameters;
   return [
     ...[...queued.flatMap(queueAlarms), ...all.flatMap(lambdaAlarms)].map((alarm) => resource(alarm, alarmTopic)),
-    ...clusters.map((cluster, index) => heartbeatAlarm(cluster, index, alarmTopic)),
+    ...[GARDEN, ...seeds].map((cluster, index) => heartbeatAlarm(cluster, index, alarmTopic)),
   ];
 }
 

@@ -1,10 +1,9 @@
 import { ShootFluxError } from '../../../shared/errors.ts';
-import { GARDEN } from '../../../shared/runtime/key.ts';
 
 /** Parameters of a deployment (`--param NAME=VALUE`) that decide which resources there are; the others are variables. */
 export interface Parameters {
-  /** The clusters that are watched: the garden and the seeds. */
-  clusters: string[];
+  /** Names of the seeds that the deployment serves. */
+  seeds: string[];
   /** How functions authenticate to clusters. */
   clusterAccess: 'kubeconfig' | 'web-identity';
   /** Issuers of ServiceAccount tokens, without `https://`, whose watchers may send changes. */
@@ -29,7 +28,7 @@ export async function readParameters(resolve: Resolve): Promise<Parameters> {
     throw new ShootFluxError(`--param ${name}=${value} must be one of ${values.join(', ')}.`);
   };
   return {
-    clusters: [GARDEN, ...(await list('seeds'))],
+    seeds: await list('seeds'),
     clusterAccess: await choice('clusterAccess', ['kubeconfig', 'web-identity']),
     watcherIssuers: (await list('watcherIssuers')).map(issuerName),
     createsProviders: (await choice('watcherProviders', ['create', 'existing'])) === 'create',

@@ -1,13 +1,17 @@
 import { DEAD_LETTER_RETENTION_SECONDS, MAX_RECEIVE_COUNT, VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
-import { queueNames } from '../../../events/sqs/queues.ts';
+import { DELAY, queueNames } from '../../../events/sqs/queues.ts';
+import { tagsOf } from '../../../events/sqs/served-seeds.ts';
 import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
 import { arn, logicalId, type Named, PREFIX, policy, sub } from './cloudformation.ts';
 
 /** What precedes the name of a function in the URL of its queue. */
 export const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${PREFIX}`);
 
-/** Returns the queue of a function with its dead-letter queue; both refuse requests without TLS. */
-export function queues(definition: FunctionDefinition): Named[] {
+/**
+ * Returns the queue of a function with its dead-letter queue; both refuse requests without TLS. The delay queue carries
+ * the served seeds, which watchers read.
+ */
+export function queues(definition: FunctionDefinition, seeds: string[]): Named[] {
   const id = logicalId(definition.name);
   const names = queueNames(definition, PREFIX);
   // High throughput: limits apply to each group instead of the queue.
@@ -21,6 +25,7 @@ export function queues(definition: FunctionDefinition): Named[] {
         QueueName: names.queue,
         ...fifo,
         VisibilityTimeout: VISIBILITY_SECONDS,
+        ...(definition.name === DELAY && seeds.length > 0 && { Tags: tags(tagsOf(seeds)) }),
         RedrivePolicy: { deadLetterTargetArn: arn(`${id}DeadLetterQueue`), maxReceiveCount: MAX_RECEIVE_COUNT },
       }),
     ],
@@ -50,6 +55,10 @@ export function queues(definition: FunctionDefinition): Named[] {
 /** The ARNs of the queues to which changes are sent. */
 export function fifoQueues(definitions: FunctionDefinition[]): object[] {
   return definitions.filter(isFifo).map(({ name }) => arn(`${logicalId(name)}Queue`));
+}
+
+function tags(values: Record<string, string>): { Key: string; Value: string }[] {
+  return Object.entries(values).map(([Key, Value]) => ({ Key, Value }));
 }
 
 function isFifo({ queue }: FunctionDefinition): boolean {

@@ -24,11 +24,8 @@ export function watcherResources(definitions: FunctionDefinition[], parameters: 
         Description: 'Permits a shoot-flux watcher to send changes and its heartbeat',
         PolicyDocument: policy(
           allow(['sqs:SendMessage', 'sqs:GetQueueUrl'], fifoQueues(definitions)),
-          // Which seeds the queues belong to is recorded there.
-          allow(
-            ['sqs:GetQueueUrl', 'sqs:ListQueueTags', 'sqs:TagQueue', 'sqs:UntagQueue'],
-            [arn(`${logicalId(DELAY)}Queue`)],
-          ),
+          // Its tags say which seeds the functions serve.
+          allow(['sqs:GetQueueUrl', 'sqs:ListQueueTags'], [arn(`${logicalId(DELAY)}Queue`)]),
           allow(['cloudwatch:PutMetricData'], ['*'], { StringEquals: { 'cloudwatch:namespace': NAMESPACE } }),
         ),
       },

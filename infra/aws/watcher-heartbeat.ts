@@ -1,0 +1,103 @@
+import type { OpenSender } from '../../events/bridge.ts';
+import type { SqsSender } from '../../events/sqs/open-sender.ts';
+import { errorMessage, RetryableError } from '../../shared/errors.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import { sleep } from '../../shared/runtime/sleep.ts';
+import { type AwsEndpoint, signedPost } from './signed-post.ts';
+import { heartbeatDimensions, NAMESPACE, WATCHER_HEARTBEAT, WATCHER_HEARTBEAT_SECONDS } from './watcher-metric.ts';
+
+export interface WatcherHeartbeatOptions {
+  /** Where CloudWatch is, and the watcher's credentials. */
+  cloudWatch: AwsEndpoint;
+  queuePrefix: string;
+  /** The watched clusters: the garden, seeds, or both. */
+  clusters: string[];
+  /** While this is false nothing is sent, so that the alarm of each cluster goes off. */
+  alive(): boolean;
+  log: Log;
+  everyMs?: number;
+}
+
+/**
+ * Adds the heartbeat to a sender to SQS of AWS. `AWS_ENDPOINT_URL_CLOUDWATCH` and `AWS_ENDPOINT_URL` replace AWS's
+ * CloudWatch, as everywhere in AWS's own tools.
+ * @param sqsEndpoint another SQS; without one of these variables it has no CloudWatch
+ */
+export async function withCloudWatch(
+  opened: SqsSender,
+  queuePrefix: string,
+  sqsEndpoint: string | undefined,
+  variables: NodeJS.ProcessEnv = process.env,
+): Promise<OpenSender> {
+  const endpoint = variables.AWS_ENDPOINT_URL_CLOUDWATCH ?? variables.AWS_ENDPOINT_URL;
+  const isAws = sqsEndpoint === undefined || new URL(sqsEndpoint).hostname.endsWith('.amazonaws.com');
+  if (!isAws && endpoint === undefined) return opened;
+  const { identity } = opened;
+  const cloudWatch = { region: await identity.region(), credentials: identity.credentials, endpoint };
+  return { ...opened, startHeartbeat: (watched) => startWatcherHeartbeat({ ...watched, cloudWatch, queuePrefix }) };
+}
+
+/** Shows CloudWatch once a minute that the watcher of these clusters makes progress. */
+export function startWatcherHeartbeat(options: WatcherHeartbeatOptions): { stop(): Promise<void> } {
+  const { alive, log, everyMs = WATCHER_HEARTBEAT_SECONDS * 1000 } = options;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const keepSending = async () => {
+    let logged: string | undefined;
+    while (!signal.aborted) {
+      const error = await sendOnce(options, alive);
+      if (error !== undefined && error !== logged) log.warn('heartbeat to CloudWatch failed', { error });
+      if (error === undefined && logged !== undefined) log.info('heartbeat to CloudWatch recovered');
+      logged = error;
+      await sleep(everyMs, signal);
+    }
+  };
+  const sending = keepSending();
+  return {
+    async stop() {
+      ending.abort();
+      await sending;
+    },
+  };
+}
+
+async function sendOnce(options: WatcherHeartbeatOptions, alive: () => boolean): Promise<string | undefined> {
+  if (!alive()) return 'the watcher makes no progress';
+  try {
+    await putMetrics(options);
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
+/** CloudWatch takes 1,000 values in one request. */
+const MOST_VALUES = 1_000;
+
+async function putMetrics({ cloudWatch, queuePrefix, clusters }: WatcherHeartbeatOptions): Promise<void> {
+  for (let first = 0; first < clusters.length; first += MOST_VALUES) {
+    const body = new URLSearchParams({ Action: 'PutMetricData', Version: '2010-08-01', Namespace: NAMESPACE });
+    for (const [index, cluster] of clusters.slice(first, first + MOST_VALUES).entries()) {
+      const member = `MetricData.member.${index + 1}`;
+      body.set(`${member}.MetricName`, WATCHER_HEARTBEAT);
+      body.set(`${member}.Value`, '1');
+      for (const [position, { Name, Value }] of heartbeatDimensions(queuePrefix, cluster).entries()) {
+        body.set(`${member}.Dimensions.member.${position + 1}.Name`, Name);
+        body.set(`${member}.Dimensions.member.${position + 1}.Value`, Value);
+      }
+    }
+    const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
+    const response = await signedPost(cloudWatch, { service: 'monitoring', headers, body: body.toString() }).catch(
+      (error: unknown) => {
+        throw new RetryableError(`CloudWatch does not take the heartbeat: ${errorMessage(error)}`);
+      },
+    );
+    const text = await response.text();
+    if (response.ok) continue;
+    const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `HTTP ${response.status}`;
+    throw new RetryableError(
+      `CloudWatch does not take the heartbeat: ${code}; the watcher's role needs cloudwatch:PutMetricData.`,
+    );
+  }
+}
