@@ -27,7 +27,7 @@ export const knativeBench = bench(
     const folder = await mkdtemp(join(tmpdir(), 'bench-cli-'));
     try {
       await bundleCli(folder);
-      await promisify(execFile)(process.execPath, [join(folder, 'fill-compile-cache.mjs')]);
+      await promisify(execFile)(process.execPath, [join(folder, 'fill-compile-cache.cjs')]);
       await using clusters = await startEmbeddedClusters({}, [...gardenCrds(), ...seedCrds()]);
       const milliseconds: number[] = [];
       const megabytes: number[] = [];
