@@ -28,11 +28,11 @@ export function quoted(values: object, flag: string, text: string): string {
 }
 
 /**
- * Returns true for an option of the command line. Only there is an option without effect a mistake: commands of one
+ * Returns true for an option that the command line has. Only there is an option without effect a mistake: commands of one
  * deployment share a config file and an environment.
  */
 export function isFlag(values: object, flag: string): boolean {
-  return originOf(values, flag).type === 'flag';
+  return Object.hasOwn(values, flag) && originOf(values, flag).type === 'flag';
 }
 
 function originOf(values: object, flag: string): Origin {

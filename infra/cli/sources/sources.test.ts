@@ -39,6 +39,7 @@ describe('an option', () => {
     expect(place(quoted(values, 'log-level', 'loud'))).toBe('logLevel: loud in FILE');
     expect(place(named(values, 'log-level'))).toBe('logLevel in FILE');
     expect(['port', 'landscape', 'log-level'].map((flag) => isFlag(values, flag))).toEqual([true, false, false]);
+    expect(isFlag(values, 'delivery')).toBe(false);
   });
 
   it('that is a switch is true or false everywhere, so that each place can switch it off', async () => {
