@@ -16,7 +16,9 @@ export const elsewhere: Record<string, string> = {
 };
 
 /** Pages whose commands need real tools, and the file that follows each of them from an empty folder. */
-export const followed: Record<string, string> = {};
+export const followed: Record<string, string> = {
+  'docs/install-deployment.md': 'test/real/install/install-deployment.test.ts',
+};
 
 /** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */
 export const isTestRun = (command: string) => command.startsWith('npx vitest run ');

@@ -11,15 +11,28 @@ type Server = Pick<ApiServer, 'url' | 'ca' | 'adminToken'>;
  * @throws Error with the path and the server's sentence for the first one that is not accepted
  */
 export async function applyObjects(server: Server, objects: KubeObject[], dryRun = false): Promise<void> {
+  const query = `fieldManager=install&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`;
+  await eachPath(server, objects, (path, object) => requestJson(server, 'PATCH', `${path}?${query}`, object));
+}
+
+/** Deletes objects of any kind. */
+export async function deleteObjects(server: Server, objects: KubeObject[]): Promise<void> {
+  await eachPath(server, objects, (path) => requestJson(server, 'DELETE', path));
+}
+
+async function eachPath(
+  server: Server,
+  objects: KubeObject[],
+  act: (path: string, object: KubeObject) => Promise<unknown>,
+): Promise<void> {
   const kinds = new Map<string, Served[]>();
   for (const object of objects) {
     const { apiVersion, kind } = object;
     const served = kinds.get(apiVersion) ?? (await servedBy(server, apiVersion));
     kinds.set(apiVersion, served);
-    const query = `fieldManager=install&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`;
     const resource = served.find((candidate) => candidate.kind === kind && !candidate.name.includes('/'));
     if (resource === undefined) throw new Error(`${apiVersion} has no kind ${kind}`);
-    await requestJson(server, 'PATCH', `${pathOf(object, resource)}?${query}`, object);
+    await act(pathOf(object, resource), object);
   }
 }
 
