@@ -27,7 +27,9 @@ export function destinationOf(values: Values<typeof destinationOptions>, environ
   }
   if (sink !== undefined) return sinkDestination(sink, values, environment);
   if (prefix === undefined) throw new UsageError('option --queue-prefix TEXT or --sink URL is required');
-  if (isFlag(values, 'events-port')) throw new UsageError('--events-port is for CloudEvents; add --sink URL');
+  if (values['events-port'] !== undefined && isFlag(values, 'events-port')) {
+    throw new UsageError('--events-port is for CloudEvents; add --sink URL');
+  }
   const endpoint = endpointOf(values);
   return {
     name: `the queues ${prefix}*`,
