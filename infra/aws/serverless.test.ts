@@ -23,6 +23,7 @@ interface Queue {
   VisibilityTimeout?: number;
   FifoQueue?: true;
   RedrivePolicy?: { deadLetterTargetArn: Arn };
+  Tags?: { Key: string; Value: string }[];
 }
 interface EventSource {
   EventSourceArn: Arn;
@@ -278,6 +279,7 @@ describe('serverless.yml', () => {
         { Url: 'https://a.example.com/one', ClientIdList: ['sts.amazonaws.com'] },
         { Url: 'https://b.example.com', ClientIdList: ['sts.amazonaws.com'] },
       ]);
+      expect(queueOf('shoot-flux-test-delay')?.Tags).toEqual([{ Key: 'shoot-flux-seeds-0', Value: 'eu-1 eu-2' }]);
       const watcher = resources.WatcherRole?.Properties as Role;
       expect(watcher.ManagedPolicyArns).toEqual([{ Ref: 'WatcherPolicy' }]);
       expect(watcher.AssumeRolePolicyDocument.Statement.map(({ Condition }) => Condition)).toEqual(
