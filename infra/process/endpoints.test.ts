@@ -33,6 +33,10 @@ const get = async (path: string) => {
   return { status: response.status, text: await response.text() };
 };
 
+it('says in a metric whether the process is ready, for an alert', async () => {
+  expect((await get('/metrics')).text).toContain('\nshoot_flux_ready 1\n');
+});
+
 it('makes the metrics a few times for hundreds of requests', async () => {
   const begin = performance.now();
   for (let count = 0; count < 20; count++) {

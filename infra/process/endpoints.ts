@@ -60,7 +60,10 @@ async function answer(path: string, response: ServerResponse, probes: Probes, re
     // A page of the other status would contradict this one.
     return send(response, status, await reuse(`${path} ${status}`, async () => ({ text: readiness(probes) })));
   }
-  if (path === '/metrics') return send(response, 200, await reuse(path, () => metrics.expose()));
+  if (path === '/metrics') {
+    metrics.gauge('ready', ready() ? 1 : 0);
+    return send(response, 200, await reuse(path, () => metrics.expose()));
+  }
   if (path === '/dead-letters' && deadLetters !== undefined) {
     const page = async () => ({ text: `${JSON.stringify(deadLetters(), null, 2)}\n`, contentType: 'application/json' });
     return send(response, 200, await reuse(path, page));

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
 import { commands, documents, elsewhere, expanded, followed, isTestRun, root, scripts } from './documents.ts';
+import { metricsOfCode } from './metric-names.ts';
 
 it('explains every reason of a condition', () => {
   const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
@@ -46,15 +47,7 @@ describe('the documents', () => {
   it('name every metric of the code', () => {
     const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
     const documented = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
-    const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
-      readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-        .map((file) => readFileSync(join(root, room, file), 'utf8')),
-    );
-    // With or without `metrics.`, because a function may destructure it.
-    const used = sources.flatMap((source) =>
-      [...source.matchAll(/\b(?:count|gauge|observe)\(\s*'(\w+)'/g)].map(([, name]) => `shoot_flux_${name}`),
-    );
+    const used = metricsOfCode().map(({ name }) => name);
     expect(documented).toEqual(new Set(used));
   });
 

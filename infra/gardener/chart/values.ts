@@ -37,7 +37,8 @@ function valuesIn(map: YAMLMap, parents: string[]): ChartValue[] {
 }
 
 function parts(comment: string): Pick<ChartValue, 'description' | 'schema'> {
-  const lines = comment.split('\n').map((line) => line.trim());
+  // A paragraph before belongs to the file.
+  const lines = (comment.split(/\n\s*\n/).at(-1) ?? '').split('\n').map((line) => line.trim());
   const schemas = lines.filter((line) => line.startsWith(SCHEMA)).map((line) => JSON.parse(line.slice(SCHEMA.length)));
   const description = lines.filter((line) => !line.startsWith(SCHEMA)).join(' ');
   return { description, schema: Object.assign({}, ...schemas) };

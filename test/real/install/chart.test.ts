@@ -7,6 +7,7 @@ import { type Etcd, startEtcd } from '../cluster/etcd.ts';
 import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { lintChart, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
+import { installOptionalKinds } from './optional-kinds.ts';
 
 const namespace = INSTALLATION;
 const seed = gardenletValues('my-seed');
@@ -77,6 +78,7 @@ let server: ApiServer;
 beforeAll(async () => {
   etcd = await startEtcd();
   server = await startApiServer({ etcd, prefix: 'runtime' });
+  await installOptionalKinds(server);
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   await applyObjects(server, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }]);
 });

@@ -1,0 +1,14 @@
+{{/* Labels of all objects. */}}
+{{- define "shoot-flux-admission.labels" -}}
+app.kubernetes.io/name: shoot-flux
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: admission
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+{{- end -}}
+
+{{/* The ServiceAccount of gardener-operator, if there is one. */}}
+{{- define "shoot-flux-admission.givenAccount" -}}
+{{- ((.Values.gardener).virtualCluster).serviceAccount | default dict | toYaml -}}
+{{- end -}}

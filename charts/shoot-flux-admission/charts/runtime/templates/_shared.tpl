@@ -1,0 +1,173 @@
+{{/* Written by "npm run docs" from templates of the chart shoot-flux. */}}
+{{/* Name of all objects in the namespace of the release. */}}
+{{- define "shoot-flux.fullname" -}}
+{{- if contains "shoot-flux" .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-shoot-flux" (.Release.Name | trunc 29 | trimSuffix "-") -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Prefix of the names of cluster-scoped objects: several installations may share a cluster. */}}
+{{- define "shoot-flux.clusterPrefix" -}}
+{{- printf "extensions.gardener.cloud:%s:%s" .Release.Namespace (include "shoot-flux.fullname" .) -}}
+{{- end -}}
+
+{{/* Labels of all objects. */}}
+{{- define "shoot-flux.labels" -}}
+app.kubernetes.io/name: shoot-flux
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+{{- end -}}
+
+{{/* Labels that select the Pods of a component: `include … (dict "root" $ "component" "controller")`. */}}
+{{- define "shoot-flux.selectorLabels" -}}
+app.kubernetes.io/name: shoot-flux
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* The image: the entry of imageVectorOverwrite, else the values under `image`. */}}
+{{- define "shoot-flux.image" -}}
+{{- $image := dict "repository" .Values.image.repository "tag" (.Values.image.tag | default .Chart.AppVersion) "digest" .Values.image.digest -}}
+{{- $vector := .Values.imageVectorOverwrite -}}
+{{- if kindIs "string" $vector }}{{ $vector = fromYaml $vector }}{{ end -}}
+{{- range (get ($vector | default dict) "images" | default list) -}}
+{{- if eq .name "shoot-flux" -}}
+{{- if .ref }}{{ $image = dict "ref" .ref }}{{ else -}}
+{{- $isDigest := hasPrefix "sha256:" (.tag | default "" | toString) -}}
+{{- $image = dict "repository" .repository "tag" (ternary "" .tag $isDigest) "digest" (ternary .tag "" $isDigest) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $image.ref -}}
+{{- $image.ref -}}
+{{- else -}}
+{{- $image.repository -}}
+{{- with $image.tag }}:{{ . }}{{ end -}}
+{{- with $image.digest }}@{{ . }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Name of a ServiceAccount: `include … (dict "root" $ "identity" "webhooks")`. The Pods of the Deployment have the identity `controller`. */}}
+{{- define "shoot-flux.serviceAccountName" -}}
+{{- if eq .identity "controller" -}}
+{{- include "shoot-flux.fullname" .root -}}
+{{- else -}}
+{{- printf "%s-%s" (include "shoot-flux.fullname" .root) .identity -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Priority class; gardener-operator sets its own on the runtime cluster. */}}
+{{- define "shoot-flux.priorityClassName" -}}
+{{- $runtime := (.Values.gardener).runtimeCluster | default dict -}}
+{{- $runtime.priorityClassName | default .Values.priorityClassName -}}
+{{- end -}}
+
+{{/* Labels that open Gardener's network policies: DNS, the seed, the garden, shoots, and hosts whose keys are scanned. */}}
+{{- define "shoot-flux.networkLabels" -}}
+networking.gardener.cloud/to-dns: allowed
+networking.gardener.cloud/to-runtime-apiserver: allowed
+networking.gardener.cloud/to-private-networks: allowed
+networking.gardener.cloud/to-public-networks: allowed
+networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443: allowed
+networking.resources.gardener.cloud/to-garden-virtual-garden-kube-apiserver-tcp-443: allowed
+{{- end -}}
+
+{{/* Security context of Pods: Pod Security Standard "restricted". */}}
+{{- define "shoot-flux.podSecurityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{/* Security context of containers. */}}
+{{- define "shoot-flux.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop:
+    - ALL
+{{- end -}}
+
+{{/*
+"true" where an optional object is rendered: `include … (dict "root" $ "enabled" .Values.vpa.enabled)`. `auto` is true
+where Gardener installs the chart: its clusters have the kinds of the vertical Pod autoscaler and of Prometheus.
+*/}}
+{{- define "shoot-flux.isEnabled" -}}
+{{- if or (eq (toString .enabled) "true") (and (eq (toString .enabled) "auto") .root.Values.gardener) }}true{{ end -}}
+{{- end -}}
+
+{{/*
+The certificate of the webhooks from cert-manager, and its authority unless there is an issuer:
+`include … (dict "root" $ "name" … "secretName" … "host" … "issuerRef" …)`.
+*/}}
+{{- define "shoot-flux.certificate" -}}
+{{- $issuer := .issuerRef }}
+{{- if not $issuer }}
+{{- $issuer = dict "kind" "Issuer" "name" .name }}
+apiVersion: cert-manager.io/v1
+kind: Issuer
+metadata:
+  name: {{ .name }}-self-signed
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "shoot-flux.labels" .root | nindent 4 }}
+spec:
+  selfSigned: {}
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata:
+  name: {{ .name }}-authority
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "shoot-flux.labels" .root | nindent 4 }}
+spec:
+  isCA: true
+  commonName: shoot-flux webhooks
+  secretName: {{ .name }}-authority
+  # Long, because API servers trust one authority at a time.
+  duration: 87600h
+  privateKey:
+    algorithm: ECDSA
+    size: 256
+  issuerRef:
+    kind: Issuer
+    name: {{ .name }}-self-signed
+---
+apiVersion: cert-manager.io/v1
+kind: Issuer
+metadata:
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "shoot-flux.labels" .root | nindent 4 }}
+spec:
+  ca:
+    secretName: {{ .name }}-authority
+---
+{{- end }}
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata:
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "shoot-flux.labels" .root | nindent 4 }}
+spec:
+  secretName: {{ .secretName }}
+  dnsNames:
+    - {{ .host }}
+  privateKey:
+    algorithm: ECDSA
+    size: 256
+    rotationPolicy: Always
+  issuerRef:
+    {{- toYaml $issuer | nindent 4 }}
+{{- end -}}

@@ -1,0 +1,98 @@
+import { stringify } from 'yaml';
+
+/** A group of alerts, as Prometheus and a PrometheusRule have it. */
+export interface AlertGroup {
+  name: string;
+  rules: Alert[];
+}
+
+/** An alert. */
+export interface Alert {
+  alert: string;
+  expr: string;
+  /** How long the expression must hold. */
+  for?: string;
+  labels: { severity: 'critical' | 'warning' };
+  annotations: { summary: string; description: string };
+}
+
+/** Alerts for the process that watches clusters and runs functions. */
+const controller: Alert[] = [
+  {
+    alert: 'ShootFluxClusterDown',
+    expr: 'min by (cluster) (shoot_flux_cluster_up) == 0',
+    for: '5m',
+    labels: { severity: 'critical' },
+    annotations: {
+      summary: 'shoot-flux gets no answer from cluster {{ $labels.cluster }}.',
+      description: 'The changes of this cluster wait. /readyz and the log line "cluster down" say why.',
+    },
+  },
+  {
+    alert: 'ShootFluxDeadLetters',
+    expr: 'sum by (function) (increase(shoot_flux_terminal_total[15m])) > 0',
+    labels: { severity: 'warning' },
+    annotations: {
+      summary: 'shoot-flux has given up changes of function {{ $labels.function }}.',
+      description: '/dead-letters or the dead-letter queue lists them with the reason.',
+    },
+  },
+  {
+    alert: 'ShootFluxHeartbeatFailing',
+    expr: 'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[5m])) > 0',
+    for: '5m',
+    labels: { severity: 'critical' },
+    annotations: {
+      summary: 'shoot-flux cannot write its heartbeat to seed {{ $labels.cluster }}.',
+      description: 'gardenlet soon no longer trusts the health of Shoots. The log line "heartbeat failed" says why.',
+    },
+  },
+  {
+    alert: 'ShootFluxQueueSlow',
+    expr: 'histogram_quantile(0.9, sum by (function, le) (rate(shoot_flux_queue_age_seconds_bucket[10m]))) > 120',
+    for: '10m',
+    labels: { severity: 'warning' },
+    annotations: {
+      summary: 'Changes of function {{ $labels.function }} wait for minutes.',
+      description: 'One in ten waits for longer than two minutes before it runs. More slots (--concurrency) may help.',
+    },
+  },
+];
+
+/** Alerts for every process. */
+const everywhere: Alert[] = [
+  {
+    alert: 'ShootFluxNotReady',
+    expr: 'min by (namespace, pod) (shoot_flux_ready) == 0',
+    for: '15m',
+    labels: { severity: 'critical' },
+    annotations: {
+      summary: 'shoot-flux in Pod {{ $labels.namespace }}/{{ $labels.pod }} is not ready.',
+      description: '/readyz names the list, the watch or the certificate that is missing.',
+    },
+  },
+];
+
+/** Alerts for the process that serves webhooks. */
+const webhooks: Alert[] = [
+  {
+    alert: 'ShootFluxWebhookFailing',
+    expr: 'sum by (function) (increase(shoot_flux_webhook_answers_total{result="failed"}[15m])) > 0',
+    labels: { severity: 'warning' },
+    annotations: {
+      summary: 'The webhook {{ $labels.function }} of shoot-flux fails.',
+      description: 'Its answers are errors of its own, not refusals. The log line "admission answered" says why.',
+    },
+  },
+];
+
+/** The alerts of the chart for seeds. */
+export const seedAlerts: AlertGroup[] = [{ name: 'shoot-flux', rules: [...everywhere, ...controller, ...webhooks] }];
+
+/** The alerts of the admission chart. */
+export const admissionAlerts: AlertGroup[] = [{ name: 'shoot-flux-admission', rules: [...everywhere, ...webhooks] }];
+
+/** Returns the file that the chart's PrometheusRule contains; Prometheus reads it, too. */
+export function alertsFile(groups: AlertGroup[]): string {
+  return `# Written by "npm run docs" from infra/gardener/monitoring/alerts.ts.\n${stringify({ groups }, { lineWidth: 0 })}`;
+}

@@ -1,0 +1,159 @@
+/** A panel with one graph. */
+interface Panel {
+  title: string;
+  /** Legend and PromQL expression of each series. */
+  series: [legend: string, expr: string][];
+  unit?: 's' | 'short' | 'reqps' | 'bytes' | 'ops';
+}
+
+const p90 = (metric: string) =>
+  `histogram_quantile(0.9, sum by (function, le) (rate(${metric}_bucket[$__rate_interval])))`;
+const rate = (metric: string, by: string) => `sum by (${by}) (rate(${metric}[$__rate_interval]))`;
+
+/** The rows of the dashboard: each panel answers one question. */
+const rows: [title: string, panels: Panel[]][] = [
+  [
+    'Is it well?',
+    [
+      { title: 'Ready', series: [['{{pod}}', 'min by (pod) (shoot_flux_ready)']] },
+      { title: 'Clusters that answer', series: [['{{cluster}}', 'min by (cluster) (shoot_flux_cluster_up)']] },
+      {
+        title: 'Dead letters',
+        series: [
+          ['listed', 'sum(shoot_flux_dead_letters)'],
+          ['new: {{function}}', 'sum by (function) (increase(shoot_flux_terminal_total[$__rate_interval]))'],
+        ],
+      },
+      {
+        title: 'Failed heartbeats',
+        series: [['{{cluster}}', 'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[$__rate_interval]))']],
+      },
+    ],
+  ],
+  [
+    'Functions',
+    [
+      {
+        title: 'Runs',
+        unit: 'ops',
+        series: [['{{function}} {{result}}', rate('shoot_flux_reconcile_total', 'function, result')]],
+      },
+      { title: 'Duration, p90', unit: 's', series: [['{{function}}', p90('shoot_flux_reconcile_seconds')]] },
+      { title: 'Wait for a run, p90', unit: 's', series: [['{{function}}', p90('shoot_flux_queue_age_seconds')]] },
+      {
+        title: 'Keys in the queue',
+        unit: 'short',
+        series: [['{{function}} {{state}}', 'sum by (function, state) (shoot_flux_queue_keys)']],
+      },
+      { title: 'Retries', unit: 'ops', series: [['{{function}}', rate('shoot_flux_retries_total', 'function')]] },
+      {
+        title: 'Event loop blocked',
+        unit: 's',
+        series: [['{{function}}', rate('shoot_flux_event_loop_blocked_seconds_sum', 'function')]],
+      },
+    ],
+  ],
+  [
+    'Watcher',
+    [
+      {
+        title: 'Watched objects',
+        unit: 'short',
+        series: [['{{cluster}} {{resource}}', 'sum by (cluster, resource) (shoot_flux_watcher_objects)']],
+      },
+      {
+        title: 'Changes sent',
+        unit: 'ops',
+        series: [['{{function}}', rate('shoot_flux_watcher_changes_total', 'function')]],
+      },
+      {
+        title: 'Ended watches',
+        unit: 'ops',
+        series: [
+          ['{{cluster}} {{resource}} {{end}}', rate('shoot_flux_watcher_watches_total', 'cluster, resource, end')],
+        ],
+      },
+      {
+        title: 'Failed attempts to send',
+        unit: 'ops',
+        series: [['{{function}}', rate('shoot_flux_watcher_send_failures_total', 'function')]],
+      },
+    ],
+  ],
+  [
+    'Requests',
+    [
+      {
+        title: 'To garden and seeds',
+        unit: 'reqps',
+        series: [['{{cluster}} {{status}}', rate('shoot_flux_requests_total', 'cluster, status')]],
+      },
+      {
+        title: 'From API servers',
+        unit: 'reqps',
+        series: [['{{function}} {{result}}', rate('shoot_flux_webhook_answers_total', 'function, result')]],
+      },
+      { title: 'Answers of webhooks, p90', unit: 's', series: [['{{function}}', p90('shoot_flux_webhook_seconds')]] },
+      { title: 'Memory', unit: 'bytes', series: [['{{pod}}', 'sum by (pod) (process_resident_memory_bytes{SELF})']] },
+    ],
+  ],
+];
+
+const WIDTH = 12;
+const HEIGHT = 7;
+
+/** Generates the dashboard for Grafana and Plutono. */
+export function dashboardFile(): string {
+  let [id, y] = [0, 0];
+  const panels: object[] = [];
+  for (const [title, contents] of rows) {
+    panels.push({ id: ++id, type: 'row', title, collapsed: false, gridPos: { x: 0, y, w: 24, h: 1 }, panels: [] });
+    y += 1;
+    for (const [index, panel] of contents.entries()) {
+      panels.push({ id: ++id, ...graph(panel), gridPos: { x: (index % 2) * WIDTH, y, w: WIDTH, h: HEIGHT } });
+      if (index % 2 === 1 || index === contents.length - 1) y += HEIGHT;
+    }
+  }
+  const dashboard = {
+    uid: 'shoot-flux',
+    title: 'Extension shoot-flux',
+    tags: ['extension', 'shoot-flux'],
+    timezone: 'utc',
+    schemaVersion: 27,
+    version: 1,
+    editable: true,
+    refresh: '1m',
+    time: { from: 'now-3h', to: 'now' },
+    templating: { list: [] },
+    panels,
+  };
+  return `${JSON.stringify(dashboard, null, 2)}\n`;
+}
+
+/** Only our processes have this label. */
+const SELF = 'container=~"shoot-flux.*"';
+
+function graph({ title, series, unit = 'short' }: Panel): object {
+  // Plutono, the Grafana of Gardener's seeds, has no newer kind of graph; Grafana converts this one.
+  return {
+    type: 'graph',
+    title,
+    datasource: null,
+    lines: true,
+    linewidth: 1,
+    fill: 1,
+    nullPointMode: 'null',
+    legend: { show: true },
+    tooltip: { shared: true, sort: 2 },
+    xaxis: { mode: 'time', show: true },
+    yaxes: [
+      { format: unit, min: 0, show: true },
+      { format: unit, show: false },
+    ],
+    targets: series.map(([legendFormat, expr], index) => ({
+      refId: String.fromCharCode('A'.charCodeAt(0) + index),
+      expr: expr.replace('{SELF}', `{${SELF}}`),
+      legendFormat,
+    })),
+  };
+}

@@ -1,0 +1,45 @@
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { EXAMPLE, inlineRegistration, registrationFiles } from './files.ts';
+
+const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--operator | --inline] [--out FILE]
+
+Prints the objects that register the extension with Gardener.
+
+  --version X    Version of image and charts. Default: ${EXAMPLE.version}
+  --registry R   Registry of image and charts, for example registry.example.com/gardener
+  --inline       Contain the chart, for landscapes without a registry of charts
+  --operator     Print the Extension for gardener-operator instead
+  --out FILE     Write a file instead
+`;
+
+/** Reads the command line; a wrong one ends the process with its usage. */
+function options() {
+  try {
+    return parseArgs({
+      options: {
+        version: { type: 'string', default: EXAMPLE.version },
+        registry: { type: 'string', default: EXAMPLE.registry },
+        inline: { type: 'boolean', default: false },
+        operator: { type: 'boolean', default: false },
+        out: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+const { version, registry, inline, operator, out, help } = options();
+
+async function text(): Promise<string> {
+  if (help) return USAGE;
+  if (inline) return inlineRegistration({ version, registry });
+  const files = await registrationFiles({ version, registry });
+  return files[operator ? 'operator-extension.yaml' : 'controller-registration.yaml'] ?? '';
+}
+
+if (out === undefined) process.stdout.write(await text());
+else await writeFile(out, await text());

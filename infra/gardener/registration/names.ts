@@ -1,0 +1,2 @@
+/** Name of the ControllerRegistration and ControllerDeployment; names of installations begin with it. */
+export const REGISTRATION = 'shoot-flux';

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { findAllDefinitions } from '../../functions.ts';
+import { chartArchive } from './chart-archive.ts';
+import { EXAMPLES, registrationFiles } from './files.ts';
+import { gardenRoles } from './garden-roles.ts';
+import { operatorExtension, registrationObjects } from './registration.ts';
+
+const definitions = await findAllDefinitions();
+const release = { version: '1.2.3', registry: 'registry.example.com/gardener' };
+const files = await registrationFiles();
+
+it.each(Object.entries(files))('%s follows from the definitions; "npm run docs" writes it', async (name, text) => {
+  expect(await readFile(new URL(name, EXAMPLES), 'utf8')).toBe(text);
+});
+
+describe('the rights of installations in the garden', () => {
+  const roles = gardenRoles(definitions);
+
+  it('are those of the definitions, and of no function that runs beside the garden', () => {
+    for (const { name, rights } of definitions) {
+      const role = roles.find(({ metadata }) => metadata.name.endsWith(`:installation:${name}`));
+      expect(role?.rules ?? []).toEqual(name === 'admission' ? [] : rights.garden);
+    }
+    const watcher = roles.find(({ metadata }) => metadata.name.endsWith(':watcher'));
+    expect(JSON.stringify(watcher?.rules)).toContain('flux-config');
+    expect(JSON.stringify(roles)).not.toContain('webhookconfigurations');
+  });
+
+  it('select the ServiceAccounts of this registration', () => {
+    for (const { metadata } of roles) {
+      expect(metadata.labels).toEqual({ 'authorization.gardener.cloud/custom-extensions-permissions': 'true' });
+      const selector = metadata.annotations?.['authorization.gardener.cloud/extensions-serviceaccount-selector'];
+      expect(JSON.parse(selector ?? '')).toEqual({
+        matchLabels: { 'controllerregistration.core.gardener.cloud/name': 'shoot-flux' },
+      });
+    }
+  });
+
+  it('include a policy for the Secrets that their ServiceAccounts create', () => {
+    const [policy] = registrationObjects(definitions, release).filter(
+      ({ kind }) => kind === 'ValidatingAdmissionPolicy',
+    );
+    const text = JSON.stringify(policy?.spec);
+    const pattern = new RegExp(/matches\('([^']+)'\)/.exec(text)?.[1] ?? 'none');
+    expect('system:serviceaccount:seed-my-seed:extension-shoot-flux-x7k2p').toMatch(pattern);
+    expect('system:serviceaccount:seed-my-seed:extension-other-x7k2p').not.toMatch(pattern);
+    expect('system:serviceaccount:garden-foo:extension-shoot-flux-x7k2p').not.toMatch(pattern);
+  });
+});
+
+describe('registration', () => {
+  const find = (kind: string, chart?: Buffer) =>
+    registrationObjects(definitions, release, chart).find((object) => object.kind === kind);
+
+  it('states the lifecycle below the resource, and that Shoots need workers', () => {
+    const spec = find('ControllerRegistration')?.spec as { resources: object[] } | undefined;
+    const [resource] = spec?.resources ?? [];
+    expect(resource).toEqual({
+      kind: 'Extension',
+      type: 'shoot-flux',
+      lifecycle: { reconcile: 'AfterKubeAPIServer', delete: 'BeforeKubeAPIServer', migrate: 'BeforeKubeAPIServer' },
+      workerlessSupported: false,
+    });
+    expect((operatorExtension(release).spec as { resources: object[] }).resources).toEqual([resource]);
+  });
+
+  it('refers to the chart and the image of a release, or contains the chart', () => {
+    const ref = 'registry.example.com/gardener/charts/shoot-flux:1.2.3';
+    const values = { image: { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' } };
+    expect(find('ControllerDeployment')).toMatchObject({
+      apiVersion: 'core.gardener.cloud/v1',
+      helm: { ociRepository: { ref }, values },
+      injectGardenKubeconfig: true,
+    });
+    expect(find('ControllerDeployment', Buffer.from('chart'))?.helm).toEqual({ rawChart: 'Y2hhcnQ=', values });
+  });
+});
+
+it('a packed chart has the version of the release, and the same bytes each time', async () => {
+  const folder = fileURLToPath(new URL('../../../charts/shoot-flux-admission', import.meta.url));
+  const [first, second] = await Promise.all([chartArchive(folder, '1.2.3'), chartArchive(folder, '1.2.3')]);
+  expect(first.name).toBe('shoot-flux-admission');
+  expect(first.archive.equals(second.archive)).toBe(true);
+  const text = gunzipSync(first.archive).toString('latin1');
+  expect(text).toContain('shoot-flux-admission/charts/runtime/templates/_shared.tpl');
+  expect([...text.matchAll(/^\s*(?:version|appVersion): (.*)$/gm)].map(([, version]) => version)).toEqual(
+    Array(8).fill('1.2.3'),
+  );
+});

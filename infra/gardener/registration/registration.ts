@@ -1,0 +1,84 @@
+import { EXTENSION_TYPE } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { AnyDefinition } from '../../functions.ts';
+import { gardenRights } from './garden-roles.ts';
+import { REGISTRATION } from './names.ts';
+
+/** What a registration refers to. */
+export interface Release {
+  version: string;
+  /** Host and path of the registry, for example `registry.example.com/gardener`. */
+  registry: string;
+}
+
+/** What Gardener knows about the kind and type. The other fields keep their defaults. */
+const resource = {
+  kind: 'Extension',
+  type: EXTENSION_TYPE,
+  // Nothing waits for nodes. A deletion suspends Flux while the API server of the shoot still answers.
+  lifecycle: { reconcile: 'AfterKubeAPIServer', delete: 'BeforeKubeAPIServer', migrate: 'BeforeKubeAPIServer' },
+  // The controllers of Flux need nodes.
+  workerlessSupported: false,
+};
+
+const values = ({ registry, version }: Release) => ({
+  image: { repository: `${registry}/shoot-flux`, tag: version },
+});
+
+/**
+ * Generates the objects that register the extension in a garden without gardener-operator.
+ * @param chart the packed chart, for landscapes without a registry of charts. Absent: it is pulled
+ */
+export function registrationObjects(definitions: AnyDefinition[], release: Release, chart?: Buffer): KubeObject[] {
+  const source =
+    chart === undefined
+      ? { ociRepository: { ref: chartReference(release, 'shoot-flux') } }
+      : { rawChart: chart.toString('base64') };
+  return [
+    ...gardenRights(definitions),
+    {
+      apiVersion: 'core.gardener.cloud/v1',
+      kind: 'ControllerDeployment',
+      metadata: { name: REGISTRATION },
+      helm: { ...source, values: values(release) },
+      injectGardenKubeconfig: true,
+    },
+    {
+      apiVersion: 'core.gardener.cloud/v1beta1',
+      kind: 'ControllerRegistration',
+      metadata: { name: REGISTRATION },
+      spec: { deployment: { policy: 'OnDemand', deploymentRefs: [{ name: REGISTRATION }] }, resources: [resource] },
+    },
+  ];
+}
+
+/** Generates the object that registers the extension in a landscape with gardener-operator, with its admission. */
+export function operatorExtension(release: Release): KubeObject {
+  const helm = (chart: string) => ({ helm: { ociRepository: { ref: chartReference(release, chart) } } });
+  return {
+    apiVersion: 'operator.gardener.cloud/v1alpha1',
+    kind: 'Extension',
+    metadata: {
+      name: REGISTRATION,
+      annotations: { 'security.gardener.cloud/pod-security-enforce': 'restricted' },
+    },
+    spec: {
+      resources: [resource],
+      deployment: {
+        extension: {
+          ...helm('shoot-flux'),
+          policy: 'OnDemand',
+          injectGardenKubeconfig: true,
+          values: values(release),
+        },
+        admission: {
+          runtimeCluster: helm('shoot-flux-admission-runtime'),
+          virtualCluster: helm('shoot-flux-admission-application'),
+          values: values(release),
+        },
+      },
+    },
+  };
+}
+
+const chartReference = ({ registry, version }: Release, chart: string) => `${registry}/charts/${chart}:${version}`;
