@@ -38,6 +38,11 @@ function isPermanent(code: string | undefined): boolean {
   return status >= 300 && status < 500 && !PASSING.includes(status);
 }
 
-function reasonOf({ knativeerrordata: data, knativeerrorcode: code }: Attributes): string {
-  return data?.trim() || (Number(code) > 0 ? `The function answered ${code}.` : 'The function did not answer.');
+function reasonOf({ knativeerrordata: data = '', knativeerrorcode: code }: Attributes): string {
+  return textOf(data).trim() || (Number(code) > 0 ? `The function answered ${code}.` : 'The function did not answer.');
+}
+
+/** Knative passes the answer on in Base64, in which a sentence with spaces never is. */
+function textOf(data: string): string {
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? Buffer.from(data, 'base64').toString() : data;
 }
