@@ -57,7 +57,9 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
     build({ ...entry, entryPoints: { 'shoot-flux': join(root, 'infra/bundled/shoot-flux.js') }, outdir: folder }),
     ...threads.map((file) => bundleThread(file, folder)),
     bundleProgram('main', join(root, 'infra/cli/main.ts'), folder),
-    bundleProgram('fill-compile-cache', join(root, 'infra/bundled/fill-compile-cache.ts'), folder),
+    ...['fill-compile-cache', 'list-packages'].map((name) =>
+      bundleProgram(name, join(root, `infra/bundled/${name}.ts`), folder),
+    ),
     build({
       ...program,
       stdin: { contents: `export { KubeConfig } from '${CLIENT_NODE}';`, resolveDir: root },

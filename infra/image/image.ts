@@ -1,0 +1,94 @@
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleCli } from '../bundle-cli.ts';
+import type { ImagePackages } from '../bundled/list-packages.ts';
+import { type Builder, buildWith, push, runIn, writeLayout } from './builder.ts';
+import { type BundledPackage, bundledPackages, licenceText } from './bundled-packages.ts';
+import { type Bom, imageBom, npmBom } from './sbom.ts';
+
+/** What image is built, and where it goes. */
+export interface ImageOptions {
+  builder: Builder;
+  /** Name of the image, with a tag. */
+  tag: string;
+  /** Version in the label; default: the version of this checkout. */
+  version?: string | undefined;
+  /** Replaces the image that Node.js comes from. */
+  nodeImage?: string | undefined;
+  /** Replaces the image that everything is added to. */
+  baseImage?: string | undefined;
+  /** Distribution that becomes part of the image; absent: it is mounted. */
+  distribution?: string | undefined;
+  /** Folder for the image in OCI's layout. */
+  oci?: string | undefined;
+  /** File for the bill of materials. */
+  sbom?: string | undefined;
+  /** Whether to push the image to the registry of its tag. */
+  push?: boolean | undefined;
+  /** The registry speaks HTTP, or has a certificate that is not trusted. */
+  insecureRegistry?: boolean | undefined;
+  /** Seconds since 1970. */
+  epoch?: string | undefined;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Builds the image, and writes and pushes what is asked for. */
+export async function makeImage(options: ImageOptions): Promise<void> {
+  const { builder, tag, epoch = '0' } = options;
+  const context = await mkdtemp(join(tmpdir(), 'shoot-flux-image-'));
+  try {
+    const packages = await fillContext(context, options);
+    const args = await buildArguments(options);
+    await buildWith(builder, { tag, context, args, epoch });
+    if (options.sbom !== undefined) {
+      const bom = await bomOf(builder, tag, packages);
+      await writeFile(options.sbom, `${JSON.stringify(bom, null, 2)}\n`);
+    }
+    if (options.oci !== undefined) await writeLayout(builder, tag, options.oci);
+    if (options.push === true) await push(builder, tag, options.insecureRegistry === true);
+  } finally {
+    await rm(context, { recursive: true });
+  }
+}
+
+async function buildArguments({ nodeImage, baseImage, version }: ImageOptions): Promise<Record<string, string>> {
+  const { version: own } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const given = { NODE_IMAGE: nodeImage, BASE_IMAGE: baseImage, VERSION: version ?? own };
+  return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+}
+
+/** Writes what the Containerfile copies, readable for everyone. */
+async function fillContext(context: string, { distribution }: ImageOptions): Promise<BundledPackage[]> {
+  const app = join(context, 'app');
+  const packages = await bundledPackages(await bundleCli(app));
+  await writeFile(join(app, 'LICENSES.txt'), licenceText(packages));
+  await cp(join(root, 'LICENSE'), join(app, 'LICENSE'));
+  await cp(join(root, 'infra/image/Containerfile'), join(context, 'Containerfile'));
+  const target = join(context, 'distribution');
+  if (distribution === undefined) await mkdir(target);
+  else await cp(distribution, target, { recursive: true });
+  await normalize(context);
+  return packages;
+}
+
+/** Sets modes and times, so that the umask of this process and the time of the build do not matter. */
+async function normalize(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await normalize(path);
+    else {
+      await chmod(path, entry.name === 'shoot-flux.mjs' ? 0o755 : 0o644);
+      await utimes(path, 0, 0);
+    }
+  }
+  await chmod(folder, 0o755);
+  await utimes(folder, 0, 0);
+}
+
+async function bomOf(builder: Builder, tag: string, packages: readonly BundledPackage[]): Promise<Bom> {
+  const list = await runIn(builder, tag, ['/usr/local/bin/node', '/app/list-packages.cjs']);
+  return imageBom(await npmBom(), packages, JSON.parse(list) as ImagePackages);
+}
