@@ -11,6 +11,7 @@ export const toolNames = [
   'manifestgen',
   'kustomize-controller',
   'helm',
+  'crane',
   'knative-ingress',
   'knative-filter',
   'knative-channel_dispatcher',
@@ -60,7 +61,7 @@ export async function describeTool(name: ToolName): Promise<Tool> {
 }
 
 /** Outside the checkout, so that a fresh clone reuses the tools of this machine. */
-function cacheFolder(): string {
+export function cacheFolder(): string {
   const { SHOOT_FLUX_TOOLS, XDG_CACHE_HOME } = process.env;
   return SHOOT_FLUX_TOOLS || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'shoot-flux', 'tools');
 }

@@ -1,0 +1,72 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { answersOk } from '../cluster/ready.ts';
+import { startReady } from '../cluster/start.ts';
+import { buildTools } from '../tools/build.ts';
+
+const run = promisify(execFile);
+
+/** A registry of container images on this machine, and a client. */
+export interface Registry extends AsyncDisposable {
+  /** `127.0.0.1:PORT`, the beginning of its images' names. */
+  host: string;
+  /** Reads the size and the configuration of an image. */
+  inspect(image: string): Promise<PulledImage>;
+  /** Pulls an image and unpacks it into a new folder. */
+  unpack(image: string, folder: string): Promise<void>;
+}
+
+/** An image as a registry has it. */
+export interface PulledImage {
+  /** Bytes of its layers and its configuration, compressed. */
+  bytes: number;
+  digest: string;
+  config: ImageConfig;
+}
+
+export interface ImageConfig {
+  User: string;
+  Env: string[];
+  Entrypoint: string[];
+  Labels: Record<string, string>;
+  ExposedPorts: Record<string, object>;
+}
+
+/** Starts a registry that forgets everything when it ends. */
+export async function startRegistry(): Promise<Registry> {
+  const { crane } = await buildTools(['crane']);
+  const { program, ports } = await startReady({
+    name: 'registry',
+    ports: 1,
+    prepare: async (_, ports) => ({
+      command: crane,
+      args: ['registry', 'serve', '--address', `127.0.0.1:${ports[0]}`],
+    }),
+    ready: (_, ports) => answersOk(`http://127.0.0.1:${ports[0]}/v2/`),
+  });
+  const ask = async (...args: string[]) => (await run(crane, ['--insecure', ...args])).stdout;
+  return {
+    host: `127.0.0.1:${ports[0]}`,
+    async inspect(image) {
+      const { layers, config } = JSON.parse(await ask('manifest', image)) as Manifest;
+      const bytes = [config, ...layers].reduce((sum, { size }) => sum + size, 0);
+      const { config: found } = JSON.parse(await ask('config', image)) as { config: ImageConfig };
+      return { bytes, digest: (await ask('digest', image)).trim(), config: found };
+    },
+    async unpack(image, folder) {
+      await mkdir(folder);
+      const crane_ = spawn(crane, ['--insecure', 'export', image, '-'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const tar = spawn('tar', ['--extract', '--directory', folder], { stdio: [crane_.stdout, 'inherit', 'inherit'] });
+      const [[pulled], [unpacked]] = await Promise.all([once(crane_, 'close'), once(tar, 'close')]);
+      if (pulled !== 0 || unpacked !== 0) throw new Error(`${image} could not be unpacked.`);
+    },
+    [Symbol.asyncDispose]: () => program.stop(),
+  };
+}
+
+interface Manifest {
+  layers: { size: number }[];
+  config: { size: number };
+}
