@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Bom } from '../../../infra/image/sbom.ts';
+import { commands, expanded } from '../../integration/documents.ts';
 import { installDebian } from '../tools/debian.ts';
 import { buildBases, makeStore } from './bases.ts';
 import { type PulledImage, startRegistry } from './registry.ts';
@@ -15,17 +16,17 @@ const main = join(import.meta.dirname, '../../../infra/image/main.ts');
 export interface BuiltImage extends AsyncDisposable, PulledImage {
   /** Its files, as pulled from the registry. */
   root: string;
+  /** Its digest in the folder that a second build has written. */
+  digestInLayout: string;
   bom: Bom;
-  /** Builds it again, and returns its digest. */
-  again(): Promise<string>;
 }
 
 /**
- * Builds the image as the documentation says, with buildah on bases from Debian, pushes it to a registry, and unpacks
- * what the registry returns.
+ * Builds the image by the commands of docs/image.md, with buildah on bases from Debian, in a registry on this machine.
+ * Unpacks what the registry returns.
  * @param distribution becomes part of the image
  */
-export async function builtImage(distribution?: string): Promise<BuiltImage> {
+export async function builtImage(distribution: string): Promise<BuiltImage> {
   await installDebian(['buildah']);
   const folder = await mkdtemp(join(tmpdir(), 'image-'));
   const registry = await startRegistry();
@@ -36,27 +37,43 @@ export async function builtImage(distribution?: string): Promise<BuiltImage> {
   try {
     const store = await makeStore(join(folder, 'store'));
     await buildBases(store, folder);
-    const sbom = join(folder, 'sbom.json');
-    const make = async (version: string) => {
-      const image = `${registry.host}/shoot-flux:${version}`;
-      const bases = ['--base-image', 'localhost/base:test', '--node-image', 'localhost/node:test'];
-      const baked = distribution === undefined ? [] : ['--distribution', distribution];
-      const push = ['--push', '--insecure-registry', '--sbom', sbom];
-      const args = [main, '--builder', 'buildah', '--tag', image, ...bases, ...baked, ...push];
-      await run(process.execPath, args, { env: { ...process.env, ...store.env } });
-      return { image, ...(await registry.inspect(image)) };
+    const places = {
+      'registry.example.org': registry.host,
+      './distribution': distribution,
+      './image': join(folder, 'layout'),
+      'sbom.json': join(folder, 'sbom.json'),
     };
-    const made = await make('v1');
-    await registry.unpack(made.image, join(folder, 'root'));
+    for (const command of documented(places)) {
+      const bases = ['--base-image', 'localhost/base:test', '--node-image', 'localhost/node:test'];
+      const args = [main, ...command, ...bases, '--insecure-registry'];
+      await run(process.execPath, args, { env: { ...process.env, ...store.env } });
+    }
+    const image = `${registry.host}/shoot-flux:v0.1.0`;
+    await registry.unpack(image, join(folder, 'root'));
+    const index = JSON.parse(await readFile(join(folder, 'layout/index.json'), 'utf8'));
     return {
-      ...made,
+      ...(await registry.inspect(image)),
       root: join(folder, 'root'),
-      bom: JSON.parse(await readFile(sbom, 'utf8')),
-      again: async () => (await make('v2')).digest,
+      digestInLayout: index.manifests[0].digest,
+      bom: JSON.parse(await readFile(join(folder, 'sbom.json'), 'utf8')),
       [Symbol.asyncDispose]: dispose,
     };
   } catch (error) {
     await dispose();
     throw error;
   }
+}
+
+/** The arguments of the page's commands, with other places. */
+function documented(places: Record<string, string>): string[][] {
+  const lines = commands.filter(
+    ({ path, command }) => path === 'docs/image.md' && command.startsWith('npm run image '),
+  );
+  return lines.map(({ command }) => {
+    const [, , ...args] = expanded(command).split(/ +/);
+    return args.map((arg) => {
+      const place = Object.keys(places).find((name) => arg.startsWith(name));
+      return place === undefined ? arg : arg.replace(place, places[place] ?? '');
+    });
+  });
 }

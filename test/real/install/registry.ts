@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { answersOk } from '../cluster/ready.ts';
 import { startReady } from '../cluster/start.ts';
@@ -56,11 +55,11 @@ export async function startRegistry(): Promise<Registry> {
       return { bytes, digest: (await ask('digest', image)).trim(), config: found };
     },
     async unpack(image, folder) {
+      const archive = `${folder}.tar`;
+      await ask('export', image, archive);
       await mkdir(folder);
-      const crane_ = spawn(crane, ['--insecure', 'export', image, '-'], { stdio: ['ignore', 'pipe', 'inherit'] });
-      const tar = spawn('tar', ['--extract', '--directory', folder], { stdio: [crane_.stdout, 'inherit', 'inherit'] });
-      const [[pulled], [unpacked]] = await Promise.all([once(crane_, 'close'), once(tar, 'close')]);
-      if (pulled !== 0 || unpacked !== 0) throw new Error(`${image} could not be unpacked.`);
+      await run('tar', ['--extract', '--file', archive, '--directory', folder]);
+      await rm(archive);
     },
     [Symbol.asyncDispose]: () => program.stop(),
   };
