@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
 import type { SqsBridge } from '../events/sqs/bridge.ts';
 import type { SqsLambda } from '../events/sqs/lambda.ts';
 import { lambdaContext } from '../events/sqs/lambda-protocol.ts';
@@ -35,7 +36,7 @@ const secretsManager = createServer((_, response) => {
     ],
     users: [{ name: 'u', user: { token } }],
   };
-  response.end(JSON.stringify({ SecretString: JSON.stringify(kubeconfig) }));
+  response.end(JSON.stringify({ SecretString: stringify(kubeconfig) }));
 });
 
 beforeAll(async () => {

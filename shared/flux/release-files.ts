@@ -135,7 +135,7 @@ function parseReleaseJson(folder: string, json: string | undefined, digest: stri
 }
 
 async function parseYaml(folder: string, files: readonly ReleaseFile[]): Promise<Objects> {
-  const { parseAllDocuments } = await import('yaml');
+  const { parseAllDocuments } = await import('../kube/parse-yaml.ts');
   const parse = ({ name, text }: ReleaseFile): [string, KubeObject[]] => {
     const documents = [...parseAllDocuments(text)].map((document) => {
       const [error] = document.errors;

@@ -80,7 +80,9 @@ export async function kubeconfigConnection(text: string, source: string, directo
 async function parse(text: string, source: string): Promise<Kubeconfig> {
   try {
     // JSON is YAML too, but needs no parser to be loaded.
-    const value = text.trimStart().startsWith('{') ? JSON.parse(text) : (await import('yaml')).parse(text);
+    const value = text.trimStart().startsWith('{')
+      ? JSON.parse(text)
+      : (await import('./parse-yaml.ts')).parseYaml(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
     // The error is dropped: both parsers quote the text, which contains credentials.
