@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { eventually } from '../../scenarios/stage.ts';
+import type { ApiServer } from '../cluster/api-server.ts';
+import { requestJson } from '../cluster/request.ts';
+import { serviceAccountToken } from './objects.ts';
+
+interface Account {
+  namespace: string;
+  name: string;
+}
+
+export interface WebhooksProcess extends AsyncDisposable {
+  /** Waits until the process has a certificate and no problem. */
+  isReady(): Promise<void>;
+}
+
+/** The config file of a chart, and the cluster with the ServiceAccount behind each of its kubeconfigs. */
+export interface WebhooksSetup {
+  config: Record<string, unknown>;
+  clusters: Record<string, [ApiServer, Account]>;
+  /** The cluster that the process would run in; it gets the Secret. */
+  inCluster: string;
+  /** More flags. */
+  flags?: string[];
+}
+
+/**
+ * Starts `shoot-flux webhooks` with the config file that a chart renders. Only what the kubelet provides is replaced: the
+ * kubeconfigs, which have tokens of the rendered ServiceAccounts, and ports that are free.
+ */
+export async function startWebhooks({
+  config,
+  clusters,
+  inCluster,
+  flags = [],
+}: WebhooksSetup): Promise<WebhooksProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'shoot-flux-webhooks-'));
+  const file = async (name: string, content: unknown) => {
+    const path = join(folder, name);
+    await writeFile(path, stringify(content));
+    return path;
+  };
+  const connections = await Promise.all(
+    Object.entries(clusters).map(async ([cluster, [server, account]]) => {
+      const path = await file(`${cluster}.kubeconfig`, await kubeconfigOf(server, account));
+      return cluster === 'garden' ? ['--garden', path] : ['--seed', `${cluster}=${path}`];
+    }),
+  );
+  const secret = String(config.webhookSecret).replace(/^in-cluster:/, `${inCluster}:`);
+  const args = [
+    ...['infra/cli/shoot-flux.js', 'webhooks', '--config', await file('config.yaml', config)],
+    ...connections.flat(),
+    ...['--webhook-secret', secret, '--webhook-port', '0', '--port', '0', ...flags],
+  ];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const ended = once(child, 'exit');
+  const port = await eventually(
+    `the webhooks listen; they say: ${said}`,
+    async () => /probes and metrics on port (\d+)/.exec(said)?.[1],
+    (found) => found !== undefined,
+  );
+  return {
+    async isReady() {
+      await eventually(
+        'the webhooks are ready',
+        async () => {
+          const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+          return `${response.status} ${await response.text()}`;
+        },
+        (answer) => answer.startsWith('200 ok webhooks: certificate until'),
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function kubeconfigOf(server: ApiServer, { namespace, name }: Account) {
+  const token = await serviceAccountToken(server, namespace, name);
+  const cluster = { server: server.url, 'certificate-authority-data': Buffer.from(server.ca).toString('base64') };
+  return {
+    clusters: [{ name: 'cluster', cluster }],
+    users: [{ name: 'account', user: { token } }],
+    contexts: [{ name: 'context', context: { cluster: 'cluster', user: 'account' } }],
+    'current-context': 'context',
+  };
+}
+
+/** Reads a Secret as the administrator. */
+export async function secretOf(server: ApiServer, namespace: string, name: string) {
+  return (await requestJson(server, 'GET', `/api/v1/namespaces/${namespace}/secrets/${name}`)) as {
+    data: Record<string, string>;
+  };
+}
+
+interface Configuration extends KubeObject {
+  webhooks: { clientConfig: { caBundle?: string; url?: string; service?: { namespace: string; path: string } } }[];
+}
+
+/** Reads a webhook configuration as the administrator. */
+export async function webhookConfiguration(server: ApiServer, type: 'mutating' | 'validating', name: string) {
+  const path = `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations/${name}`;
+  return (await requestJson(server, 'GET', path)) as Configuration;
+}
