@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cutText } from '../../shared/cut-text.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -17,6 +18,9 @@ export interface Answer {
 /** Takes an event. A TerminalError gives it up; after any other error the broker sends it again. */
 export type Receive = (event: CloudEvent) => Promise<Answer>;
 
+/** Knative's dispatcher encodes the answer of a dead letter into a buffer of 1,024 bytes, and fails for more than 768. */
+const LONGEST_ANSWER = 250;
+
 /** A change has some kilobytes; the broker adds some attributes. */
 const MOST_BYTES = 64 * 1024;
 
@@ -28,7 +32,7 @@ export function answering(receive: Receive, { log, metrics }: { log: Log; metric
     if (response.destroyed) return;
     if (retryAfterSeconds !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterSeconds));
     if (sentence === undefined) response.writeHead(status).end();
-    else response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`);
+    else response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${cutText(sentence, LONGEST_ANSWER)}\n`);
   };
 }
 

@@ -72,7 +72,7 @@ Entries of \`allowedVersions\` are releases (\`v2.9.4\`) and ranges (\`2.9.x\`, 
 
 ### When a policy becomes stricter
 
-Nothing is removed from a Shoot that runs. If its users have not edited their configuration since it was accepted, the last applied objects stay, operations of the Shoot succeed, and the condition \`ConfigurationFollowed\` has the sentence. Their next edit must obey the policy; otherwise it is an error, and the last applied objects still stay. A Shoot that has not had its first success yet reports the error immediately. ([Decision 44](decisions/0044-defaults-and-policy-of-a-landscape.md))
+Nothing is removed from a Shoot that runs. If its users have not edited their configuration since it was accepted, the last applied objects stay, operations of the Shoot succeed, and the condition \`ConfigurationFollowed\` has the sentence. Their next edit must obey the policy; otherwise it is an error, and the last applied objects still stay. A Shoot that has not had its first success yet reports the error immediately. ([Decision 43](decisions/0043-defaults-and-policy-of-a-landscape.md))
 
 ### What it cannot prevent
 

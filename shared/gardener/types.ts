@@ -44,7 +44,7 @@ export interface Applied {
   components: string[];
   syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile';
   deletionPolicy?: 'Orphan' | 'Uninstall';
-  /** Hash of what users had written when it was accepted, where the landscape has defaults or a policy (decision 44). */
+  /** Hash of what users had written when it was accepted, where the landscape has defaults or a policy (decision 43). */
   layersHash?: string | undefined;
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
