@@ -7,6 +7,7 @@ import type { BenchClusters } from '../landscape/bench-clusters.ts';
 import { startClusters } from '../landscape/clusters.ts';
 import { controlPlane, namespace } from '../landscape/objects.ts';
 import { reconciledShoots } from '../landscape/reconciled.ts';
+import { measureWatch } from '../landscape/watch-process.ts';
 import { inParallel, median } from '../numbers.ts';
 import type { WatcherReport } from '../watcher-process.ts';
 
@@ -24,6 +25,7 @@ export const watcherBench = bench(
     sync: { what: 'watcher with 10,000 Extensions: first sync', unit: 's', atMost: 10 },
     memoryOfAll: { what: '… with their 40,000 ManagedResources: memory', unit: 'MB', atMost: 200 },
     syncOfAll: { what: '… with their 40,000 ManagedResources: first sync', unit: 's', atMost: 45 },
+    watch: { what: '`watch` with them and queues in SQS: memory, idle', unit: 'MB', atMost: 170 },
   },
   async (progress) => {
     await using clusters = await startClusters({ statusInOneWrite: true, anyNamespace: true }, progress);
@@ -36,11 +38,19 @@ export const watcherBench = bench(
     const managedResources = namespaces.flatMap(reconciled.managedResources);
     await create(clusters, resources.managedResources, managedResources, progress);
     const all = await watchers(clusters, EXTENSIONS + managedResources.length, progress);
+    const watch = await measureWatch(clusters.seed.kubeconfigFile, EXTENSIONS);
+    if (watch.objects !== EXTENSIONS + managedResources.length) {
+      throw new Error(`\`watch\` saw ${watch.objects} objects.`);
+    }
     return {
       memory: { value: few.peakMb, note: `peak, later ${few.laterMb.toFixed(0)} MB; median of ${RUNS}` },
       sync: { value: few.firstSyncSeconds, note: clusters.servedBy },
       memoryOfAll: { value: all.peakMb, note: `peak, later ${all.laterMb.toFixed(0)} MB; median of ${RUNS}` },
       syncOfAll: { value: all.firstSyncSeconds, note: clusters.servedBy },
+      watch: {
+        value: watch.idleMb,
+        note: `peak ${watch.peakMb.toFixed(0)} MB; all changes sent after ${watch.sentSeconds.toFixed(0)} s`,
+      },
     };
   },
 );
