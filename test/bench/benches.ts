@@ -6,6 +6,7 @@ import { editBench } from './benches/edit.ts';
 import { failingProjectBench } from './benches/failing-project.ts';
 import { firstListBench } from './benches/first-list.ts';
 import { hostileBench } from './benches/hostile.ts';
+import { imageBench } from './benches/image.ts';
 import { knativeBench } from './benches/knative.ts';
 import { latencyBench } from './benches/latency.ts';
 import { looksBench } from './benches/looks.ts';
@@ -36,6 +37,7 @@ export async function benches(): Promise<Bench[]> {
     looksBench,
     hostileBench,
     startBench,
+    imageBench,
     knativeBench,
   ];
 }

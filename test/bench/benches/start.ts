@@ -41,7 +41,7 @@ export const startBench = bench(
 );
 
 /** Records when this process is asked for watches. */
-function seenWatches() {
+export function seenWatches() {
   const times = new Map<string, number>();
   const onStart = (message: unknown) => {
     const { url = '' } = (message as { request: IncomingMessage }).request;
@@ -59,7 +59,7 @@ function seenWatches() {
 }
 
 /** Returns the number of lists and watches that `/readyz` names; several identities may watch the same objects. */
-async function watchedSelections(address: string): Promise<number> {
+export async function watchedSelections(address: string): Promise<number> {
   const text = await (await fetch(`${address}/readyz`)).text();
   return new Set(text.match(/^ok \S+ \S+: \d+ objects/gm)).size;
 }

@@ -24,9 +24,9 @@ export interface BuiltImage extends AsyncDisposable, PulledImage {
 /**
  * Builds the image by the commands of docs/image.md, with buildah on bases from Debian, in a registry on this machine.
  * Unpacks what the registry returns.
- * @param distribution becomes part of the image
+ * @param distribution becomes part of the image; absent: an image without one
  */
-export async function builtImage(distribution: string): Promise<BuiltImage> {
+export async function builtImage(distribution?: string): Promise<BuiltImage> {
   await installDebian(['buildah']);
   const folder = await mkdtemp(join(tmpdir(), 'image-'));
   const registry = await startRegistry();
@@ -39,13 +39,14 @@ export async function builtImage(distribution: string): Promise<BuiltImage> {
     await buildBases(store, folder);
     const places = {
       'registry.example.org': registry.host,
-      './distribution': distribution,
+      './distribution': distribution ?? '',
       './image': join(folder, 'layout'),
       'sbom.json': join(folder, 'sbom.json'),
     };
     for (const command of documented(places)) {
       const bases = ['--base-image', 'localhost/base:test', '--node-image', 'localhost/node:test'];
-      const args = [main, ...command, ...bases, '--insecure-registry'];
+      const baked = command.filter((_, index) => distribution !== undefined || !isDistribution(command, index));
+      const args = [main, ...baked, ...bases, '--insecure-registry'];
       await run(process.execPath, args, { env: { ...process.env, ...store.env } });
     }
     const image = `${registry.host}/shoot-flux:v0.1.0`;
@@ -63,6 +64,10 @@ export async function builtImage(distribution: string): Promise<BuiltImage> {
     throw error;
   }
 }
+
+/** Returns whether an argument is the option for a distribution, or its value. */
+const isDistribution = (args: string[], index: number) =>
+  args[index] === '--distribution' || args[index - 1] === '--distribution';
 
 /** The arguments of the page's commands, with other places. */
 function documented(places: Record<string, string>): string[][] {
