@@ -32,7 +32,10 @@ export function answering(receive: Receive, { log, metrics }: { log: Log; metric
     if (response.destroyed) return;
     if (retryAfterSeconds !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterSeconds));
     if (sentence === undefined) response.writeHead(status).end();
-    else response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${cutText(sentence, LONGEST_ANSWER)}\n`);
+    else
+      response
+        .writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
+        .end(`${cutText(sentence, LONGEST_ANSWER)}\n`);
   };
 }
 
