@@ -138,7 +138,7 @@ test('lists again after three watches in a row that bring nothing, and shows it 
     response.writeHead(200).flushHeaders();
     return true;
   });
-  const timing = { ...quick, inactivityMs: [30, 30] satisfies [number, number] };
+  const timing = { ...quick, inactivityMs: [200, 200] satisfies [number, number] };
   await using watcher = watching(api, [onExtensions()], { timing });
   await until(() => expect(api.listRequests().length).toBeGreaterThan(2));
   const kinds = api.requests.map(({ url }) => (url.searchParams.has('watch') ? 'watch' : 'list'));

@@ -65,7 +65,7 @@ beforeAll(async () => {
     if (!existsSync(`${bundleFolder}/${definition.name}/index.mjs`)) await bundleFunction(definition);
   folder = await mkdtemp(join(tmpdir(), 'serverless-'));
   resources = await packageOffline(folder);
-}, 120_000);
+}, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Like a pipeline without AWS: no credentials, no account. */

@@ -19,6 +19,7 @@ import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { renderChart } from './helm.ts';
 import { liveOneLife } from './life.ts';
 import { applyObjects, serviceAccountToken } from './objects.ts';
+import { installOptionalKinds } from './optional-kinds.ts';
 
 const fluxDistribution = await testDistribution();
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
@@ -41,6 +42,7 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
     const values = { ...gardenletValues(SEED), config: { shootHealth: true, logLevel: 'debug' } };
     objects = await renderChart({ namespace: INSTALLATION, values });
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: INSTALLATION } };
+    await installOptionalKinds(apis.servers.seed);
     await applyObjects(apis.servers.seed, [namespace, ...objects]);
     await applyObjects(apis.servers.garden, await gardenRights());
   });
