@@ -44,5 +44,21 @@ function reasonOf({ knativeerrordata: data = '', knativeerrorcode: code }: Attri
 
 /** Knative passes the answer on in Base64, in which a sentence with spaces never is. */
 function textOf(data: string): string {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? Buffer.from(data, 'base64').toString() : data;
+  const text = /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? decoded(data) : data;
+  return answerInside(text) ?? text;
+}
+
+/** Knative's filter wraps the answer of a function, and its dispatcher unwraps it only if it knows the filter by its host. */
+function answerInside(text: string): string | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const { errresponsebody: body } = JSON.parse(text);
+    return typeof body === 'string' ? decoded(body) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(base64: string): string {
+  return Buffer.from(base64, 'base64').toString();
 }

@@ -18,8 +18,12 @@ export interface Answer {
 /** Takes an event. A TerminalError gives it up; after any other error the broker sends it again. */
 export type Receive = (event: CloudEvent) => Promise<Answer>;
 
-/** Knative's dispatcher encodes the answer of a dead letter into a buffer of 1,024 bytes, and fails for more than 768. */
+/**
+ * Knative's dispatcher encodes the answer of a dead letter into a buffer of 1,024 bytes, and fails for more than 768, into
+ * which the filter's wrapping of the answer in Base64 must fit.
+ */
 const LONGEST_ANSWER = 250;
+const MOST_ANSWER_BYTES = 400;
 
 /** A change has some kilobytes; the broker adds some attributes. */
 const MOST_BYTES = 64 * 1024;
@@ -32,11 +36,14 @@ export function answering(receive: Receive, { log, metrics }: { log: Log; metric
     if (response.destroyed) return;
     if (retryAfterSeconds !== undefined) response.setHeader('retry-after', Math.ceil(retryAfterSeconds));
     if (sentence === undefined) response.writeHead(status).end();
-    else
-      response
-        .writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
-        .end(`${cutText(sentence, LONGEST_ANSWER)}\n`);
+    else response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${brief(sentence)}\n`);
   };
+}
+
+function brief(sentence: string): string {
+  const cut = cutText(sentence, LONGEST_ANSWER);
+  // A unit of a text has at most three bytes.
+  return Buffer.byteLength(cut) <= MOST_ANSWER_BYTES ? cut : cutText(cut, Math.floor(MOST_ANSWER_BYTES / 3));
 }
 
 async function answerTo(request: IncomingMessage, receive: Receive, log: Log): Promise<Answer> {

@@ -122,6 +122,22 @@ describe('a dead letter of the broker', () => {
     expect(lines).toMatchObject([{ level: 'error', message: 'dead letter', error: 'The key is bad.' }]);
   });
 
+  it('has the reason that the function gave, also when the dispatcher has not unwrapped it', async () => {
+    const { bridge, dead } = start();
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const wrapped = JSON.stringify({ errdestination: 'http://keys.ns', errresponsebody: base64('The key is bad.\n') });
+    for (const [n, data] of [base64(wrapped), wrapped, '{"errresponsebody":', '{"errresponsebody":null}'].entries()) {
+      await dead(changeOf({ key: keyOf(n) }), 422, data);
+    }
+    const reasons = bridge.deadLetters.list().deadLetters.map(({ key, reason }) => [key.namespace, reason]);
+    expect(Object.fromEntries(reasons)).toEqual({
+      [keyOf(0).namespace]: 'The key is bad.',
+      [keyOf(1).namespace]: 'The key is bad.',
+      [keyOf(2).namespace]: '{"errresponsebody":',
+      [keyOf(3).namespace]: '{"errresponsebody":null}',
+    });
+  });
+
   it.each([503, 500, 429, 404, 0])('with code %i is retried, ever later, and given up in the end', async (code) => {
     const { bridge, dead, sent } = start();
     let rounds = 0;

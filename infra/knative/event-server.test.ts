@@ -45,6 +45,16 @@ describe('the server of events', () => {
     await server.stop(1000);
   });
 
+  it("answers so briefly that Knative's dispatcher can encode it, wrapped by its filter", async () => {
+    const server = await start(async () => Promise.reject(new TerminalError(`${'é'.repeat(3)} ${'語 '.repeat(400)}`)));
+    const { text } = await post(server.url);
+    expect(text).toContain('語');
+    const errdestination = 'http://shoot-flux-managed-resources.shoot-flux.svc.cluster.local/';
+    const errresponsebody = Buffer.from(text).toString('base64');
+    expect(JSON.stringify({ errdestination, errresponsebody }).length).toBeLessThanOrEqual(768);
+    await server.stop(1000);
+  });
+
   it('answers 400 for requests that are no events, and for long ones', async () => {
     const server = await start(async () => ({ status: 204 }));
     expect((await fetch(server.url, { method: 'POST', body: '{}' })).status).toBe(400);

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Receive } from '../../../events/cloudevents/answer.ts';
+import { createEventBridge, type EventBridge } from '../../../events/cloudevents/bridge.ts';
+import { serveFunctions } from '../../../events/cloudevents/serve.ts';
+import { openSink, type Sink } from '../../../events/cloudevents/sink.ts';
+import { causeOf, changeOf, functionOf, keptLog, keyOf, processDependencies } from '../../../events/testing.ts';
+import { type EventServer, startEventServer } from '../../../infra/knative/event-server.ts';
+import { nameOf, WATCHER } from '../../../infra/knative/names.ts';
+import { createPrometheusMetrics } from '../../../infra/process/metrics.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
+import { createClusterHealth } from '../../../shared/runtime/cluster-health.ts';
+import type { Handler } from '../../../shared/runtime/context.ts';
+import { done, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
+import { type Etcd, startEtcd } from '../cluster/etcd.ts';
+import { brokerUrl, createBroker } from './knative/broker.ts';
+import { type DataPlane, startDataPlane } from './knative/data-plane.ts';
+
+const NAMES = ['managed-resources', 'sync-mode', 'readiness', 'keys', 'fan-out'];
+
+/** Functions whose code the test chooses, and the bridge, behind Knative's own ingress, filter and dispatcher. */
+describe("behind Knative's broker", () => {
+  let etcd: Etcd;
+  let server: ApiServer;
+  let plane: DataPlane;
+  let bridge: EventBridge;
+  let sink: Sink;
+  const servers: EventServer[] = [];
+  const handlers = new Map<string, Handler>();
+  /** Ids of the events that each function got. */
+  const received = new Map<string, string[]>();
+  const { log, lines } = keptLog();
+  const metrics = createPrometheusMetrics();
+
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    server = await startApiServer({ etcd, prefix: 'knative' });
+    plane = await startDataPlane(server);
+    sink = openSink({ url: brokerUrl(plane) });
+    const { sender } = sink;
+    bridge = createEventBridge({ sender, health: createClusterHealth(), log, metrics });
+    const addresses = new Map<string, string>();
+    const serve = async (name: string, receive: Receive) => {
+      const started = await startEventServer({ port: 0, receive, log, metrics });
+      servers.push(started);
+      addresses.set(name, `http://127.0.0.1:${started.port}/`);
+    };
+    await serve(WATCHER, bridge.receive);
+    for (const name of NAMES) {
+      const handler: Handler = (key, context) => handlers.get(`${name} ${key.namespace}`)?.(key, context) ?? ended();
+      const dependencies = processDependencies({ log, metrics });
+      const functions = [{ queueFunction: functionOf(handler, name), dependencies }];
+      const receive = serveFunctions({ functions, sender, concurrency: 20 });
+      await serve(nameOf(name), (event) => {
+        received.set(name, [...(received.get(name) ?? []), event.attributes.id ?? '']);
+        return receive(event);
+      });
+    }
+    await createBroker(plane, (service) => addresses.get(service) ?? '');
+    await untilDelivered();
+  });
+
+  afterAll(async () => {
+    bridge?.stop();
+    sink?.close();
+    await Promise.all(servers.map((each) => each.stop(1000)));
+    await plane?.[Symbol.asyncDispose]();
+    await server?.stop();
+    await etcd?.stop();
+  });
+
+  const ended = async () => done;
+
+  /** The dispatcher and the filter learn of objects a moment later; events before that are lost. */
+  const untilDelivered = async () => {
+    const probes = NAMES.map((name) => changeOf({ function: name, key: keyOf(0) }));
+    const delays = {
+      ...changeOf({ key: keyOf(0) }),
+      cause: { type: 'notBefore', notBefore: new Date().toISOString() },
+    };
+    for (let attempt = 0; received.size < NAMES.length; attempt++) {
+      if (attempt === 100) throw new Error(`nothing is delivered:\n${await plane.output()}`);
+      await sink.sender.send(probes).catch(() => {});
+      await sleep(200);
+    }
+    received.clear();
+    // The bridge has its own Trigger.
+    const sent = () => received.get('managed-resources')?.length ?? 0;
+    for (let attempt = 0; sent() === 0; attempt++) {
+      if (attempt === 100) throw new Error(`the bridge gets nothing:\n${await plane.output()}`);
+      await sink.sender.sendDelayed(delays as never);
+      await sleep(200);
+    }
+    received.clear();
+  };
+
+  it('a change reaches its function and no other, in binary and in structured mode', async () => {
+    const structured = openSink({ url: brokerUrl(plane), mode: 'structured' });
+    const runs: string[] = [];
+    for (const name of NAMES)
+      handlers.set(`${name} ${keyOf(1).namespace}`, async () => {
+        runs.push(name);
+        return done;
+      });
+    await sink.sender.send([changeOf({ function: 'keys', key: keyOf(1) })]);
+    await structured.sender.send([changeOf({ function: 'readiness', key: keyOf(1) })]);
+    structured.close();
+    await expect.poll(() => runs.toSorted()).toEqual(['keys', 'readiness']);
+  });
+
+  it('duplicates have one id, and never run beside each other', async () => {
+    let [running, most, runs] = [0, 0, 0];
+    const all = Promise.withResolvers<void>();
+    handlers.set(`keys ${keyOf(2).namespace}`, async () => {
+      most = Math.max(most, ++running);
+      runs++;
+      await all.promise;
+      running--;
+      return done;
+    });
+    received.clear();
+    const change = changeOf({ function: 'keys', key: keyOf(2) });
+    await sink.sender.send([change, change, change, change]);
+    await expect.poll(() => received.get('keys')?.length).toBe(4);
+    all.resolve();
+    await expect.poll(() => [running, runs]).toEqual([0, 2]);
+    expect(new Set(received.get('keys')).size).toBe(1);
+    expect(most).toBe(1);
+  });
+
+  it('whatever the order of changes, the last run has seen the last state', async () => {
+    let live = 0;
+    let seen = 0;
+    handlers.set(`sync-mode ${keyOf(3).namespace}`, async () => {
+      const read = live;
+      await sleep(5);
+      seen = read;
+      return done;
+    });
+    const versions = Array.from({ length: 60 }, (_, index) => index + 1);
+    received.clear();
+    await Promise.all(
+      versions.map(async (version) => {
+        await sleep(Math.random() * 200);
+        live = Math.max(live, version);
+        const cause = causeOf({ resourceVersion: String(version) });
+        await sink.sender.send([changeOf({ function: 'sync-mode', key: keyOf(3), cause })]);
+      }),
+    );
+    await expect.poll(() => received.get('sync-mode')?.length).toBe(versions.length);
+    await expect.poll(() => seen).toBe(versions.length);
+  });
+
+  it('a run that fails for now is repeated', async () => {
+    let runs = 0;
+    handlers.set(`readiness ${keyOf(4).namespace}`, async () => {
+      if (++runs < 3) throw new RetryableError('Not yet.');
+      return done;
+    });
+    await sink.sender.send([changeOf({ function: 'readiness', key: keyOf(4) })]);
+    await expect.poll(() => runs).toBe(3);
+  });
+
+  it('a run that never succeeds is a dead letter at once, with its reason', async () => {
+    let runs = 0;
+    handlers.set(`keys ${keyOf(5).namespace}`, async () => {
+      runs++;
+      throw new TerminalError('The key of Shoot s5 is bad; replace it.');
+    });
+    await sink.sender.send([changeOf({ function: 'keys', key: keyOf(5) })]);
+    await expect
+      .poll(() => bridge.deadLetters.list().deadLetters)
+      .toMatchObject([{ function: 'keys', key: keyOf(5), reason: 'The key of Shoot s5 is bad; replace it.' }]);
+    expect(runs).toBe(1);
+  });
+
+  it('an event that is no change is a dead letter that nothing keeps', async () => {
+    received.clear();
+    const headers = {
+      ...{ 'ce-specversion': '1.0', 'ce-id': 'x', 'ce-source': '/x', 'content-type': 'application/json' },
+      'ce-type': 'dev.shoot-flux.keys.change.v1',
+    };
+    const { status } = await fetch(brokerUrl(plane), { method: 'POST', headers, body: '{"password":"secret"}' });
+    expect(status).toBe(202);
+    await expect.poll(() => received.get('keys')).toEqual(['x']);
+    // The function refuses it, then the bridge.
+    await expect.poll(() => lines.filter(({ message }) => message === 'event rejected')).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+    expect(bridge.deadLetters.list().deadLetters).toHaveLength(1);
+  });
+
+  it('a look that a run asks for waits in the bridge, and comes back', async () => {
+    const at: number[] = [];
+    handlers.set(`readiness ${keyOf(6).namespace}`, async () => {
+      at.push(Date.now());
+      return at.length === 1 ? requeueAfter(2) : done;
+    });
+    await sink.sender.send([changeOf({ function: 'readiness', key: keyOf(6) })]);
+    await expect.poll(() => bridge.waiting()).toBe(1);
+    await expect.poll(() => at.length).toBe(2);
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(1_900);
+    expect(bridge.waiting()).toBe(0);
+  });
+
+  it('when the short retries of the broker are used up, the bridge keeps the change', async () => {
+    let runs = 0;
+    handlers.set(`managed-resources ${keyOf(7).namespace}`, async () => {
+      runs++;
+      throw new RetryableError('Not yet.');
+    });
+    await sink.sender.send([changeOf({ key: keyOf(7) })]);
+    await expect.poll(() => bridge.waiting(), { timeout: 40_000 }).toBe(1);
+    // The first attempt and five retries, after 0.5, 1, 2, 4 and 8 s.
+    expect(runs).toBe(6);
+    expect(bridge.deadLetters.list().deadLetters).toHaveLength(1);
+  });
+});
