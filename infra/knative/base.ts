@@ -164,7 +164,7 @@ export function eventPolicy(definitions: readonly FunctionDefinition[]): KubeObj
     spec: {
       to: [{ ref: brokerRef }],
       from: sinkBindings(definitions).map(({ metadata: { name } }) => ({
-        ref: { apiVersion, kind: 'SinkBinding', name, namespace: NAMESPACE },
+        ref: { apiVersion, kind: 'SinkBinding', name },
       })),
     },
   };

@@ -20,7 +20,10 @@ export async function knativeManifests(): Promise<Record<string, string>> {
     'sink-bindings.yaml': sinkBindings(definitions),
   };
   return {
-    'base/kustomization.yaml': yaml(kustomization({ namespace: NAMESPACE, resources: Object.keys(base) })),
+    'base/kustomization.yaml': yaml(
+      kustomization({ namespace: NAMESPACE, resources: Object.keys(base), configurations: ['name-references.yaml'] }),
+    ),
+    'base/name-references.yaml': yaml({ nameReference: nameReferences }),
     ...Object.fromEntries(Object.entries(base).map(([name, objects]) => [`base/${name}`, yaml(...objects)])),
     'overlays/event-policy/kustomization.yaml': yaml(
       kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['event-policy.yaml'] }),
@@ -43,10 +46,20 @@ export async function knativeManifests(): Promise<Record<string, string>> {
   };
 }
 
+/** Kustomize gives a ConfigMap or Secret that it generates another name with each change, and knows no Knative Services. */
+const nameReferences = [
+  ['ConfigMap', 'configMap/name'],
+  ['Secret', 'secret/secretName'],
+].map(([kind, path]) => ({
+  ...{ kind, version: 'v1' },
+  fieldSpecs: [{ group: 'serving.knative.dev', kind: 'Service', path: `spec/template/spec/volumes/${path}` }],
+}));
+
 interface Kustomization {
   kind?: 'Kustomization' | 'Component';
   namespace: string;
   resources: string[];
+  configurations?: string[];
   configMapGenerator?: object[];
   images?: object[];
 }

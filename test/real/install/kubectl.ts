@@ -1,22 +1,84 @@
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseArgs, promisify } from 'node:util';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { applyObjects, deleteObjects } from './objects.ts';
+import { buildTools } from '../tools/build.ts';
+import { applyObjects, deleteObjects, serviceAccountToken } from './objects.ts';
 
-/** The part of kubectl that the page of this installation uses, for machines without it. Anything else is an error. */
+/** The part of kubectl that the pages of the installations use, for machines without it. Anything else is an error. */
 
-const { clusters, users } = parse(await readFile(process.env.KUBECONFIG ?? '', 'utf8'));
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    kubeconfig: { type: 'string' },
+    namespace: { type: 'string' },
+    duration: { type: 'string' },
+    'from-file': { type: 'string' },
+    'dry-run': { type: 'string' },
+    'server-side': { type: 'boolean' },
+    filename: { type: 'string', short: 'f' },
+    kustomize: { type: 'string', short: 'k' },
+    output: { type: 'string', short: 'o' },
+  },
+});
+const { kubeconfig = process.env.KUBECONFIG ?? '', namespace, 'dry-run': dryRun, ...others } = values;
+const { clusters, users } = parse(await readFile(kubeconfig, 'utf8'));
 const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString();
 const server = { url: clusters[0].cluster.server, ca, adminToken: users[0].user.token };
-const objects = async () =>
-  parseAllDocuments(await text(process.stdin))
-    .map((document) => document.toJS() as KubeObject | null)
-    .filter((object) => object !== null);
+const [name = '', ...more] = positionals.splice(positionals[1] === 'secret' ? 3 : 2);
 
-const command = process.argv.slice(2).join(' ');
-const [, name] = /^create namespace (\S+)$/.exec(command) ?? [];
-if (name !== undefined) await applyObjects(server, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }]);
-else if (command === 'apply --server-side -f -') await applyObjects(server, await objects());
-else if (command === 'delete -f -') await deleteObjects(server, await objects());
-else throw new Error(`kubectl ${command} is not understood`);
+const command = [...positionals, ...Object.keys(others).toSorted()].join(' ');
+if (more.length > 0) refuse();
+else if (command === 'create namespace') await applyObjects(server, [namespaceOf(name)]);
+else if (command === 'create token duration') process.stdout.write(await token());
+else if (command === 'create secret generic from-file output') process.stdout.write(stringify(await secret()));
+else if (/^apply (filename|kustomize) server-side$/.test(command)) {
+  await applyObjects(server, await objects(), dryRun === 'server');
+} else if (/^delete (filename|kustomize)$/.test(command)) await deleteObjects(server, await objects());
+else refuse();
+
+function refuse(): never {
+  throw new Error(`kubectl ${process.argv.slice(2).join(' ')} is not understood`);
+}
+
+function namespaceOf(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+async function token(): Promise<string> {
+  const [, hours] = /^(\d+)h$/.exec(others.duration ?? '') ?? refuse();
+  return serviceAccountToken(server, namespace ?? refuse(), name, Number(hours) * 3600);
+}
+
+async function secret(): Promise<KubeObject> {
+  if (dryRun !== 'client' || others.output !== 'yaml') refuse();
+  const folder = others['from-file'] ?? refuse();
+  const keys = await readdir(folder);
+  const data = await Promise.all(keys.map(async (key) => [key, await readFile(join(folder, key), 'base64')]));
+  const metadata = { name, namespace: namespace ?? refuse() };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(data) };
+}
+
+async function objects(): Promise<KubeObject[]> {
+  const documents = parseAllDocuments(await source()).map((document) => document.toJS() as KubeObject | null);
+  return documents.filter((object) => object !== null).map(inNamespace);
+}
+
+/** Like kubectl, whose option counts for objects that name no namespace. */
+function inNamespace(object: KubeObject): KubeObject {
+  if (namespace === undefined || object.kind === 'Namespace') return object;
+  return { ...object, metadata: { namespace, ...object.metadata } };
+}
+
+async function source(): Promise<string> {
+  const { filename, kustomize } = others;
+  if (kustomize !== undefined) return (await promisify(execFile)(await kustomizeBinary(), ['build', kustomize])).stdout;
+  return filename === '-' ? text(process.stdin) : readFile(filename ?? '', 'utf8');
+}
+
+async function kustomizeBinary(): Promise<string> {
+  return (await buildTools(['kustomize'])).kustomize;
+}

@@ -37,9 +37,14 @@ async function eachPath(
 }
 
 /** Returns a token of a ServiceAccount, as the kubelet requests it for a Pod. */
-export async function serviceAccountToken(server: Server, namespace: string, name: string): Promise<string> {
+export async function serviceAccountToken(
+  server: Server,
+  namespace: string,
+  name: string,
+  expirationSeconds = 43_200,
+): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 43_200 } };
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds } };
   const { status } = (await requestJson(server, 'POST', path, request)) as { status: { token: string } };
   return status.token;
 }

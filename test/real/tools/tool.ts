@@ -12,6 +12,7 @@ export const toolNames = [
   'kustomize-controller',
   'helm',
   'crane',
+  'kustomize',
   'knative-ingress',
   'knative-filter',
   'knative-channel_dispatcher',

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../../shared/kube/resource.ts';
 import type { ApiServer } from '../../cluster/api-server.ts';
@@ -11,7 +9,7 @@ import { programFolder, type RunningProgram, startProgram } from '../../cluster/
 import { waitUntilReady } from '../../cluster/ready.ts';
 import { requestJson } from '../../cluster/request.ts';
 import { buildTools } from '../../tools/build.ts';
-import { describeTool } from '../../tools/tool.ts';
+import { eventingCrds, moduleFolder } from './modules.ts';
 
 /** Knative Eventing's broker: its ingress, its filter and the dispatcher of in-memory channels, as processes. */
 export interface DataPlane extends AsyncDisposable {
@@ -29,10 +27,9 @@ export const DISPATCHER_PORT = 8080;
 /** Starts Knative's data plane beside an API server; nothing of its control plane runs. */
 export async function startDataPlane(server: ApiServer): Promise<DataPlane> {
   const tools = await buildTools(['knative-ingress', 'knative-filter', 'knative-channel_dispatcher']);
-  const module = await moduleFolder();
-  await installCrds(server, await crdFiles(module));
+  await installCrds(server, await eventingCrds());
   await putNamespace(server, SYSTEM);
-  for (const object of await systemObjects(module)) await put(server, object);
+  for (const object of await systemObjects()) await put(server, object);
   const kubeconfig = await server.kubeconfigFile();
   const [ingressPort = 0, filterPort = 0, ...others] = await freePorts(8);
   const programs: RunningProgram[] = [];
@@ -109,23 +106,8 @@ async function listens(port: number): Promise<boolean> {
   );
 }
 
-/** The folder of the module's sources, which hold its CRDs. */
-async function moduleFolder(): Promise<string> {
-  const { folder } = await describeTool('knative-ingress');
-  const options = { cwd: folder, env: { ...process.env, GOWORK: 'off' } };
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', 'knative.dev/eventing'], options);
-  return JSON.parse(stdout).Dir;
-}
-
-async function crdFiles(module: string): Promise<string[]> {
-  const core = ['broker', 'trigger', 'eventpolicy', 'eventtype', 'subscription', 'channel', 'sinkbindings'];
-  return [
-    ...core.map((name) => join(module, 'config/core/resources', `${name}.yaml`)),
-    join(module, 'config/channels/in-memory-channel/resources/in-memory-channel.yaml'),
-  ];
-}
-
-async function systemObjects(module: string): Promise<KubeObject[]> {
+async function systemObjects(): Promise<KubeObject[]> {
+  const module = await moduleFolder('eventing');
   const core = ['features', 'leader-election', 'logging', 'observability', 'tracing', 'kreference-mapping'];
   const files = [
     ...core.map((name) => join(module, 'config/core/configmaps', `${name}.yaml`)),
