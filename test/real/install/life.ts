@@ -145,12 +145,14 @@ function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
     hibernate: {
       async change() {
         await stage.untilReady(waiting.seconds);
-        beforeSleep = await versions();
+        // It writes the state of what it has applied last.
         await stage.stopResourceManager();
+        beforeSleep = await versions();
         access = await stage.seed.find(resources.secrets, kubeconfigName);
         await stage.seed.delete(resources.secrets, kubeconfigName);
-        await stage.setFluxConfig(config('while-asleep'));
         await stage.reconcileShoot(asleep);
+        // A moment earlier it would still reach the ManagedResources.
+        await stage.setFluxConfig(config('while-asleep'));
       },
       async expect() {
         await stage.untilReady(waiting.seconds);
