@@ -74,6 +74,46 @@ describe('a change on the wire', () => {
   it('carries only the fields of the request', () => {
     const more = { ...changeOf(), object: { data: 'c2VjcmV0' } };
     expect(encodeChange(more)).not.toContain('c2VjcmV0');
+    const inside = { ...changeOf(), cause: { ...causeOf(), spec: { name: 'c2VjcmV0' }, password: 'c2VjcmV0' } };
+    expect(encodeChange(inside)).not.toContain('c2VjcmV0');
+  });
+
+  describe('of a newer minor version', () => {
+    const additions = { urgent: true, hops: 3, seed: 'my-seed', since: '2026-11-22T12:00:00.000Z' };
+
+    it('is read without the flags, counts, times and names that it adds', () => {
+      for (const cause of [causeOf(), { type: 'resync' as const, epoch: 7 }]) {
+        const known = changeOf({ cause });
+        const newer = JSON.stringify({ v: 1, ...known, ...additions, cause: { ...cause, ...additions } });
+        expect(parseChange(newer)).toEqual({ v: 1, ...known });
+        expect(encodeChange(parseChange(newer))).toBe(encodeChange(known));
+        expect(deduplicationId(parseChange(newer))).toBe(deduplicationId(known));
+      }
+    });
+
+    it.each([
+      ['an object', { data: {} }],
+      ['a list', { data: ['c2VjcmV0'] }],
+      ['nothing', { data: null }],
+      ['a private key', { key: '-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0' }],
+      ['a token', { token: 'eyJhbGciOiJSUzI1NiJ9.c2VjcmV0' }],
+      ['the data of a Secret', { password: 'c2VjcmV0' }],
+      ['a text', { note: 'c2VjcmV0 in a sentence' }],
+      ['a long name', { name: 'x'.repeat(65) }],
+      ['many fields', Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`field${n}`, true]))],
+    ])('is rejected when it adds %s', (_, added) => {
+      const other = { ...added, type: 'resync', epoch: 1 };
+      const inCause = JSON.stringify({ v: 1, ...changeOf(), cause: other });
+      expect(() => parseChange(inCause)).toThrow('cause (unrecognized_keys)');
+      const inBody = JSON.stringify({ v: 1, ...added, ...changeOf({ cause: { type: 'resync', epoch: 1 } }) });
+      if (!('key' in added)) expect(() => parseChange(inBody)).toThrow('body (unrecognized_keys)');
+      expect(() => parseChange(inCause)).not.toThrow('c2VjcmV0');
+    });
+
+    it('is rejected when it names its object in another way: a key has three parts', () => {
+      const key = { ...changeOf().key, region: 'eu' };
+      expect(() => parseChange(JSON.stringify({ v: 1, ...changeOf(), key }))).toThrow('key (unrecognized_keys)');
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
+import { areAdditions } from './additions.ts';
 import { namePattern } from './name.ts';
 
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
@@ -10,8 +11,8 @@ export type Change = { v: 1 } & ChangeRequest;
 const name = z.string().check(z.regex(namePattern));
 const count = z.int().check(z.nonnegative());
 
-const causeSchema = z.discriminatedUnion('type', [
-  z.strictObject({
+const causes = [
+  z.object({
     type: z.literal('object'),
     cluster: name,
     kind: name,
@@ -24,8 +25,8 @@ const causeSchema = z.discriminatedUnion('type', [
     awaited: z.optional(z.boolean()),
     listed: z.optional(z.boolean()),
   }),
-  z.strictObject({ type: z.literal('notBefore'), notBefore: z.iso.datetime(), attempt: z.optional(count) }),
-  z.strictObject({
+  z.object({ type: z.literal('notBefore'), notBefore: z.iso.datetime(), attempt: z.optional(count) }),
+  z.object({
     type: z.literal('continue'),
     after: z.string().check(z.regex(/^[^/\s]{0,253}$/)),
     // A page token of an API server holds the key of an object, some hundred characters.
@@ -37,33 +38,44 @@ const causeSchema = z.discriminatedUnion('type', [
     notBefore: z.optional(z.iso.datetime()),
     attempt: z.optional(count),
   }),
-  z.strictObject({ type: z.literal('resync'), epoch: count }),
-  z.strictObject({ type: z.literal('redrive'), nonce: name }),
-]);
+  z.object({ type: z.literal('resync'), epoch: count }),
+  z.object({ type: z.literal('redrive'), nonce: name }),
+] as const;
 
-/** The schema of a change on the wire. Rejects unknown fields, so that nothing else can travel along. */
-export const changeSchema: z.ZodMiniType<Change> = z.strictObject({
+const keySchema = z.strictObject({ cluster: name, namespace: name, name });
+
+/** What this version knows of a change on the wire. Drops what a newer minor version has added (`parseChange`). */
+const changeSchema = z.object({
   v: z.literal(1),
   function: z.string().check(z.regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)),
-  key: z.strictObject({ cluster: name, namespace: name, name }),
-  cause: causeSchema,
+  key: keySchema,
+  cause: z.discriminatedUnion('type', causes),
 });
 
-/** Returns the body of a message. */
+/** Every field that this version writes. */
+const fields = [changeSchema, keySchema, ...causes].flatMap(({ shape }) => Object.keys(shape));
+
+/** Returns the body of a message. It has only fields of the schema, so that nothing else can travel along. */
 export function encodeChange(request: ChangeRequest): string {
   const { function: target, key, cause } = request;
-  return JSON.stringify({ v: 1, function: target, key, cause } satisfies Change);
+  return JSON.stringify({ v: 1, function: target, key, cause } satisfies Change, fields);
 }
 
 /**
- * Returns the change in a message's body.
+ * Returns the change in a message's body, without the flags, counts and names that a newer minor version may have added.
  * @throws TerminalError that names the wrong fields, never their content: the sender is unknown
  */
 export function parseChange(body: string): Change {
-  const { data, error } = z.safeParse(changeSchema, json(body));
-  if (error === undefined) return data;
-  const issues = error.issues.map(({ path, code }) => `${path.join('.') || 'body'} (${code})`);
-  throw new TerminalError(
+  const sent = json(body);
+  const { data, error } = z.safeParse(changeSchema, sent);
+  if (error !== undefined) throw wrong(error.issues.map(({ path, code }) => `${path.join('.') || 'body'} (${code})`));
+  if (!areAdditions(sent, data)) throw wrong(['body (unrecognized_keys)']);
+  if (!areAdditions((sent as Change).cause, data.cause)) throw wrong(['cause (unrecognized_keys)']);
+  return data;
+}
+
+function wrong(issues: string[]): TerminalError {
+  return new TerminalError(
     `The message is not a change of version 1: ${issues.join(', ')}; drop it, or send it again in that form.`,
   );
 }
