@@ -8,8 +8,11 @@ import { CONFIG, NAMESPACE } from './names.ts';
 /** The folder of the manifests. */
 export const KNATIVE = new URL('./', import.meta.url);
 
+/** The image of the example, to be replaced. */
+const EXAMPLE_IMAGE = { newName: 'registry.example.org/shoot-flux', newTag: '0.1.0' };
+
 /** Generates the Kustomize base and its overlays from the functions' definitions, by file name. */
-export async function knativeManifests(): Promise<Record<string, string>> {
+export async function knativeManifests(image = EXAMPLE_IMAGE): Promise<Record<string, string>> {
   const definitions = await findDefinitions();
   const base = {
     'identities.yaml': identities(definitions),
@@ -34,7 +37,7 @@ export async function knativeManifests(): Promise<Record<string, string>> {
         namespace: NAMESPACE,
         resources: ['../../base'],
         configMapGenerator: [{ name: CONFIG, files: ['config.yaml'] }],
-        images: [{ name: IMAGE, newName: 'registry.example.org/shoot-flux', newTag: '0.1.0' }],
+        images: [{ name: IMAGE, ...image }],
       }),
     ),
     'overlays/example/config.yaml': stringify({

@@ -14,10 +14,12 @@ export interface CliProcess extends AsyncDisposable {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+const sources = join(root, 'infra/cli/shoot-flux.js');
+
 /** Starts a command. Variables of AWS and of this process's own options are not inherited. */
-export function startCli(args: string[], environment: Record<string, string> = {}): CliProcess {
+export function startCli(args: string[], environment: Record<string, string> = {}, entry = sources): CliProcess {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [join(root, 'infra/cli/shoot-flux.js'), ...args], {
+  const child = spawn(process.execPath, [entry, ...args], {
     env: { PATH, HOME, AWS_EC2_METADATA_DISABLED: 'true', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

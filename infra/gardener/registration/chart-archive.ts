@@ -12,8 +12,13 @@ const IGNORED = /(^|\/)(\.git|\.gitignore|\.helmignore|[^/]+\.tgz)$/;
  * Packs a chart as `helm package` does, but reproducibly: the same files give the same bytes, because they are sorted and
  * have no time, owner or mode of their own.
  * @param version replaces the versions in every Chart.yaml, and those of dependencies
+ * @param registry replaces the registry of the image in every values.yaml; absent: it stays
  */
-export async function chartArchive(folder: string, version: string): Promise<{ name: string; archive: Buffer }> {
+export async function chartArchive(
+  folder: string,
+  version: string,
+  registry?: string,
+): Promise<{ name: string; archive: Buffer }> {
   const { name } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { name: string };
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -24,15 +29,21 @@ export async function chartArchive(folder: string, version: string): Promise<{ n
   const files = await Promise.all(paths.map((path) => readFile(join(folder, path))));
   const blocks = paths.flatMap((path, index) => {
     const content = files[index] ?? Buffer.alloc(0);
-    const isChart = path === 'Chart.yaml' || path.endsWith('/Chart.yaml');
-    return file(`${name}/${path}`, isChart ? Buffer.from(withVersion(content.toString('utf8'), version)) : content);
+    if (/(^|\/)Chart\.yaml$/.test(path)) return file(`${name}/${path}`, edited(content, withVersion(version)));
+    if (registry !== undefined && /(^|\/)values\.yaml$/.test(path))
+      return file(`${name}/${path}`, edited(content, withRegistry(registry)));
+    return file(`${name}/${path}`, content);
   });
   return { name, archive: gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 }) };
 }
 
-function withVersion(chart: string, version: string): string {
-  return chart.replaceAll(/^(\s*(?:version|appVersion): ).*$/gm, `$1${version}`);
-}
+const edited = (content: Buffer, edit: (text: string) => string) => Buffer.from(edit(content.toString('utf8')));
+
+const withVersion = (version: string) => (chart: string) =>
+  chart.replaceAll(/^(\s*(?:version|appVersion): ).*$/gm, `$1${version}`);
+
+const withRegistry = (registry: string) => (values: string) =>
+  values.replaceAll(/^(\s*repository: )\S+\/shoot-flux$/gm, `$1${registry}/shoot-flux`);
 
 /** Returns the header and the content of a regular file in the format ustar. */
 function file(path: string, content: Buffer): Buffer[] {

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { unzipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
+import { findAllDefinitions, isWebhook } from '../functions.ts';
+import { CHECKSUMS, filesBelow, writeFiles } from './folder.ts';
+import { makeRelease } from './release.ts';
+
+const release = { version: '1.2.3-rc.1', registry: 'registry.example.org/gardener', distribution: standIn.folder };
+const definitions = await findAllDefinitions();
+
+describe('the files of a release', () => {
+  let folder: string;
+  let out: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'release-'));
+    out = join(folder, 'one');
+    await makeRelease({ ...release, out });
+  }, 240_000);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const read = (path: string) => readFile(join(out, path));
+  const text = async (path: string) => (await read(path)).toString('utf8');
+
+  it('are the same when they are written again', async () => {
+    const again = join(folder, 'again');
+    await makeRelease({ ...release, out: again });
+    expect(await readFile(join(again, CHECKSUMS), 'utf8')).toBe(await text(CHECKSUMS));
+  }, 240_000);
+
+  it('have checksums, all of them', async () => {
+    const sums = new Map((await text(CHECKSUMS)).split('\n').map((line) => [line.slice(66), line.slice(0, 64)]));
+    const files = (await filesBelow(out)).filter((path) => path !== CHECKSUMS);
+    expect(files.length).toBeGreaterThan(20);
+    for (const path of files)
+      expect([path, sums.get(path)]).toEqual([path, createHash('sha256').update(await read(path)).digest('hex')]);
+  });
+
+  it('have charts with the version and the registry', async () => {
+    const charts = (await filesBelow(out)).filter((path) => path.startsWith('charts/'));
+    expect(charts).toEqual([
+      'charts/shoot-flux-1.2.3-rc.1.tgz',
+      'charts/shoot-flux-admission-1.2.3-rc.1.tgz',
+      'charts/shoot-flux-admission-application-1.2.3-rc.1.tgz',
+      'charts/shoot-flux-admission-runtime-1.2.3-rc.1.tgz',
+    ]);
+    for (const chart of charts) {
+      const content = gunzipSync(await read(chart)).toString('latin1');
+      expect(content).toContain('\nversion: 1.2.3-rc.1\nappVersion: 1.2.3-rc.1\n');
+      expect(content).not.toContain('repository: registry.example.com');
+    }
+    const [seed = ''] = charts;
+    expect(gunzipSync(await read(seed)).toString('latin1')).toContain(
+      'repository: registry.example.org/gardener/shoot-flux\n',
+    );
+  });
+
+  it('have registrations and manifests that name image and charts', async () => {
+    const chart = 'registry.example.org/gardener/charts/shoot-flux:1.2.3-rc.1';
+    expect(await text('registration/controller-registration.yaml')).toContain(chart);
+    expect(await text('registration/operator-extension.yaml')).toContain(chart);
+    expect(await text('registration/controller-registration-inline.yaml')).toContain('rawChart: H4sI');
+    expect(await text('knative/overlays/example/kustomization.yaml')).toContain(
+      'newName: registry.example.org/gardener/shoot-flux\n    newTag: 1.2.3-rc.1\n',
+    );
+  });
+
+  it('have a package for each function, which Lambda can load, with the distribution where Flux is installed', async () => {
+    for (const definition of definitions) {
+      const files = unzipSync(await read(`lambda/${definition.name}.zip`));
+      const unpacked = join(folder, 'lambda', definition.name);
+      await writeFiles(
+        unpacked,
+        Object.fromEntries(Object.entries(files).map(([path, content]) => [path, Buffer.from(content)])),
+      );
+      // The handler of serverless.yml.
+      const entry = join(unpacked, `dist/functions/${definition.name}/index.mjs`);
+      expect(typeof (await import(pathToFileURL(entry).href)).handler).toBe('function');
+      const hasFlux = Object.keys(files).some((path) => path.startsWith('dist/flux-distribution/'));
+      expect([definition.name, hasFlux]).toEqual([definition.name, !isWebhook(definition)]);
+    }
+  });
+
+  it('have notes, and the commands for the tests of the next version', async () => {
+    expect(await text('NOTES.md')).toMatch(/^# shoot-flux 1\.2\.3-rc\.1\n/);
+    expect(brotliDecompressSync(await read('former/main.cjs.br')).toString('latin1')).toContain("'use strict'");
+  });
+
+  it('are not mixed with those of another release', async () => {
+    await expect(makeRelease({ ...release, out })).rejects.toThrow('contains a release already; remove it');
+  });
+});
