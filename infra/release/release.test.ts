@@ -39,7 +39,12 @@ describe('the files of a release', () => {
     const files = (await filesBelow(out)).filter((path) => path !== CHECKSUMS);
     expect(files.length).toBeGreaterThan(20);
     for (const path of files)
-      expect([path, sums.get(path)]).toEqual([path, createHash('sha256').update(await read(path)).digest('hex')]);
+      expect([path, sums.get(path)]).toEqual([
+        path,
+        createHash('sha256')
+          .update(await read(path))
+          .digest('hex'),
+      ]);
   });
 
   it('have charts with the version and the registry', async () => {

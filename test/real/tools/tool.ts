@@ -13,6 +13,7 @@ export const toolNames = [
   'helm',
   'crane',
   'kustomize',
+  'actionlint',
   'knative-ingress',
   'knative-filter',
   'knative-channel_dispatcher',

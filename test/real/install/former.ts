@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
-import { root } from './documents.ts';
+import { root } from '../../integration/documents.ts';
 
 /** The commands of a version that was released before. */
 export interface FormerVersion extends AsyncDisposable {
