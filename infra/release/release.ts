@@ -17,7 +17,7 @@ export interface ImageParts {
   nodeImage?: string | undefined;
 }
 
-/** What is released, and where it is written. */
+/** Name and place of a release. */
 export interface ReleaseOptions extends Release {
   /** An empty or absent folder. */
   out: string;

@@ -20,6 +20,7 @@ export const followed: Record<string, string> = {
   'docs/install-deployment.md': 'test/real/install/install-deployment.test.ts',
   'docs/install-knative.md': 'test/real/install/install-knative.test.ts',
   'docs/image.md': 'test/real/install/image.test.ts',
+  'docs/release.md': 'test/real/install/release.test.ts',
 };
 
 /** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */

@@ -4,7 +4,7 @@ import { files } from '../../../infra/cli/testing.ts';
 import { findDefinitions } from '../../../infra/functions.ts';
 import { servedOf } from '../../../infra/knative/base.ts';
 import { listen } from '../../../infra/listen.ts';
-import { startCli } from '../../integration/cli-process.ts';
+import { type CliProcess, startCli } from '../../integration/cli-process.ts';
 import { ownDistribution, startEmbeddedApis } from '../../integration/embedded-apis.ts';
 import { SEED, startStage } from '../../scenarios/stage.ts';
 import { formerVersions, unpackFormer } from './former.ts';
@@ -28,50 +28,114 @@ function newer(data: string): string {
 describe.each(versions)('beside version %s', (version) => {
   it('a newer watcher works with its functions', async () => {
     await using former = await unpackFormer(version);
-    const answers = await live({ functions: former.entry }, (relay) => {
-      relay.alter = (data, to) => (to === 'functions' ? newer(data) : data);
+    await live({
+      entries: () => ({ functions: former.entry }),
+      alter: (data, to) => (to === 'functions' ? newer(data) : data),
     });
-    expect(answers.functions).toEqual(new Set([204]));
-    expect(answers.bridge).toEqual(new Set([204]));
   });
 
   it('newer functions work with its watcher', async () => {
     await using former = await unpackFormer(version);
-    const answers = await live({ watcher: former.entry }, (relay) => {
-      relay.alter = (data, to) => (to === 'bridge' ? newer(data) : data);
+    await live({
+      entries: () => ({ watcher: former.entry }),
+      alter: (data, to) => (to === 'bridge' ? newer(data) : data),
     });
-    expect(answers.functions).toEqual(new Set([204]));
-    expect(answers.bridge).toEqual(new Set([204]));
+  });
+
+  it('a Shoot lives through an upgrade, a rollback and the upgrade again', async () => {
+    await using former = await unpackFormer(version);
+    const both = { watcher: former.entry, functions: former.entry };
+    // As docs/upgrades.md orders it: functions before the watcher, and back in the other order.
+    const order: Record<string, Entries> = {
+      create: both,
+      'config change': { watcher: former.entry },
+      'key rotation prepared': {},
+      hibernate: { watcher: former.entry },
+      wake: both,
+      restore: {},
+    };
+    let current: Entries = both;
+    await live({
+      entries: (step) => {
+        current = order[step] ?? current;
+        return current;
+      },
+    });
   });
 });
 
-/** Leads a Shoot through its life with watcher and functions in processes of their own, either of them of another version. */
-async function live(entries: { watcher?: string; functions?: string }, prepare: (relay: Relay) => void) {
+/** The files to start; absent: this version. */
+interface Entries {
+  watcher?: string;
+  functions?: string;
+}
+
+interface Lived {
+  /** Says which versions run when a step of the life has begun. */
+  entries: (step: string) => Entries;
+  alter?: Relay['alter'];
+}
+
+/** Leads a Shoot through its life with watcher and functions in processes of their own; no change may be refused. */
+async function live({ entries, alter }: Lived): Promise<void> {
   const apis = await startEmbeddedApis();
   try {
     await using stage = await startStage(apis, '');
     await using relay = await startRelay();
-    prepare(relay);
+    if (alter !== undefined) relay.alter = alter;
     await using input = await files({ garden: apis.garden.kubeconfig(), seed: apis.seed.kubeconfig() });
     const clusters = ['--garden', input.paths.garden, '--seed', `${SEED}=${input.paths.seed}`, '--sink', relay.url];
-    const bridge = await freePort();
-    const watch = ['watch', ...clusters, '--port', '0', '--events-port', String(bridge)];
-    const settings = ['--flux-distribution', ownDistribution, '--shoot-access', 'external', '--port', '0'];
-    const serve = ['serve', ...servedOf(await findDefinitions()).map(({ name }) => name), ...clusters, ...settings];
-    await using watcher = startCli(watch, {}, entries.watcher);
-    await using functions = startCli(serve, {}, entries.functions);
-    await watcher.until(/and takes what waits/);
-    const [, port] = await functions.until(/events and metrics on port (\d+)/);
-    relay.ports = { functions: Number(port), bridge };
-    const steps = await liveOneLife(stage).catch((error) => {
-      throw new Error(`${error.message}\n${functions.output().slice(-4000)}`, { cause: error });
+    await using processes = startProcesses(clusters, relay);
+    await processes.run(entries('create'));
+    const steps = await liveOneLife(stage, { disturb: (step) => processes.run(entries(step)) }).catch((error) => {
+      throw new Error(`${error.message}\n${processes.output()}`, { cause: error });
     });
     expect(steps).toContain('remove');
-    const of = (place: string) => new Set(relay.answers.filter(({ to }) => to === place).map(({ status }) => status));
-    return { functions: of('functions'), bridge: of('bridge') };
+    const statuses = (place: string) =>
+      new Set(relay.answers.filter(({ to }) => to === place).map(({ status }) => status));
+    expect({ functions: statuses('functions'), bridge: statuses('bridge') }).toEqual({
+      functions: new Set([204]),
+      bridge: new Set([204]),
+    });
   } finally {
     await apis.stop();
   }
+}
+
+/** Watcher and functions, each replaced when another version is to run. */
+function startProcesses(clusters: string[], relay: Relay) {
+  const running: Partial<Record<keyof Entries, { entry: string | undefined; process: CliProcess }>> = {};
+  const isRight = (part: keyof Entries, entry: string | undefined) =>
+    running[part] !== undefined && running[part].entry === entry;
+  const replace = async (part: keyof Entries, entry: string | undefined, args: string[]) => {
+    await running[part]?.process.end();
+    const process = startCli(args, {}, entry);
+    running[part] = { entry, process };
+    return process;
+  };
+  const startFunctions = async (entry: string | undefined) => {
+    const names = servedOf(await findDefinitions()).map(({ name }) => name);
+    const settings = ['--flux-distribution', ownDistribution, '--shoot-access', 'external', '--port', '0'];
+    const functions = await replace('functions', entry, ['serve', ...names, ...clusters, ...settings]);
+    const [, port] = await functions.until(/events and metrics on port (\d+)/);
+    relay.ports.functions = Number(port);
+  };
+  const startWatcher = async (entry: string | undefined) => {
+    const port = await freePort();
+    const args = ['watch', ...clusters, '--port', '0', '--events-port', String(port)];
+    await (await replace('watcher', entry, args)).until(/and takes what waits/);
+    relay.ports.bridge = port;
+  };
+  return {
+    async run({ functions, watcher }: Entries) {
+      if (!isRight('functions', functions)) await startFunctions(functions);
+      if (!isRight('watcher', watcher)) await startWatcher(watcher);
+    },
+    output: () => running.functions?.process.output().slice(-4000) ?? '',
+    async [Symbol.asyncDispose]() {
+      for (const part of Object.values(running)) await part.process[Symbol.asyncDispose]();
+    },
+  };
 }
 
 async function freePort(): Promise<number> {
