@@ -8,6 +8,7 @@ import { firstListBench } from './benches/first-list.ts';
 import { hostileBench } from './benches/hostile.ts';
 import { imageBench } from './benches/image.ts';
 import { knativeBench } from './benches/knative.ts';
+import { lambdaBench } from './benches/lambda.ts';
 import { latencyBench } from './benches/latency.ts';
 import { looksBench } from './benches/looks.ts';
 import { manyBench } from './benches/many.ts';
@@ -26,6 +27,7 @@ export async function benches(): Promise<Bench[]> {
     requestsBench,
     untilReadyBench,
     latencyBench,
+    lambdaBench,
     manyBench,
     watcherBench,
     contentBench,

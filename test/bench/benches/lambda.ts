@@ -1,0 +1,120 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SQSBatchResponse } from 'aws-lambda';
+import { lazySqs } from '../../../events/sqs/connect.ts';
+import { createQueues } from '../../../events/sqs/create-queues.ts';
+import { DELAY } from '../../../events/sqs/queues.ts';
+import { startEmulator } from '../../../events/sqs/testing.ts';
+import { recordOf } from '../../../events/testing.ts';
+import { definition } from '../../../functions/managed-resources/function.ts';
+import { bundleFunction } from '../../../infra/bundle.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { type InstanceOptions, startInstance } from '../../real/install/aws/lambda-instance.ts';
+import { lambdaRuntimeClient } from '../../real/tools/aws-tools.ts';
+import { bench } from '../bench.ts';
+import { startClusters } from '../landscape/clusters.ts';
+import { fluxDistribution } from '../landscape/flux-distribution.ts';
+import {
+  cluster,
+  controlPlane,
+  extension,
+  fluxConfig,
+  namespace,
+  PROJECT_NAMESPACE,
+  SEED,
+} from '../landscape/objects.ts';
+import { median } from '../numbers.ts';
+
+const RUNS = 9;
+const write = { fieldManager: 'bench' };
+
+/**
+ * A cold process of `managed-resources`, the largest function that every Shoot needs, under AWS's runtime client. Its
+ * first change installs Flux: it reads its kubeconfigs, Extension, Cluster and configuration, and writes everything.
+ */
+export const lambdaBench = bench(
+  'lambda',
+  {
+    init: { what: 'Lambda under its runtime client: start until it asks for a change', unit: 'ms', atMost: 250 },
+    first: { what: 'Lambda under its runtime client: the first change handled, cold', unit: 'ms', atMost: 400 },
+  },
+  async (progress) => {
+    const folder = await mkdtemp(join(tmpdir(), 'bench-lambda-'));
+    await using clusters = await startClusters({}, progress);
+    const { client, kubeconfigFile } = clusters.seed;
+    const queue = await startEmulator();
+    const sqs = await lazySqs({ endpoint: queue.endpoint })();
+    await createQueues(sqs, [definition, { name: DELAY, queue: 'standard' }], { prefix: 'bench-' });
+    sqs.client.destroy();
+    const secrets = await serveSecrets(await readFile(kubeconfigFile, 'utf8'));
+    await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
+    await client.create(resources.configMaps, fluxConfig('Once'), write);
+    await bundleFunction(definition, folder);
+    const options: InstanceOptions = {
+      name: definition.name,
+      runtimeClient: await lambdaRuntimeClient(),
+      folder,
+      handler: `${definition.name}/index.handler`,
+      timeoutSeconds: 10,
+      environment: {
+        KUBECONFIG_SECRET_PREFIX: 'bench/',
+        SEEDS: SEED,
+        FLUX_DISTRIBUTION: fluxDistribution,
+        QUEUE_URL_PREFIX: `${queue.endpoint}/000000000000/bench-`,
+        AWS_REGION: 'eu-central-1',
+        AWS_ACCESS_KEY_ID: 'bench',
+        AWS_SECRET_ACCESS_KEY: 'bench',
+        SQS_ENDPOINT: queue.endpoint,
+        SECRETS_MANAGER_ENDPOINT: secrets.endpoint,
+      },
+    };
+    const inits: number[] = [];
+    const firsts: number[] = [];
+    try {
+      for (let run = 0; run < RUNS; run++) {
+        const name = controlPlane(run);
+        await client.create(resources.namespaces, namespace(name), write);
+        await client.create(resources.clusters, cluster(name), write);
+        await client.create(resources.extensions, extension(name), write);
+        const instance = await startInstance(options);
+        try {
+          inits.push(await instance.ready);
+          const key = { cluster: SEED, namespace: name, name: 'shoot-flux' };
+          const record = recordOf({
+            function: definition.name,
+            key,
+            cause: { type: 'resync', epoch: 1 },
+          });
+          const started = performance.now();
+          const { batchItemFailures } = (await instance.invoke({ Records: [record] })) as SQSBatchResponse;
+          firsts.push(performance.now() - started);
+          const { items } = await client.list(resources.managedResources, { namespace: name });
+          if (batchItemFailures.length > 0 || items.length === 0)
+            throw new Error(`Nothing was written:\n${instance.output()}`);
+        } finally {
+          await instance.kill();
+        }
+      }
+    } finally {
+      await queue.stop();
+      secrets.stop();
+      await rm(folder, { recursive: true });
+    }
+    progress(`${inits.map((ms, run) => `${ms.toFixed(0)}+${firsts[run]?.toFixed(0)}`).join(' ')} ms`);
+    const note = `median of ${RUNS} processes; ${clusters.servedBy}`;
+    return { init: { value: median(inits), note }, first: { value: median(firsts), note } };
+  },
+);
+
+/** AWS Secrets Manager with the same kubeconfig for every cluster. */
+async function serveSecrets(SecretString: string): Promise<{ endpoint: string; stop(): void }> {
+  const server = createServer((_, outgoing) => void outgoing.end(JSON.stringify({ SecretString })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop: () => void server.close().closeAllConnections(),
+  };
+}
