@@ -28,14 +28,20 @@ export interface RealApis extends Apis {
 /** Returns the ServiceAccounts, roles and bindings to apply in the seed. */
 export type SeedRights = () => Promise<KubeObject[]>;
 
-/** Requires `seedCrds`. */
-export async function startRealApis(seedRights: SeedRights = () => shippedRbac('seed')): Promise<RealApis> {
+/**
+ * Requires `seedCrds`.
+ * @param args further flags of the API servers
+ */
+export async function startRealApis(
+  seedRights: SeedRights = () => shippedRbac('seed'),
+  args: Partial<Record<Place, string[]>> = {},
+): Promise<RealApis> {
   const etcd = await startEtcd();
   const identities = await shippedIdentities();
   const tokens = [...identities.map(({ token, user }) => ({ token, user, uid: user })), operator];
   const [garden, seed, shoot] = await Promise.all([
-    startApiServer({ etcd, prefix: 'garden', tokens, auditLog: true }),
-    startApiServer({ etcd, prefix: 'seed', tokens, auditLog: true }),
+    startApiServer({ etcd, prefix: 'garden', tokens, auditLog: true, args: args.garden ?? [] }),
+    startApiServer({ etcd, prefix: 'seed', tokens, auditLog: true, args: args.seed ?? [] }),
     startApiServer({ etcd, prefix: 'shoot' }),
   ]);
   await Promise.all([

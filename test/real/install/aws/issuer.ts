@@ -1,0 +1,55 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { issueDue } from '../../../../infra/webhooks/issue-certificates.ts';
+
+/** The issuer of an account's tokens: API servers read its keys, as they read AWS's. */
+export interface Issuer {
+  url: string;
+  /** PEM of the authority of its certificate. AWS's is public. */
+  ca: string;
+  /** Signs a token as AWS STS does. */
+  token(claims: { sub: string; aud: string | string[]; seconds: number }): string;
+  stop(): Promise<void>;
+}
+
+/** Serves the discovery document and the public key on loopback, over TLS. */
+export async function startIssuer(): Promise<Issuer> {
+  const due = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
+  const { authority, serving } = await issueDue(undefined, due, ['127.0.0.1'], new Date());
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+  const jwk = publicKey.export({ format: 'jwk' });
+  const kid = createHash('sha256').update(JSON.stringify(jwk)).digest('hex').slice(0, 16);
+
+  let url = '';
+  const server = createServer(serving, (incoming, outgoing) => {
+    const documents: Record<string, object> = {
+      '/.well-known/openid-configuration': {
+        issuer: url,
+        jwks_uri: `${url}/.well-known/jwks.json`,
+        response_types_supported: ['id_token'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256', 'ES384'],
+      },
+      '/.well-known/jwks.json': { keys: [{ ...jwk, kid, use: 'sig', alg: 'ES384' }] },
+    };
+    const found = documents[incoming.url ?? ''];
+    outgoing.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    outgoing.end(JSON.stringify(found ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    url,
+    ca: authority.cert,
+    token({ seconds, ...claims }) {
+      const iat = Math.floor(Date.now() / 1000);
+      const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+      const text = `${encode({ alg: 'ES384', kid, typ: 'JWT' })}.${encode({ iss: url, iat, exp: iat + seconds, ...claims })}`;
+      const signature = sign('sha384', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      return `${text}.${signature.toString('base64url')}`;
+    },
+    stop: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  };
+}
