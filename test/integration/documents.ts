@@ -17,6 +17,7 @@ export const elsewhere: Record<string, string> = {
 
 /** Pages whose commands need real tools, and the file that follows each of them from an empty folder. */
 export const followed: Record<string, string> = {
+  'docs/install-aws.md': 'test/real/install/aws.test.ts',
   'docs/install-deployment.md': 'test/real/install/install-deployment.test.ts',
   'docs/install-knative.md': 'test/real/install/install-knative.test.ts',
   'docs/image.md': 'test/real/install/image.test.ts',

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs, promisify } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { requestJson } from '../cluster/request.ts';
 import { buildTools } from '../tools/build.ts';
 import { applyObjects, deleteObjects, serviceAccountToken } from './objects.ts';
 
@@ -22,6 +23,7 @@ const { positionals, values } = parseArgs({
     filename: { type: 'string', short: 'f' },
     kustomize: { type: 'string', short: 'k' },
     output: { type: 'string', short: 'o' },
+    raw: { type: 'string' },
   },
 });
 const { kubeconfig = process.env.KUBECONFIG ?? '', namespace, 'dry-run': dryRun, ...others } = values;
@@ -35,7 +37,9 @@ if (more.length > 0) refuse();
 else if (command === 'create namespace') await applyObjects(server, [namespaceOf(name)]);
 else if (command === 'create token duration') process.stdout.write(await token());
 else if (command === 'create secret generic from-file output') process.stdout.write(stringify(await secret()));
-else if (/^apply (filename|kustomize) server-side$/.test(command)) {
+else if (command === 'get raw')
+  process.stdout.write(`${JSON.stringify(await requestJson(server, 'GET', others.raw ?? ''))}\n`);
+else if (/^apply (filename|kustomize)( server-side)?$/.test(command)) {
   await applyObjects(server, await objects(), dryRun === 'server');
 } else if (/^delete (filename|kustomize)$/.test(command)) await deleteObjects(server, await objects());
 else refuse();

@@ -54,6 +54,14 @@ export function accountIn(moto: string) {
       return JSON.parse(await call('lambda', '/2015-03-31/event-source-mappings/')).EventSourceMappings;
     },
     queueUrl: (arn: string) => `${moto}/${ACCOUNT}/${arn.split(':').at(-1)}`,
+    /** CloudFormation does this when it deletes a role; moto refuses to delete one that has policies. */
+    async detachPolicies(): Promise<void> {
+      for (const RoleName of valuesOf(await iam('ListRoles', {}), 'RoleName')) {
+        for (const PolicyArn of valuesOf(await iam('ListAttachedRolePolicies', { RoleName }), 'PolicyArn')) {
+          await iam('DetachRolePolicy', { RoleName, PolicyArn });
+        }
+      }
+    },
     async policiesOf(RoleName: string): Promise<RolePolicies> {
       const inline = valuesOf(await iam('ListRolePolicies', { RoleName }), 'member');
       const own = await Promise.all(

@@ -41,6 +41,7 @@ export async function startAws(): Promise<Aws> {
     moto,
     issuer,
     policiesOf: account.policiesOf,
+    detachPolicies: account.detachPolicies,
     verify: (token) => verified(token, keysOf),
   });
   await mkdir(join(folder, 'bin'));

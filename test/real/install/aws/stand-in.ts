@@ -39,6 +39,8 @@ export interface StandInOptions {
   issuer: Issuer;
   /** Reads the policies of a role as they are deployed. */
   policiesOf(role: string): Promise<RolePolicies>;
+  /** Called before a stack is deleted. */
+  detachPolicies(): Promise<void>;
   /** Verifies a token of another issuer, and returns its claims. */
   verify(token: string): Promise<{ iss: string; aud: string[]; sub: string }>;
 }
@@ -51,7 +53,8 @@ const federationEnabled = (issuer: string) =>
 
 const ADMINISTRATOR = 'AKIAADMINISTRATOR';
 
-export async function startStandIn({ moto, issuer, policiesOf, verify }: StandInOptions): Promise<StandIn> {
+export async function startStandIn(options: StandInOptions): Promise<StandIn> {
+  const { moto, issuer, policiesOf, verify } = options;
   const roles = new Map<string, { role: string; credentials: RoleCredentials }>();
   const refused: string[] = [];
   const used = new Set<string>();
@@ -89,6 +92,7 @@ export async function startStandIn({ moto, issuer, policiesOf, verify }: StandIn
         signsTokens = true;
         return answer(outgoing, 200, federationEnabled(issuer.url));
       }
+      if (Action === 'DeleteStack') await options.detachPolicies();
       await forward(incoming, await asAdministrator(request, bytes, moto), outgoing, moto);
       return;
     }

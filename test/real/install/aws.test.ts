@@ -1,0 +1,158 @@
+import { randomInt } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { findDefinitions } from '../../../infra/functions.ts';
+import { serviceAccountUser } from '../../../infra/gardener/rbac.ts';
+import { SEED, startStage } from '../../scenarios/stage.ts';
+import type { RealApis } from '../apis.ts';
+import { seedCrds } from '../cluster/crds.ts';
+import type { RunningProgram } from '../cluster/process.ts';
+import { requestJson } from '../cluster/request.ts';
+import { type Aws, startAws } from './aws/aws.ts';
+import { addressOf, startTrustingApis } from './aws/clusters.ts';
+import { startIssuer } from './aws/issuer.ts';
+import { type Lambdas, startLambdas } from './aws/lambdas.ts';
+import { addressExample, type Blocks, blocksOfPage, SEED_ISSUER } from './aws/page.ts';
+import { startWatcher } from './aws/watcher.ts';
+import { makeWorkplace, type Workplace } from './aws/workplace.ts';
+import { liveOneLife } from './life.ts';
+
+const releases = testData('flux');
+const isComplete = releases !== undefined && seedCrds() !== undefined;
+const ROLE = 'arn:aws:iam::123456789012:role/shoot-flux-prod-eu-central-1-';
+
+/** The functions that reach clusters. */
+const definitionsWithRights = async () =>
+  (await findDefinitions()).filter(({ rights }) => rights.garden.length + rights.seed.length > 0);
+
+test.skipIf(isComplete)(testDataMissing, () => {});
+
+describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder', () => {
+  let aws: Aws;
+  let apis: RealApis;
+  let page: Blocks;
+  let workplace: Workplace;
+  let lambdas: Lambdas;
+  let watcher: RunningProgram;
+
+  beforeAll(async () => {
+    aws = await startAws();
+    page = blocksOfPage(aws.issuer.url);
+    workplace = await makeWorkplace(aws.administrator, aws.bin, join(releases ?? '', 'v2.9.4'));
+    await workplace.run(page.bundle);
+    // Real API servers of a landscape have this file already when they start.
+    await workplace.run(page.trust);
+    apis = await startTrustingApis(aws.issuer, workplace.folder);
+    aws.trustKeysOf(SEED_ISSUER, async () => (await requestJson(apis.servers.seed, 'GET', '/openid/v1/jwks')) as never);
+    for (const [name, place] of [
+      ['garden', 'garden'],
+      [SEED, 'seed'],
+    ] as const) {
+      await writeFile(join(workplace.folder, `${name}.kubeconfig`), apis.servers[place].kubeconfig());
+      await writeFile(join(workplace.folder, `${name}.address`), addressOf(apis.servers[place], addressExample));
+    }
+    const issuers = await workplace.run(page.issuers);
+    expect(issuers).toContain(aws.issuer.url);
+    expect(issuers).toContain(SEED_ISSUER);
+    for (const block of [page.deploy, page.rights, page.addresses, page.watcherRights]) await workplace.run(block);
+    lambdas = await startLambdas(aws, join(workplace.folder, '.serverless'));
+    watcher = await startWatcher(apis, page.watch, aws.endpoint);
+  });
+
+  afterAll(async () => {
+    await watcher?.stop();
+    await lambdas?.stop();
+    await workplace?.remove();
+    await apis?.stop();
+    await aws?.stop();
+  });
+
+  const killOne = async () => {
+    await sleep(randomInt(600));
+    const running = Object.values(lambdas.services).flatMap((service) => service.instances());
+    const victim = running[randomInt(running.length + 1)];
+    if (victim !== undefined) return victim.kill();
+    await watcher.stop();
+    watcher = await startWatcher(apis, page.watch, aws.endpoint);
+  };
+
+  it('deploys a template that matches the schemas of AWS', async () => {
+    await aws.lint(join(workplace.folder, '.serverless/cloudformation-template-update-stack.json'));
+  });
+
+  it('leads a Shoot through its life while processes are killed at random', async () => {
+    await using stage = await startStage({ ...apis, stop: apis.forget }, '');
+    try {
+      expect(await liveOneLife(stage, { disturb: killOne })).toContain('remove');
+    } catch (error) {
+      const outputs = Object.entries(lambdas.services).map(([name, service]) => `${name}: ${service.output()}`);
+      const message = error instanceof Error ? error.message : error;
+      throw new Error(`${message}\n${await watcher.output()}\n${outputs.join('\n')}`, { cause: error });
+    }
+  });
+
+  it('was refused nothing by AWS, and its functions and watcher proved their identity', async () => {
+    expect(aws.refused).toEqual([]);
+    const proofs = (await definitionsWithRights()).map(
+      ({ name }) => `shoot-flux-prod-eu-central-1-${name} sts:GetWebIdentityToken`,
+    );
+    const watcherProof = `${serviceAccountUser('watcher')} sts:AssumeRoleWithWebIdentity`;
+    expect([...aws.used]).toEqual(expect.arrayContaining([...proofs, watcherProof]));
+  });
+
+  it('was refused nothing by the API servers, where each function was its own user', async () => {
+    const { garden, seed } = apis.servers;
+    const entries = [...(await garden.auditEntries()), ...(await seed.auditEntries())];
+    const ours = entries.filter(({ userAgent }) => userAgent.startsWith('shoot-flux/'));
+    const refused = ours.filter(({ code }) => code === 401 || code === 403);
+    expect(refused.map(({ user, verb, requestUri }) => `${user} ${verb} ${requestUri}`)).toEqual([]);
+    const users = [...new Set(ours.map(({ user, userAgent }) => `${userAgent} ${user}`))].sort();
+    const names = (await definitionsWithRights()).map(({ name }) => `shoot-flux/${name} shoot-flux-aws:${name}`);
+    expect(users).toEqual([...names, `shoot-flux/watcher ${serviceAccountUser('watcher')}`].sort());
+  });
+
+  it('opens a cluster only to a role of the deployment, with a token for this cluster that has not expired', async () => {
+    const { garden, seed } = apis.servers;
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const userOf = async (server: typeof garden, token: string) =>
+      requestJson({ ...server, adminToken: token }, 'POST', path, review).then(
+        (answer) => (answer as { status: { userInfo: { username: string } } }).status.userInfo.username,
+        (error: Error) => (error.message.includes(': 401') ? 'no user' : error.message),
+      );
+    const claims = { sub: `${ROLE}keys`, aud: 'shoot-flux-prod/garden', seconds: 300 };
+    const token = aws.issuer.token(claims);
+    expect(await userOf(garden, token)).toBe('shoot-flux-aws:keys');
+    expect(await userOf(seed, token)).toBe('no user');
+    for (const wrong of [
+      { ...claims, sub: ROLE.replace('123456789012', '999999999999') },
+      { ...claims, sub: `${ROLE.replace('prod', 'test')}keys` },
+      { ...claims, aud: 'shoot-flux-test/garden' },
+      { ...claims, seconds: -60 },
+    ]) {
+      expect(await userOf(garden, aws.issuer.token(wrong)), JSON.stringify(wrong)).toBe('no user');
+    }
+    const other = await startIssuer();
+    expect(await userOf(garden, other.token(claims))).toBe('no user');
+    await other.stop();
+    const shoots = '/apis/core.gardener.cloud/v1beta1/shoots';
+    await expect(requestJson({ ...garden, adminToken: token }, 'DELETE', shoots)).rejects.toThrow('403');
+  });
+
+  it('is upgraded and removed', async () => {
+    // This version has been bundled at the start.
+    await workplace.run(page.upgrade.replace('npm run bundle\n', ''));
+    const before = await aws.account.lambdas();
+    expect(before.map(({ FunctionName }) => FunctionName)).toContain('shoot-flux-prod-keys');
+    await watcher.stop();
+    await lambdas.stop();
+    await workplace.run(page.remove);
+    expect(await aws.account.lambdas()).toEqual([]);
+    const left = await workplace.run('aws secretsmanager list-secrets; aws iam list-roles');
+    expect(left).not.toContain('shoot-flux-prod');
+    expect(left).not.toContain('shoot-flux/prod');
+  });
+});
