@@ -44,8 +44,7 @@ describe('an Extension with more values than are read in one turn', { timeout: p
       ({ status }) => status,
     );
 
-  // The embedded server takes seconds to merge it: on a busy machine, longer than the limit of a call.
-  it('gets one sentence whether a list or a watch brings it, and keeps what was applied', { retry: 2 }, async () => {
+  it('gets one sentence whether a list or a watch brings it, and keeps what was applied', async () => {
     await stage.startProduct();
     await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
     const before = await stage.untilReady();

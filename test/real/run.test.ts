@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
+import { creating, eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
 import { operator, type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { programFolder, type RunningProgram, startProgram } from './cluster/process.ts';
@@ -145,14 +145,6 @@ async function runStory(
     await apis.forget();
   }
 }
-
-const creating = {
-  type: 'Create',
-  state: 'Processing',
-  progress: 50,
-  description: 'going on',
-  lastUpdateTime: '2026-01-02T03:04:05Z',
-} as const;
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -2,7 +2,7 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, creating, eventually, PROJECT, patience, SEED, type Stage } from './stage.ts';
 
 const publicRepository = {
   repositoryUrl: 'https://git.example.com/fleet',
@@ -522,14 +522,6 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
   });
 }
-
-const creating = {
-  type: 'Create',
-  state: 'Processing',
-  progress: 50,
-  description: 'going on',
-  lastUpdateTime: '2026-01-02T03:04:05Z',
-} as const;
 
 const formerCondition = {
   type: 'FluxBootstrapped',

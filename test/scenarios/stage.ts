@@ -45,7 +45,7 @@ export interface Stage extends AsyncDisposable {
   stopProduct(): Promise<void>;
   /** Starts the product again, with other defaults and another policy. */
   setLandscape(landscape: Landscape): Promise<void>;
-  /** Hibernates the Shoot or wakes it up, as Gardener does. */
+  /** As Gardener does before it hibernates the Shoot. */
   stopResourceManager(): Promise<void>;
   startResourceManager(): Promise<void>;
   /** gardenlet deletes the Extension. */
@@ -75,6 +75,15 @@ export const PROJECT = 'garden-foo';
 export const CONTROL_PLANE = 'shoot--foo--bar';
 export const SEED = 'local';
 
+/** `lastOperation` of a Shoot that is being created. */
+export const creating = {
+  type: 'Create',
+  state: 'Processing',
+  progress: 50,
+  description: 'going on',
+  lastUpdateTime: '2026-01-02T03:04:05Z',
+} as const;
+
 const fieldManager = 'stage';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 
@@ -96,7 +105,9 @@ export async function startStage(
     landscape: first = {},
   }: StageOptions = {},
 ): Promise<Stage> {
-  const clientOf = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { userAgent: 'stage' });
+  // The embedded server takes seconds to merge half a million values, longer than the product would wait.
+  const clientOf = ({ url, ca, token }: Api) =>
+    createKubeClient({ server: url, ca, token }, { userAgent: 'stage', timeoutMs: 60_000 });
   const garden = clientOf(apis.garden);
   const seed = clientOf(apis.seed);
   const shoot = clientOf(apis.shoot);

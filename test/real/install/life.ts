@@ -2,7 +2,7 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { expect } from 'vitest';
 import type { Extension } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from '../../scenarios/stage.ts';
+import { CONTROL_PLANE, creating, eventually, PROJECT, type ShootParts, type Stage } from '../../scenarios/stage.ts';
 import { expectRemoved, identitiesIn, until, type Waiting, workload } from './life-checks.ts';
 
 export interface LifeOptions {
@@ -238,11 +238,3 @@ async function untilBootstrapped(stage: Stage, waiting: Waiting): Promise<void> 
 }
 
 const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();
-
-const creating = {
-  type: 'Create',
-  state: 'Processing',
-  progress: 50,
-  description: 'going on',
-  lastUpdateTime: '2026-01-02T03:04:05Z',
-} as const;
