@@ -1,11 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startCommand } from '../command-process.ts';
 import type { Sample } from './flatness.ts';
 
-const main = join(import.meta.dirname, '../../infra/cli/shoot-flux.js');
 const START_MS = 60_000;
 
 /** The product under test: the command `run` in a process of its own. */
@@ -31,22 +27,14 @@ const MOST_ALARMS = 50;
 
 /** Starts the product and waits until it is ready. */
 export async function startSoakedProduct(args: string[], onLog: (line: string) => void): Promise<SoakedProduct> {
-  const child = spawn(process.execPath, [main, 'run', '--port=0', '--log-level=info', ...args], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    // As `npm run shoot-flux` sets it.
-    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
-  });
   const alarms: string[] = [];
   const started = performance.now();
-  const port = Promise.withResolvers<number>();
-  child.once('exit', (code) => port.reject(new Error(`The product ended with ${code} while it started.`)));
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    const [, number] = /metrics on port (\d+)/.exec(line) ?? [];
-    if (number !== undefined) port.resolve(Number(number));
-    if (isAlarming(line, performance.now() - started) && alarms.length < MOST_ALARMS) alarms.push(line);
-    onLog(line);
+  const { address, stop } = await startCommand(['run', '--log-level=info', ...args], {
+    onLine(line) {
+      if (isAlarming(line, performance.now() - started) && alarms.length < MOST_ALARMS) alarms.push(line);
+      onLog(line);
+    },
   });
-  const address = `http://127.0.0.1:${await port.promise}`;
   const isOk = async (path: string) =>
     (await fetch(`${address}${path}`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined))?.ok === true;
   const deadline = performance.now() + START_MS;
@@ -59,7 +47,7 @@ export async function startSoakedProduct(args: string[], onLog: (line: string) =
     alarms: () => alarms,
     runs: async () => runsOf(await metricsAt(address)),
     isAlive: () => isOk('/healthz'),
-    stop: () => stop(child),
+    stop: () => stop(),
   };
 }
 
@@ -95,11 +83,4 @@ function runsOf(metrics: string): Record<string, number> {
     runs[result] = (runs[result] ?? 0) + Number(count);
   }
   return runs;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
 }

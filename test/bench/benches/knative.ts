@@ -1,12 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { bundleCli } from '../../../infra/bundle-cli.ts';
+import { startCommand } from '../../command-process.ts';
 import { bench } from '../bench.ts';
 import { startEmbeddedClusters } from '../landscape/embedded-clusters.ts';
 import { fluxDistribution } from '../landscape/flux-distribution.ts';
@@ -48,24 +47,18 @@ export const knativeBench = bench(
 );
 
 async function startOnce(folder: string, kubeconfigFile: string): Promise<{ ms: number; mb: number }> {
-  const args = [
-    ...[join(folder, 'shoot-flux.mjs'), 'serve', 'managed-resources', '--port=0', '--sink=http://127.0.0.1:1'],
-    ...[`--garden=${kubeconfigFile}`, `--seed=${SEED}=${kubeconfigFile}`, `--flux-distribution=${fluxDistribution}`],
-  ];
   const started = performance.now();
-  const env = { ...process.env, MALLOC_ARENA_MAX: '1' };
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
-  const port = Promise.withResolvers<string>();
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    const [, found] = /metrics on port (\d+)/.exec(line) ?? [];
-    if (found !== undefined) port.resolve(found);
-  });
-  child.once('exit', (code) => port.reject(new Error(`The process ended with ${code} while it started.`)));
-  const response = await fetch(`http://127.0.0.1:${await port.promise}/readyz`);
+  const { address, pid, stop } = await startCommand(
+    [
+      ...['serve', 'managed-resources', '--sink=http://127.0.0.1:1'],
+      ...[`--garden=${kubeconfigFile}`, `--seed=${SEED}=${kubeconfigFile}`, `--flux-distribution=${fluxDistribution}`],
+    ],
+    { entry: join(folder, 'shoot-flux.mjs') },
+  );
+  const response = await fetch(`${address}/readyz`);
   const ms = performance.now() - started;
   if (!response.ok) throw new Error(`/readyz answered ${response.status}.`);
-  const mb = residentMb(child.pid ?? 0);
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+  const mb = residentMb(pid);
+  await stop();
   return { ms, mb };
 }
