@@ -1,10 +1,10 @@
 import type { OpenSender } from '../../events/bridge.ts';
 import type { SqsSender } from '../../events/sqs/open-sender.ts';
-import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { type AwsEndpoint, signedPost } from './signed-post.ts';
+import { awsQuery } from './query.ts';
+import type { AwsEndpoint } from './signed-post.ts';
 import { heartbeatDimensions, NAMESPACE, WATCHER_HEARTBEAT, WATCHER_HEARTBEAT_SECONDS } from './watcher-metric.ts';
 
 export interface WatcherHeartbeatOptions {
@@ -77,27 +77,21 @@ const MOST_VALUES = 1_000;
 
 async function putMetrics({ cloudWatch, queuePrefix, clusters }: WatcherHeartbeatOptions): Promise<void> {
   for (let first = 0; first < clusters.length; first += MOST_VALUES) {
-    const body = new URLSearchParams({ Action: 'PutMetricData', Version: '2010-08-01', Namespace: NAMESPACE });
+    const parameters = new URLSearchParams({ Action: 'PutMetricData', Version: '2010-08-01', Namespace: NAMESPACE });
     for (const [index, cluster] of clusters.slice(first, first + MOST_VALUES).entries()) {
       const member = `MetricData.member.${index + 1}`;
-      body.set(`${member}.MetricName`, WATCHER_HEARTBEAT);
-      body.set(`${member}.Value`, '1');
+      parameters.set(`${member}.MetricName`, WATCHER_HEARTBEAT);
+      parameters.set(`${member}.Value`, '1');
       for (const [position, { Name, Value }] of heartbeatDimensions(queuePrefix, cluster).entries()) {
-        body.set(`${member}.Dimensions.member.${position + 1}.Name`, Name);
-        body.set(`${member}.Dimensions.member.${position + 1}.Value`, Value);
+        parameters.set(`${member}.Dimensions.member.${position + 1}.Name`, Name);
+        parameters.set(`${member}.Dimensions.member.${position + 1}.Value`, Value);
       }
     }
-    const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
-    const response = await signedPost(cloudWatch, { service: 'monitoring', headers, body: body.toString() }).catch(
-      (error: unknown) => {
-        throw new RetryableError(`CloudWatch does not take the heartbeat: ${errorMessage(error)}`);
-      },
-    );
-    const text = await response.text();
-    if (response.ok) continue;
-    const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `HTTP ${response.status}`;
-    throw new RetryableError(
-      `CloudWatch does not take the heartbeat: ${code}; the watcher's role needs cloudwatch:PutMetricData.`,
-    );
+    await awsQuery(cloudWatch, {
+      service: 'monitoring',
+      parameters,
+      failure: 'CloudWatch does not take the heartbeat',
+      remedy: "the watcher's role needs cloudwatch:PutMetricData",
+    });
   }
 }

@@ -1,7 +1,8 @@
-import { errorMessage, RetryableError } from '../../shared/errors.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { Connection, TokenFunction } from '../../shared/kube/connection.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
-import { type AwsEndpoint, signedPost } from './signed-post.ts';
+import { awsQuery } from './query.ts';
+import type { AwsEndpoint } from './signed-post.ts';
 
 /** AWS's default: short, because the token is a bearer token, and no longer than what is left of a role's session. */
 export const TOKEN_SECONDS = 300;
@@ -47,22 +48,20 @@ export function webIdentityToken(audience: string, sts: AwsEndpoint, now: () => 
 }
 
 async function getWebIdentityToken(audience: string, sts: AwsEndpoint): Promise<string> {
-  const body = new URLSearchParams({
-    Action: 'GetWebIdentityToken',
-    Version: '2011-06-15',
-    'Audience.member.1': audience,
-    SigningAlgorithm: SIGNING_ALGORITHM,
-    DurationSeconds: String(TOKEN_SECONDS),
-  }).toString();
-  const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
-  const response = await signedPost(sts, { service: 'sts', headers, body }).catch((error) => {
-    throw new RetryableError(`AWS STS gives no token for ${audience}: ${errorMessage(error)}`);
+  const failure = `AWS STS gives no token for ${audience}`;
+  const answer = await awsQuery(sts, {
+    service: 'sts',
+    parameters: new URLSearchParams({
+      Action: 'GetWebIdentityToken',
+      Version: '2011-06-15',
+      'Audience.member.1': audience,
+      SigningAlgorithm: SIGNING_ALGORITHM,
+      DurationSeconds: String(TOKEN_SECONDS),
+    }),
+    failure,
+    remedy: "the account must allow outbound web identity federation, and this function's role sts:GetWebIdentityToken",
   });
-  const text = await response.text();
-  const token = /<WebIdentityToken>([\w.-]+)<\/WebIdentityToken>/.exec(text)?.[1];
-  if (response.ok && token !== undefined) return token;
-  const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `HTTP ${response.status}`;
-  throw new RetryableError(
-    `AWS STS gives no token for ${audience}: ${code}; the account must allow outbound web identity federation, and this function's role sts:GetWebIdentityToken.`,
-  );
+  const token = /<WebIdentityToken>([\w.-]+)<\/WebIdentityToken>/.exec(answer)?.[1];
+  if (token === undefined) throw new RetryableError(`${failure}: its answer contains none.`);
+  return token;
 }
