@@ -7,7 +7,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Change, parseChange } from '../change.ts';
 import { createDeadLetters, type DeadLetters } from '../queue/dead-letters.ts';
-import { requeue } from '../sqs/requeue.ts';
+import { requeue } from '../run/requeue.ts';
 import { afterDeadLetter } from './after-dead-letter.ts';
 import type { Answer, Receive } from './answer.ts';
 import { type Attributes, DELAY, typeOf } from './event.ts';
@@ -40,14 +40,13 @@ export function createEventBridge({
   metrics,
   now = () => new Date(),
 }: EventBridgeOptions): EventBridge {
-  const isUp = (cluster: string) => health.isUp(cluster) !== false;
-  const timers = createTimers({ send: sender.send, isUp, now: () => now().getTime(), log });
+  const timers = createTimers({ send: sender.send, isUp: health.isUp, now: () => now().getTime(), log });
   const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
   const stopListening = health.onChange((cluster, isNowUp) => isNowUp && timers.resume(cluster));
 
   const takeDeadLetter = async (change: Change, attributes: Attributes) => {
     const { function: name, key, cause } = change;
-    const next = afterDeadLetter(change, attributes, isUp(key.cluster));
+    const next = afterDeadLetter(change, attributes, health.isUp(key.cluster));
     if (next.type === 'drop') return;
     if (next.type === 'retry') {
       const later = { sendDelayed: async (due: ChangeRequest) => timers.add(due) };

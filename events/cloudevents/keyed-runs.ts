@@ -2,8 +2,7 @@ import { ConflictError } from '../../shared/kube/errors.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import type { Change } from '../change.ts';
 import { createSchedule, type Start } from '../queue/schedule.ts';
-import { LONG_RUN_MS } from '../queue/worker.ts';
-import { ABORT_EARLY_MS } from '../run/deadline.ts';
+import { timedRun } from '../queue/timed-run.ts';
 import { type Ending, report } from '../run/report.ts';
 import { type Run, type Runner, type RunResult, runOnce } from '../run/runner.ts';
 
@@ -40,27 +39,21 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
     const answers = waiting.get(text) ?? [];
     waiting.delete(text);
     const begun = now();
-    const lasting = setTimeout(() => {
-      schedule.lasts(start.key);
-      startRuns();
-    }, LONG_RUN_MS);
-    const run = runOf(runner, start, begun);
-    const ending = await endingOf(await repeated(run), run);
-    clearTimeout(lasting);
-    schedule.end(start.key, { type: 'done' }, now());
-    report(runner, run, ending, (now() - begun) / 1000);
-    for (const answer of answers) answer(ending);
+    const fresh = { ...start, attempt: freshestAttempt(start) };
+    await timedRun(fresh, { runner, schedule, timeoutSeconds, onLong: startRuns }, async (run, signal) => {
+      const ending = await endingOf(await repeated(run, signal), run);
+      schedule.end(start.key, { type: 'done' }, now());
+      report(runner, run, ending, (now() - begun) / 1000);
+      for (const answer of answers) answer(ending);
+    });
     startRuns();
   };
 
-  const repeated = async (run: Run): Promise<RunResult> => {
-    const ending = new AbortController();
-    const abort = setTimeout(() => ending.abort(), timeoutSeconds * 1000 - ABORT_EARLY_MS);
-    let result = await runOnce(runner, run, ending.signal);
+  const repeated = async (run: Run, signal: AbortSignal): Promise<RunResult> => {
+    let result = await runOnce(runner, run, signal);
     for (let repeats = 0; isConflict(result) && repeats < MOST_REPEATS; repeats++) {
-      result = await runOnce(runner, run, ending.signal);
+      result = await runOnce(runner, run, signal);
     }
-    clearTimeout(abort);
     return result;
   };
 
@@ -80,16 +73,9 @@ function isConflict(result: RunResult): boolean {
   return result.type === 'failed' && result.error instanceof ConflictError;
 }
 
-function runOf(runner: Runner, { key, causes, merged, since }: Start, begun: number): Run {
-  const changes = causes.map((cause) => ({ function: runner.name, key, cause }));
-  const attempts = causes.map((cause) => ('attempt' in cause ? (cause.attempt ?? 0) : 0));
-  return {
-    changes: changes as [Run['changes'][0], ...Run['changes']],
-    // The freshest counts: what has failed for hours does not use up the attempts of an edit.
-    attempt: Math.min(...attempts) + 1,
-    dueAt: runner.now().getTime() - (begun - since),
-    superseded: merged,
-  };
+/** The broker counts the failures, and each change carries its own count: the freshest counts, so that what has failed for hours does not use up the attempts of an edit. */
+function freshestAttempt({ causes }: Start): number {
+  return Math.min(...causes.map((cause) => ('attempt' in cause ? (cause.attempt ?? 0) : 0))) + 1;
 }
 
 function now(): number {

@@ -3,11 +3,11 @@ import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { parseChange } from '../change.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
+import { isServed, NotServedError } from '../run/not-served.ts';
 import type { Ending } from '../run/report.ts';
+import { type Requeuer, requeue } from '../run/requeue.ts';
 import { retryAfterOf } from '../run/retry.ts';
 import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
-import { isServed, NotServedError } from '../sqs/not-served.ts';
-import { requeue } from '../sqs/requeue.ts';
 import type { Answer, Receive } from './answer.ts';
 import { typeOf } from './event.ts';
 import { createKeyedRuns } from './keyed-runs.ts';
@@ -54,15 +54,13 @@ export function serveFunctions({
   };
 }
 
-type Later = Parameters<typeof requeue>[0];
-
-function delayedBy(sender: Sink['sender']): Later['sender'] {
+function delayedBy(sender: Sink['sender']): Requeuer['sender'] {
   // The change says when it is due; no broker has a delay of its own.
   return { sendDelayed: (change) => sender.sendDelayed(change) };
 }
 
 /** Passes on what a run asks for. The broker retries what has failed for now. */
-async function endingOfRun(result: RunResult, run: Run, later: Later): Promise<Ending> {
+async function endingOfRun(result: RunResult, run: Run, later: Requeuer): Promise<Ending> {
   if (result.type === 'done') return { result: 'done' };
   if (result.type === 'failed') return endingOfFailure(result.error, run);
   try {

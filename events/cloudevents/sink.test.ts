@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseChange } from '../change.ts';
 import { changeOf, keyOf } from '../testing.ts';
-import { NotAcceptedError, openSink, sinkOfBinding } from './sink.ts';
+import { NotAcceptedError, openSink, sinkAt } from './sink.ts';
 import { startTestSink } from './testing.ts';
 
 const changes = [1, 2, 3].map((n) => changeOf({ key: keyOf(n) }));
@@ -60,15 +60,11 @@ describe('a sink', () => {
 });
 
 describe('the environment of a SinkBinding', () => {
-  it('names the sink, and attributes for every event', () => {
+  it('adds attributes to every event', () => {
+    const url = 'http://broker/ns/b';
     const K_CE_OVERRIDES = '{"extensions":{"landscape":"dev"}}';
-    expect(sinkOfBinding({ K_SINK: 'http://broker/ns/b', K_CE_OVERRIDES })).toEqual({
-      url: 'http://broker/ns/b',
-      extensions: { landscape: 'dev' },
-      ca: undefined,
-    });
-    expect(sinkOfBinding({ K_SINK: 'http://broker', K_CE_OVERRIDES: '' })?.extensions).toEqual({});
-    expect(sinkOfBinding({})).toBeUndefined();
+    expect(sinkAt(url, { K_CE_OVERRIDES })).toEqual({ url, extensions: { landscape: 'dev' }, ca: undefined });
+    expect(sinkAt(url, { K_CE_OVERRIDES: '', K_CA_CERTS: '' })).toEqual({ url, extensions: {}, ca: undefined });
   });
 
   it.each([
@@ -77,7 +73,7 @@ describe('the environment of a SinkBinding', () => {
     ['{"extensions":{"id":"1"}}', '"id" is no name of an extension'],
     ['{"extensions":{"Big-Name":"1"}}', '"Big-Name" is no name of an extension'],
   ])('is refused: %s', (K_CE_OVERRIDES, problem) => {
-    expect(() => sinkOfBinding({ K_SINK: 'http://broker', K_CE_OVERRIDES })).toThrow(problem);
+    expect(() => sinkAt('http://broker', { K_CE_OVERRIDES })).toThrow(problem);
   });
 
   it.each(['broker', 'ftp://broker', 'http://user:password@broker'])('refuses the address %s', (url) => {

@@ -72,12 +72,13 @@ export function openSink(options: SinkOptions): Sink {
   };
 }
 
-/** Returns the sink that a SinkBinding describes in the environment of a process; undefined if there is none. */
-export function sinkOfBinding(
+/** Returns the sink of this address with what a SinkBinding adds to it in the environment of a process. */
+export function sinkAt(
+  url: string,
   variables: Readonly<Record<string, string | undefined>>,
-): Pick<SinkOptions, 'url' | 'extensions' | 'ca'> | undefined {
-  const { K_SINK: url, K_CE_OVERRIDES: overrides, K_CA_CERTS: ca } = variables;
-  return url ? { url, extensions: overridesOf(overrides), ca: ca || undefined } : undefined;
+): Pick<SinkOptions, 'url' | 'extensions' | 'ca'> {
+  const { K_CE_OVERRIDES: overrides, K_CA_CERTS: ca } = variables;
+  return { url, extensions: overridesOf(overrides), ca: ca || undefined };
 }
 
 function sinkUrl(text: string): URL {

@@ -1,11 +1,10 @@
-import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { ABORT_EARLY_MS } from '../run/deadline.ts';
 import { type Ending, report } from '../run/report.ts';
-import { type Run, type Runner, runOnce } from '../run/runner.ts';
+import { type Runner, runOnce } from '../run/runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { type Next, nextOf } from './next.ts';
 import type { Schedule, Start } from './schedule.ts';
+import { timedRun } from './timed-run.ts';
 
 /** Runs the keys of one function's schedule. */
 export interface Worker {
@@ -26,8 +25,6 @@ export interface WorkerOptions {
   timeoutSeconds: number;
 }
 
-/** A run that lasts longer waits for a network, not for the processor. */
-export const LONG_RUN_MS = 1_000;
 /** Runs end in their time, and free slots are used at once: after so long something is stuck. */
 const STUCK_MS = 60_000;
 /** The longest time of a timer. */
@@ -65,20 +62,13 @@ export function startWorker({ schedule, runner, deadLetters, timeoutSeconds }: W
     const current = { begun };
     lastStart = begun;
     running.add(current);
-    const ending = new AbortController();
-    const abort = setTimeout(() => ending.abort(), timeoutSeconds * 1000 - ABORT_EARLY_MS);
-    const lasting = setTimeout(() => {
-      schedule.lasts(start.key);
-      wake();
-    }, LONG_RUN_MS);
-    const described = runOf(runner, start, begun);
-    const result = await runOnce(runner, described, ending.signal);
-    clearTimeout(abort);
-    clearTimeout(lasting);
-    const next = nextOf(result, start.attempt, Math.random());
-    schedule.end(start.key, next, now());
-    keepDeadLetter(start, next);
-    report(runner, described, endingOf(next), (now() - begun) / 1000);
+    await timedRun(start, { runner, schedule, timeoutSeconds, onLong: wake }, async (described, signal) => {
+      const result = await runOnce(runner, described, signal);
+      const next = nextOf(result, start.attempt, Math.random());
+      schedule.end(start.key, next, now());
+      keepDeadLetter(start, next);
+      report(runner, described, endingOf(next), (now() - begun) / 1000);
+    });
     running.delete(current);
     if (running.size === 0) idle.resolve();
     wake();
@@ -115,17 +105,6 @@ export function startWorker({ schedule, runner, deadLetters, timeoutSeconds }: W
 /** Monotonic, so that a clock that is set back delays nothing. */
 function now(): number {
   return performance.now();
-}
-
-function runOf(runner: Runner, { key, causes, merged, attempt, since }: Start, begun: number): Run {
-  const [first, ...rest] = causes;
-  const changeOf = (cause: typeof first): ChangeRequest => ({ function: runner.name, key, cause });
-  return {
-    changes: [changeOf(first), ...rest.map(changeOf)],
-    attempt,
-    dueAt: runner.now().getTime() - (begun - since),
-    superseded: merged,
-  };
 }
 
 function endingOf(next: Next): Ending {

@@ -1,20 +1,23 @@
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
-import { endOfLongWait, gridOf, isLongWait } from '../run/grid.ts';
-import type { SqsRunner } from './runner.ts';
+import { endOfLongWait, gridOf, isLongWait } from './grid.ts';
 
-/** Sends changes that arrive later. */
-export interface DelayedSender {
-  sender: Pick<SqsRunner['sender'], 'sendDelayed'>;
+/** A function, and what keeps its changes until they are due. */
+export interface Requeuer {
+  /** The function's name. */
+  name: string;
+  queue: 'fifo' | 'standard';
+  sender: { sendDelayed(change: ChangeRequest, delaySeconds: number): Promise<void> };
+  now(): Date;
 }
 
 /**
- * Sends a change through the delay queue, to run again in so many seconds.
+ * Sends a change that runs again in so many seconds.
  * @param atLeastSeconds the wait that an API server asks for, which is never undercut
- * @param attempt set when the run has failed: SQS counts the receives of the next message from 1 again
+ * @param attempt set when the run has failed: a queue counts the deliveries of the next change from 1 again
  */
 export function requeue(
-  { name, queue, sender, now }: Pick<SqsRunner, 'name' | 'queue' | 'now'> & DelayedSender,
+  { name, queue, sender, now }: Requeuer,
   change: ChangeRequest,
   afterSeconds: number,
   attempt?: number,

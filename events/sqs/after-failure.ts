@@ -1,8 +1,8 @@
 import { TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError } from '../../shared/kube/errors.ts';
+import { NOT_SERVED_SECONDS, NotServedError } from '../run/not-served.ts';
 import { decideRetry, type Retry, SHORT_ATTEMPTS } from '../run/retry.ts';
 import type { Group } from './groups.ts';
-import { NOT_SERVED_SECONDS, NotServedError } from './not-served.ts';
 
 /** What follows a failed run. */
 export type AfterFailure =

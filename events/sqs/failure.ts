@@ -1,9 +1,9 @@
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Ending } from '../run/report.ts';
+import { requeue } from '../run/requeue.ts';
 import { retryAfterOf } from '../run/retry.ts';
 import { afterFailure } from './after-failure.ts';
 import type { Group, Unreadable } from './groups.ts';
-import { requeue } from './requeue.ts';
 import type { SqsRunner } from './runner.ts';
 
 /** How a run ended. `isRedelivered`: its kept message stays in the queue. */

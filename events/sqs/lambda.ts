@@ -1,12 +1,12 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { ABORT_EARLY_MS } from '../run/deadline.ts';
+import { isServed, NotServedError } from '../run/not-served.ts';
 import { report } from '../run/report.ts';
+import { requeue } from '../run/requeue.ts';
 import { type QueueFunction, type Run, runOnce } from '../run/runner.ts';
 import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
 import { type Group, groupRecords, type Received } from './groups.ts';
-import { isServed, NotServedError } from './not-served.ts';
-import { requeue } from './requeue.ts';
 import { type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
 
 /** What Lambda's event source mapping, or the poller, calls with a batch of messages. */

@@ -1,4 +1,4 @@
-import { sinkOfBinding } from '../../events/cloudevents/sink.ts';
+import { sinkAt } from '../../events/cloudevents/sink.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
@@ -50,8 +50,7 @@ function sinkDestination(url: string, values: Values<typeof destinationOptions>,
     name: `the sink ${URL.canParse(url) ? new URL(url).host : ''}${taken}`,
     async open(_definitions, _seeds, own) {
       const { openKnativeBridge } = await import('../knative/open-bridge.ts');
-      const sink = { ...sinkOfBinding({ ...environment, K_SINK: url }), url };
-      return openKnativeBridge({ sink, eventsPort }, own);
+      return openKnativeBridge({ sink: sinkAt(url, environment), eventsPort }, own);
     },
   };
 }

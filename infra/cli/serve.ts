@@ -1,4 +1,4 @@
-import { sinkOfBinding } from '../../events/cloudevents/sink.ts';
+import { sinkAt } from '../../events/cloudevents/sink.ts';
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -44,7 +44,7 @@ export default command({
       functions,
       credentials: () => kubeconfigFiles(files),
       settings,
-      sink: { ...sinkOfBinding({ ...terminal.environment, K_SINK: url }), url },
+      sink: sinkAt(url, terminal.environment),
       port: portOf(values, 'port') ?? HTTP_PORT,
       concurrency: concurrencyOf(values),
       log,
