@@ -97,13 +97,16 @@ async function modelOf({ client }: BenchCluster, name: string, access: KubeObjec
   };
 }
 
-/** Returns the Extension as if everything had happened a day ago: after a success, Flux is checked more often at first. */
-function aDayAgo({ status, ...extension }: KubeObject): KubeObject {
+/**
+ * Returns the Extension as if everything had happened a day ago, gardenlet's request included: after a success, Flux is
+ * checked more often at first.
+ */
+function aDayAgo(extension: KubeObject): KubeObject {
   const earlier = (_: string, value: unknown) =>
-    typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:]+Z$/.test(value)
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)
       ? new Date(Date.parse(value) - 86_400_000).toISOString().replace(/\.\d+/, '')
       : value;
-  return { ...extension, status: JSON.parse(JSON.stringify(status), earlier) } as KubeObject;
+  return JSON.parse(JSON.stringify(extension), earlier) as KubeObject;
 }
 
 /** Creates copies of a model in other control planes, several at a time. */
