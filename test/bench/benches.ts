@@ -1,6 +1,7 @@
 import type { Bench } from './bench.ts';
 import { bundleBenches } from './benches/bundles.ts';
 import { contentBench } from './benches/content.ts';
+import { costBench } from './benches/cost.ts';
 import { deadSeedBench } from './benches/dead-seed.ts';
 import { editBench } from './benches/edit.ts';
 import { failingProjectBench } from './benches/failing-project.ts';
@@ -37,6 +38,7 @@ export async function benches(): Promise<Bench[]> {
     firstListBench,
     editBench,
     looksBench,
+    costBench,
     hostileBench,
     startBench,
     imageBench,

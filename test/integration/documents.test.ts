@@ -68,6 +68,13 @@ describe('the documents', () => {
     expect(text).toContain(started);
   });
 
+  it('install by commands of the pages that the README links', () => {
+    const { text = '' } = documents.find(({ path }) => path === 'README.md') ?? {};
+    const rows = [...text.matchAll(/^\| \[[^\]]+\]\((docs\/install-[^)]+)\)[^|]* \| `([^`]+)` \|$/gm)];
+    expect(rows.map(([, page]) => page).sort()).toEqual(Object.keys(followed).filter((page) => /install-/.test(page)));
+    for (const [, page, command] of rows) expect(commands).toContainEqual({ path: page, command });
+  });
+
   it('of pages that another test follows are read by that test', () => {
     for (const [page, file] of Object.entries(followed)) {
       expect(commands.filter(({ path }) => path === page)).not.toEqual([]);

@@ -1,6 +1,4 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SQSBatchResponse } from 'aws-lambda';
@@ -16,7 +14,7 @@ import { type InstanceOptions, startInstance } from '../../real/install/aws/lamb
 import { lambdaRuntimeClient } from '../../real/tools/aws-tools.ts';
 import { bench } from '../bench.ts';
 import { startClusters } from '../landscape/clusters.ts';
-import { fluxDistribution } from '../landscape/flux-distribution.ts';
+import { lambdaEnvironment, QUEUE_PREFIX, serveSecrets } from '../landscape/lambda-environment.ts';
 import {
   cluster,
   controlPlane,
@@ -47,7 +45,7 @@ export const lambdaBench = bench(
     const { client, kubeconfigFile } = clusters.seed;
     const queue = await startEmulator();
     const sqs = await lazySqs({ endpoint: queue.endpoint })();
-    await createQueues(sqs, [definition, { name: DELAY, queue: 'standard' }], { prefix: 'bench-' });
+    await createQueues(sqs, [definition, { name: DELAY, queue: 'standard' }], { prefix: QUEUE_PREFIX });
     sqs.client.destroy();
     const secrets = await serveSecrets(await readFile(kubeconfigFile, 'utf8'));
     await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
@@ -59,17 +57,7 @@ export const lambdaBench = bench(
       folder,
       handler: `${definition.name}/index.handler`,
       timeoutSeconds: 10,
-      environment: {
-        KUBECONFIG_SECRET_PREFIX: 'bench/',
-        SEEDS: SEED,
-        FLUX_DISTRIBUTION: fluxDistribution,
-        QUEUE_URL_PREFIX: `${queue.endpoint}/000000000000/bench-`,
-        AWS_REGION: 'eu-central-1',
-        AWS_ACCESS_KEY_ID: 'bench',
-        AWS_SECRET_ACCESS_KEY: 'bench',
-        SQS_ENDPOINT: queue.endpoint,
-        SECRETS_MANAGER_ENDPOINT: secrets.endpoint,
-      },
+      environment: lambdaEnvironment(queue.endpoint, secrets.endpoint),
     };
     const inits: number[] = [];
     const firsts: number[] = [];
@@ -108,13 +96,3 @@ export const lambdaBench = bench(
     return { init: { value: median(inits), note }, first: { value: median(firsts), note } };
   },
 );
-
-/** AWS Secrets Manager with the same kubeconfig for every cluster. */
-async function serveSecrets(SecretString: string): Promise<{ endpoint: string; stop(): void }> {
-  const server = createServer((_, outgoing) => void outgoing.end(JSON.stringify({ SecretString })));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    stop: () => void server.close().closeAllConnections(),
-  };
-}

@@ -5,6 +5,8 @@ import type { ClientRequest } from 'node:http';
 export interface SeenRequest {
   /** The function, or `watcher`. */
   by: string;
+  /** The API server, with its port. */
+  host: string;
   /** Method and path, for display. */
   text: string;
 }
@@ -20,7 +22,8 @@ export function countRequests(): RequestCounter {
   const onStart = (message: unknown) => {
     const { request } = message as { request: ClientRequest };
     const [, by] = /^shoot-flux(?:\/(.*))?$/.exec(String(request.getHeader('user-agent'))) ?? [];
-    if (by !== undefined) requests.push({ by, text: `${request.method} ${request.path}` });
+    if (by === undefined) return;
+    requests.push({ by, host: String(request.getHeader('host')), text: `${request.method} ${request.path}` });
   };
   subscribe('http.client.request.start', onStart);
   return { requests, [Symbol.dispose]: () => void unsubscribe('http.client.request.start', onStart) };

@@ -25,6 +25,7 @@ export interface Instance {
   /** Resolves with the answer. @throws Error if the process ends, fails, or takes too long */
   invoke(event: unknown): Promise<unknown>;
   readonly ended: boolean;
+  readonly pid: number;
   output(): string;
   /** Kills it at once. */
   kill(): Promise<void>;
@@ -117,6 +118,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     get ended() {
       return hasEnded();
     },
+    pid: child.pid ?? 0,
     output: () => output,
     async invoke(event) {
       if (hasEnded()) throw new Error(`${name} has ended.`);
