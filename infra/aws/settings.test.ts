@@ -1,4 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
+import { choices } from '../choices.ts';
+import type { Terminal, Variables } from '../cli/option.ts';
+import { healthOptions, logOptions, serviceOptions, settingsOptions } from '../cli/options.ts';
+import { settingsOf } from '../cli/settings-options.ts';
+import { keyOf, variableOf } from '../cli/sources/names.ts';
+import { fromAllSources } from '../cli/sources/sources.ts';
 import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
 const least = { KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
@@ -60,3 +67,49 @@ describe('environment of a Lambda', () => {
     expect(() => readQueueUrlPrefix({})).toThrow('QUEUE_URL_PREFIX is not set');
   });
 });
+
+describe('the variables of the command line', () => {
+  /** Settings that follow from variables by the options' schema. */
+  async function onCommandLine(variables: Variables) {
+    const terminal: Terminal = { out() {}, err() {}, stdin: async () => '', environment: variables };
+    const values = await fromAllSources({}, { ...settingsOptions, ...healthOptions, ...logOptions }, terminal);
+    return (await settingsOf(values, [], variables)).settings;
+  }
+
+  const distribution = { FLUX_DISTRIBUTION: standIn.folder };
+  const each = Object.entries(choices).flatMap(([flag, words]) =>
+    words.map((word) => ({ [variableOf(keyOf(flag, serviceOptions[flag] ?? never(flag)))]: word })),
+  );
+
+  it.each([
+    {},
+    ...each.filter((variables) => variables.HOST_KEY_SCAN !== 'listed'),
+    { HOST_KEY_SCAN: 'listed', HOST_KEY_SCAN_ALLOW: '10.0.0.0/8, *.example.org', HOST_KEY_SCAN_DENY: '10.1.0.0/16' },
+    { SHOOT_HEALTH: 'true' },
+    { SHOOT_HEALTH: 'false' },
+    { LANDSCAPE: 'live', GARDEN_IDENTITY: 'garden-1' },
+  ])('give a Lambda the same settings: %j', async (variables) => {
+    const given = { ...distribution, ...variables };
+    expect(readEnvironment({ ...least, ...given }).settings).toEqual(await onCommandLine(given));
+  });
+
+  it('are all that a Lambda reads, beside those of its template', () => {
+    const names = new Set<string>();
+    const all = new Proxy<Record<string, string>>(least, {
+      get(target, name: string) {
+        names.add(name);
+        return target[name];
+      },
+    });
+    readEnvironment(all);
+    const ofOptions = Object.entries(serviceOptions).map(([flag, option]) => variableOf(keyOf(flag, option)));
+    const own = ['KUBECONFIG_SECRET_PREFIX', 'CLUSTER_AUDIENCE_PREFIX', 'CONFIG'];
+    expect([...names].filter((name) => !ofOptions.includes(name)).sort()).toEqual(own.sort());
+    for (const flag of Object.keys(settingsOptions).filter((name) => !['defaults', 'policy'].includes(name)))
+      expect([...names]).toContain(variableOf(keyOf(flag, serviceOptions[flag] ?? never(flag))));
+  });
+});
+
+function never(flag: string): never {
+  throw new Error(`--${flag} is no option of a service.`);
+}

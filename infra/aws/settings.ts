@@ -2,6 +2,7 @@ import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
+import { type Choice, type ChoiceOf, choiceOf, choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 import { landscapeIn } from './landscape.ts';
 
 /** The environment of a Lambda, as serverless.yml sets it. */
@@ -21,17 +22,17 @@ export function readEnvironment(variables: Variables): Environment {
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
     clusterAudiencePrefix: variables.CLUSTER_AUDIENCE_PREFIX || undefined,
-    logLevel: oneOf(variables, 'LOG_LEVEL', ['info', 'debug', 'warn', 'error']),
+    logLevel: chosen(variables, 'LOG_LEVEL', 'log-level'),
     settings: {
-      landscape: variables.LANDSCAPE || 'gardener',
+      landscape: variables.LANDSCAPE || DEFAULT_LANDSCAPE,
       gardenIdentity: variables.GARDEN_IDENTITY || undefined,
       seeds: listOf(variables, 'SEEDS'),
       fluxDistribution: variables.FLUX_DISTRIBUTION || 'flux-distribution',
-      shootHealth: oneOf(variables, 'SHOOT_HEALTH', ['false', 'true']) === 'true',
-      delivery: oneOf(variables, 'DELIVERY', ['ManagedResource', 'Direct', 'Auto']),
-      shootAccess: oneOf(variables, 'SHOOT_ACCESS', ['external', 'internal']),
+      shootHealth: isTrue(variables, 'SHOOT_HEALTH'),
+      delivery: chosen(variables, 'DELIVERY', 'delivery'),
+      shootAccess: chosen(variables, 'SHOOT_ACCESS', 'shoot-access'),
       hostKeyScan: {
-        mode: oneOf(variables, 'HOST_KEY_SCAN', ['on', 'listed', 'off']),
+        mode: chosen(variables, 'HOST_KEY_SCAN', 'host-key-scan'),
         allow: scanEntries(variables, 'HOST_KEY_SCAN_ALLOW'),
         deny: scanEntries(variables, 'HOST_KEY_SCAN_DENY'),
       },
@@ -68,10 +69,14 @@ function needed(variables: Variables, name: string): string {
   throw new ShootFluxError(`Environment variable ${name} is not set; see serverless.yml.`);
 }
 
-/** The first value is the default. */
-function oneOf<T extends string>(variables: Variables, name: string, values: [T, ...T[]]): T {
-  const value = variables[name] || values[0];
-  const known = values.find((candidate) => candidate === value);
+function chosen<Name extends Choice>(variables: Variables, variable: string, name: Name): ChoiceOf<Name> {
+  const known = choiceOf(name, variables[variable] || choices[name][0]);
   if (known !== undefined) return known;
-  throw new ShootFluxError(`Environment variable ${name} must be one of ${values.join(', ')}.`);
+  throw new ShootFluxError(`Environment variable ${variable} must be one of ${choices[name].join(', ')}.`);
+}
+
+function isTrue(variables: Variables, variable: string): boolean {
+  const text = variables[variable] || 'false';
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new ShootFluxError(`Environment variable ${variable} must be one of false, true.`);
 }

@@ -1,5 +1,6 @@
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
+import { choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE, SERVICE_HOST } from '../webhooks/names.ts';
 import type { Option } from './option.ts';
 
@@ -42,10 +43,10 @@ export const watchedClusterOptions = {
 export const scanOptions = {
   'host-key-scan': {
     type: 'string',
-    value: 'on|listed|off',
+    value: choices['host-key-scan'].join('|'),
     description:
       'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
-    default: 'on',
+    default: choices['host-key-scan'][0],
   },
   'host-key-scan-allow': {
     type: 'string',
@@ -87,7 +88,7 @@ export const settingsOptions = {
     type: 'string',
     value: 'NAME',
     description: 'Name of the landscape in the comments of deploy keys.',
-    default: 'gardener',
+    default: DEFAULT_LANDSCAPE,
   },
   'garden-identity': {
     type: 'string',
@@ -97,16 +98,16 @@ export const settingsOptions = {
   },
   'shoot-access': {
     type: 'string',
-    value: 'internal|external',
+    value: choices['shoot-access'].toReversed().join('|'),
     description: 'Address of a shoot to try first.',
     default: 'internal inside a cluster, else external',
   },
   delivery: {
     type: 'string',
-    value: 'ManagedResource|Direct|Auto',
+    value: choices.delivery.join('|'),
     description:
       'Who applies the objects to a shoot. ManagedResource: the resource-manager. Direct: shoot-flux. Auto: shoot-flux only where the resource-manager is not permitted.',
-    default: 'ManagedResource',
+    default: choices.delivery[0],
   },
   ...scanOptions,
   ...landscapeOptions,
@@ -260,7 +261,12 @@ export const healthOptions = {
 } as const satisfies Record<string, Option>;
 
 export const logOptions = {
-  'log-level': { type: 'string', value: 'LEVEL', description: 'debug, info, warn or error.', default: 'info' },
+  'log-level': {
+    type: 'string',
+    value: 'LEVEL',
+    description: 'debug, info, warn or error.',
+    default: choices['log-level'][0],
+  },
 } as const satisfies Record<string, Option>;
 
 /** Options that say where `watch` sends changes. */

@@ -1,6 +1,7 @@
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
+import { choiceOf, choices, DEFAULT_LANDSCAPE, wordsOf } from '../choices.ts';
 import { missing } from './clusters.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
 import type { settingsOptions } from './options.ts';
@@ -21,7 +22,7 @@ export async function settingsOf(
   const releases = await releasesOf(distributionAt(fluxDistribution), fluxDistribution);
   await checkReleases(fluxDistribution, releases);
   const settings: Settings = {
-    landscape: values.landscape ?? 'gardener',
+    landscape: values.landscape ?? DEFAULT_LANDSCAPE,
     gardenIdentity: values['garden-identity'],
     seeds,
     fluxDistribution,
@@ -35,17 +36,16 @@ export async function settingsOf(
 }
 
 function deliveryOf(values: Values<typeof settingsOptions>): Settings['delivery'] {
-  const text = values.delivery ?? 'ManagedResource';
-  const known = (['ManagedResource', 'Direct', 'Auto'] as const).find((value) => value === text);
+  const text = values.delivery ?? choices.delivery[0];
+  const known = choiceOf('delivery', text);
   if (known !== undefined) return known;
-  throw new UsageError(`${quoted(values, 'delivery', text)} is not ManagedResource, Direct or Auto`);
+  throw new UsageError(`${quoted(values, 'delivery', text)} is not ${wordsOf('delivery')}`);
 }
 
 function shootAccessOf(values: Values<typeof settingsOptions>, environment: Variables): Settings['shootAccess'] {
   const text = values['shoot-access'];
-  if (text === 'internal' || text === 'external') return text;
-  if (text !== undefined) {
-    throw new UsageError(`${quoted(values, 'shoot-access', text)} is not internal or external`);
-  }
-  return environment.KUBERNETES_SERVICE_HOST === undefined ? 'external' : 'internal';
+  if (text === undefined) return environment.KUBERNETES_SERVICE_HOST === undefined ? 'external' : 'internal';
+  const known = choiceOf('shoot-access', text);
+  if (known !== undefined) return known;
+  throw new UsageError(`${quoted(values, 'shoot-access', text)} is not ${wordsOf('shoot-access')}`);
 }

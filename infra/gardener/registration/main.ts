@@ -1,13 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
 import { EXAMPLE, inlineRegistration, registrationFiles } from './files.ts';
 
-const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--operator | --inline] [--out FILE]
+const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--values FILE] [--operator | --inline] [--out FILE]
 
 Prints the objects that register the extension with Gardener.
 
   --version X    Version of image and charts. Default: ${EXAMPLE.version}
   --registry R   Registry of image and charts, for example registry.example.com/gardener
+  --values FILE  Values of the chart for seeds, as for Helm
   --inline       Contain the chart, for landscapes without a registry of charts
   --operator     Print the Extension for gardener-operator instead
   --out FILE     Write a file instead
@@ -20,6 +22,7 @@ function options() {
       options: {
         version: { type: 'string', default: EXAMPLE.version },
         registry: { type: 'string', default: EXAMPLE.registry },
+        values: { type: 'string' },
         inline: { type: 'boolean', default: false },
         operator: { type: 'boolean', default: false },
         out: { type: 'string' },
@@ -32,12 +35,13 @@ function options() {
   }
 }
 
-const { version, registry, inline, operator, out, help } = options();
+const { version, registry, values, inline, operator, out, help } = options();
 
 async function text(): Promise<string> {
   if (help) return USAGE;
-  if (inline) return inlineRegistration({ version, registry });
-  const files = await registrationFiles({ version, registry });
+  const release = { version, registry, values: values && parse(await readFile(values, 'utf8')) };
+  if (inline) return inlineRegistration(release);
+  const files = await registrationFiles(release);
   return files[operator ? 'operator-extension.yaml' : 'controller-registration.yaml'] ?? '';
 }
 

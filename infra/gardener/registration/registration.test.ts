@@ -77,6 +77,17 @@ describe('registration', () => {
     });
     expect(find('ControllerDeployment', Buffer.from('chart'))?.helm).toEqual({ rawChart: 'Y2hhcnQ=', values });
   });
+
+  it('has the values of the operator for the chart of seeds, beside the image of the release', () => {
+    const given = { ...release, values: { replicaCount: 2, image: { pullPolicy: 'Always' } } };
+    const image = { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' };
+    const values = { replicaCount: 2, image: { ...image, pullPolicy: 'Always' } };
+    const deployment = registrationObjects(definitions, given).find(({ kind }) => kind === 'ControllerDeployment');
+    expect(deployment?.helm).toMatchObject({ values });
+    expect(operatorExtension(given).spec).toMatchObject({
+      deployment: { extension: { values }, admission: { values: { image } } },
+    });
+  });
 });
 
 it('a packed chart has the version of the release, and the same bytes each time', async () => {

@@ -9,6 +9,8 @@ export interface Release {
   version: string;
   /** Host and path of the registry, for example `registry.example.com/gardener`. */
   registry: string;
+  /** Values of the chart for seeds, which take precedence. */
+  values?: Record<string, unknown> | undefined;
 }
 
 /** What Gardener knows about the kind and type. The other fields keep their defaults. */
@@ -21,8 +23,11 @@ const resource = {
   workerlessSupported: false,
 };
 
-const values = ({ registry, version }: Release) => ({
-  image: { repository: `${registry}/shoot-flux`, tag: version },
+const imageValues = ({ registry, version }: Release) => ({ repository: `${registry}/shoot-flux`, tag: version });
+
+const seedValues = ({ values = {}, ...release }: Release) => ({
+  ...values,
+  image: { ...imageValues(release), ...(values.image as object | undefined) },
 });
 
 /**
@@ -40,7 +45,7 @@ export function registrationObjects(definitions: AnyDefinition[], release: Relea
       apiVersion: 'core.gardener.cloud/v1',
       kind: 'ControllerDeployment',
       metadata: { name: REGISTRATION },
-      helm: { ...source, values: values(release) },
+      helm: { ...source, values: seedValues(release) },
       injectGardenKubeconfig: true,
     },
     {
@@ -69,12 +74,12 @@ export function operatorExtension(release: Release): KubeObject {
           ...helm('shoot-flux'),
           policy: 'OnDemand',
           injectGardenKubeconfig: true,
-          values: values(release),
+          values: seedValues(release),
         },
         admission: {
           runtimeCluster: helm('shoot-flux-admission-runtime'),
           virtualCluster: helm('shoot-flux-admission-application'),
-          values: values(release),
+          values: { image: imageValues(release) },
         },
       },
     },
