@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { installed, runProgram } from './cache.ts';
@@ -51,8 +52,15 @@ export async function lambdaRuntimeClient(): Promise<string> {
       // Recent versions of npm run no script of a package without being asked to.
       const scripts = join(folder, 'node_modules/aws-lambda-ric/scripts');
       await runProgram('sh', [join(scripts, 'preinstall.sh')], folder);
-      await runProgram('sh', [join(scripts, 'postinstall.sh')], folder);
+      await runProgram('sh', [join(scripts, 'postinstall.sh')], folder, nodeHeaders());
     },
   });
   return join(folder, 'node_modules/aws-lambda-ric/index.mjs');
+}
+
+/** Names the headers that came with Node.js, where they did: otherwise node-gyp downloads them from its site. */
+function nodeHeaders(): NodeJS.ProcessEnv {
+  const prefixes = [dirname(dirname(process.execPath)), '/usr/local', '/usr'];
+  const npm_config_nodedir = prefixes.find((prefix) => existsSync(join(prefix, 'include/node/node_api.h')));
+  return npm_config_nodedir === undefined ? {} : { npm_config_nodedir };
 }

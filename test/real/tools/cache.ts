@@ -38,9 +38,14 @@ export async function installed({ name, versions, install }: Installed): Promise
   return target;
 }
 
-/** Runs a program to its end. @throws Error with the end of its output */
-export async function runProgram(command: string, args: string[], cwd: string): Promise<void> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a program to its end, with more variables than this process has. @throws Error with the end of its output */
+export async function runProgram(
+  command: string,
+  args: string[],
+  cwd: string,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...variables } });
   let output = '';
   const collect = (chunk: Buffer) => {
     output = (output + chunk).slice(-4000);
