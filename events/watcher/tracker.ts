@@ -257,7 +257,8 @@ function createSharing(entries: ReadonlyMap<string, unknown>) {
   return (keys: readonly ReconcileKey[][]): readonly ReconcileKey[][] => {
     // Drops the keys of deleted objects. After this, live objects share fewer keys for a while.
     if (known.size > 1000 + 2 * entries.size) known.clear();
-    const text = JSON.stringify(keys);
+    // Short, because it is kept: 10,000 Shoots have three of them each.
+    const text = keys.map((ofSubscriber) => ofSubscriber.map(keyText).join(' ')).join('\n');
     const shared = known.get(text) ?? keys;
     known.set(text, shared);
     return shared;
