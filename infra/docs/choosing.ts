@@ -39,7 +39,7 @@ The same functions run in three ways. All of them look the same to projects and 
 
 ## What each costs
 
-Computed for Shoots of which ${percent} % are followed and ${100 - percent} % are released by [\`Once\`](configuration.md#syncmode). Each Shoot sees ${editsPerMonth} edits of its \`flux-config\` and ${reconciliationsPerMonth} reconciliations by gardenlet in a month, and one in ${1 / createdPerMonth} is new.
+Computed for Shoots of which ${percent} % are followed and ${100 - percent} % are released by [\`Once\`](configuration.md#syncmode). In a month each Shoot sees ${editsPerMonth} edits of its \`flux-config\` and ${reconciliationsPerMonth} reconciliations by gardenlet, and one Shoot in ${1 / createdPerMonth} is new.
 
 ${tables.bills}
 One Deployment per seed is a small Pod in each seed, which reserves more than it uses. On Knative there are fewer Pods than seeds, because one bridge watches many; [one deployment for many seeds](topologies.md#one-deployment-for-many-seeds) saves the same without Knative. On AWS a part is there while nothing happens: watchers, polls, alarms, metrics and secrets. The rest grows with the looks at followed Shoots, [7 in an hour](scale.md#looks-per-hour).
@@ -54,7 +54,7 @@ On Knative, one bridge and its functions serve at most ${shootsPerBridge.toLocal
 
 ### Where the numbers come from
 
-The bench counts what functions do, at the API servers and at the wire of an SQS emulator: \`npm run bench -- --only cost\`. Every number below is the limit of a line of the bench, which marks a result above it, so costs are upper bounds.
+The bench counts what functions do, at the API servers, at the wire of an SQS emulator and at a broker: \`npm run bench -- --only cost\`. Every number below is the limit of a line of the bench, which marks a result above it, so costs are upper bounds.
 
 ${tables.activities}
 ${tables.usage}

@@ -1,7 +1,7 @@
 /** One row of the table: a measurement and its limit. */
 export interface Line {
   what: string;
-  unit: 'KB' | 'MB' | 'ms' | 's' | 'requests' | 'messages' | 'runs' | 'bytes' | '%';
+  unit: 'KB' | 'MB' | 'ms' | 's' | 'requests' | 'messages' | 'events' | 'runs' | 'bytes' | '%';
   /** The limit; absent where a number is only shown. */
   atMost?: number;
 }

@@ -7,20 +7,25 @@ import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startFastClock } from '../fast-clock.ts';
 import type { Progress } from './bench.ts';
+import type { StartApart } from './landscape/apart.ts';
 import type { BenchCluster } from './landscape/bench-clusters.ts';
 import { startEmbeddedClusters } from './landscape/embedded-clusters.ts';
 import { keepReady } from './landscape/flux.ts';
 import { edit } from './landscape/life-of-an-hour.ts';
 import { copyShoots, type ModelShoot, modelShoot } from './landscape/model-shoot.ts';
 import { controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE, SEED } from './landscape/objects.ts';
+import { startOnKnative } from './landscape/on-knative.ts';
 import { startOnSqs } from './landscape/on-sqs.ts';
-import { startCountedQueue } from './landscape/queue-counts.ts';
 import { countRequests } from './landscape/requests.ts';
 import { createShoots } from './landscape/shoots.ts';
 import { stampApplied } from './landscape/stamp.ts';
 
 /** Whether the Shoots follow their configuration, or have released it. */
 export type CostKind = 'followed' | 'released';
+
+/** What is between watcher and functions. */
+const transports = { sqs: startOnSqs, knative: startOnKnative };
+export type CostTransport = keyof typeof transports;
 
 /** The one message of the process to its parent. */
 export interface CostReport {
@@ -30,8 +35,6 @@ export interface CostReport {
   edit: Activity;
   reconcile: Activity;
   create: Activity;
-  /** Runs by function and outcome, in all hours. */
-  runs: Record<string, number>;
 }
 
 const SHOOTS = 5;
@@ -41,45 +44,18 @@ const FACTOR = 300;
 const HOUR_MS = 3_600_000;
 const REST_HOURS = 4;
 const write = { fieldManager: 'bench' };
+const names = Array.from({ length: SHOOTS }, (_, number) => controlPlane(number));
+const created = Array.from({ length: CREATED }, (_, number) => controlPlane(SHOOTS + number));
 
-/** Counts what Shoots of one kind cause at rest and after events, with queues in SQS, while hours pass in minutes. */
-async function main([kind = 'followed']: string[]): Promise<void> {
-  const progress: Progress = (text) => process.stderr.write(`  cost: ${kind}: ${text}\n`);
-  const clusters = await startEmbeddedClusters({ shoot: true }, [...gardenCrds(), ...seedCrds()]);
-  const { seed, shoot } = clusters;
-  if (shoot === undefined) throw new Error('There is no shoot.');
-  const names = Array.from({ length: SHOOTS }, (_, number) => controlPlane(number));
-  const created = Array.from({ length: CREATED }, (_, number) => controlPlane(SHOOTS + number));
-  for (const name of [PROJECT_NAMESPACE, ...names, ...created]) {
-    await seed.client.create(resources.namespaces, namespace(name), write);
-  }
-  await seed.client.create(resources.configMaps, fluxConfig(kind === 'released' ? 'Once' : 'Reconcile'), write);
-  // The model is the first of the Shoots.
-  const model = await modelShoot(clusters, () => {});
-  await copyShoots(seed, model, names.slice(1), () => {});
-  await createShoots(seed.client, names.map(inSeed), () => {});
-
-  const queue = await startCountedQueue();
-  using requests = countRequests();
+/** Counts what Shoots of one kind cause at rest and after events, with one transport, while hours pass in minutes. */
+async function main([kind = 'followed', transport = 'sqs']: string[]): Promise<void> {
+  const progress: Progress = (text) => process.stderr.write(`  cost: ${kind}, ${transport}: ${text}\n`);
+  const { seed, shoot, model } = await startShoots(kind === 'released' ? 'Once' : 'Reconcile');
   startFastClock(FACTOR);
-  const runs: Record<string, number> = {};
-  let invocations = 0;
-  const log = createLog('info', (line) => {
-    const { message, function: name, outcome } = JSON.parse(line);
-    if (message !== 'reconcile finished') return;
-    invocations++;
-    const ended = `${name} ${outcome}`;
-    runs[ended] = (runs[ended] ?? 0) + 1;
-  });
-  const shootHost = new URL(shoot.connection.server).host;
-  const count = (): Activity => {
-    const by = { garden: 0, seed: 0, shoot: 0 };
-    for (const { by: identity, host, text } of requests.requests) {
-      if (identity === 'watcher') continue;
-      by[host === shootHost ? 'shoot' : text.includes(`/namespaces/${PROJECT_NAMESPACE}/`) ? 'garden' : 'seed']++;
-    }
-    return { invocations, ...by, ...queue.counts() };
-  };
+  const { signal } = new AbortController();
+  // Everything that the product writes is applied.
+  for (const player of [stampApplied(seed.client, signal), keepReady(shoot.client, signal)]) player.catch(() => {});
+  const { count, runs } = await startCounting(seed, shoot, transports[transport as CostTransport]);
   const during = async (hours: number, event: () => Promise<void> = async () => {}): Promise<Activity> => {
     const before = count();
     await event();
@@ -87,15 +63,10 @@ async function main([kind = 'followed']: string[]): Promise<void> {
     return combined(count(), before, (now, then) => now - then);
   };
 
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  // Everything that the product writes is applied.
-  const players = [stampApplied(seed.client, signal), keepReady(shoot.client, signal)];
-  await startOnSqs(queue.endpoint, seed.connection, log);
   await sleep(HOUR_MS);
   const rest = await during(REST_HOURS);
   const restOfHour = combined(rest, rest, (all) => all / REST_HOURS);
-  progress(`at rest: ${JSON.stringify(runs)}`);
+  progress(`after ${1 + REST_HOURS} h: ${JSON.stringify(runs)}`);
   await startResourceManager({
     ...{ source: seed.connection, target: shoot.connection, namespace: names[0] ?? '' },
     targetNamespaces: ['kube-system', 'flux-system'],
@@ -105,15 +76,53 @@ async function main([kind = 'followed']: string[]): Promise<void> {
   const report: CostReport = {
     atRest: combined(restOfHour, restOfHour, (all) => all / SHOOTS),
     edit: await beyondRest(SHOOTS, () => edit(seed, 'edited')),
-    reconcile: await beyondRest(SHOOTS, () => reconcile(seed, names)),
-    create: await beyondRest(CREATED, () => create(seed, model, created)),
-    runs,
+    reconcile: await beyondRest(SHOOTS, () => reconcile(seed)),
+    create: await beyondRest(CREATED, () => create(seed, model)),
   };
   progress(`in all: ${JSON.stringify(runs)}`);
   process.send?.(report);
-  stopping.abort();
-  await Promise.allSettled(players);
-  process.exit();
+  // The parent ends this process; until then the message may be on its way.
+  process.once('disconnect', () => process.exit());
+}
+
+/** Starts clusters with Shoots at rest. */
+async function startShoots(syncMode: string): Promise<{ seed: BenchCluster; shoot: BenchCluster; model: ModelShoot }> {
+  const clusters = await startEmbeddedClusters({ shoot: true }, [...gardenCrds(), ...seedCrds()]);
+  const { seed, shoot } = clusters;
+  if (shoot === undefined) throw new Error('There is no shoot.');
+  for (const name of [PROJECT_NAMESPACE, ...names, ...created]) {
+    await seed.client.create(resources.namespaces, namespace(name), write);
+  }
+  await seed.client.create(resources.configMaps, fluxConfig(syncMode), write);
+  // The model is the first of the Shoots.
+  const model = await modelShoot(clusters, () => {});
+  await copyShoots(seed, model, names.slice(1), () => {});
+  await createShoots(seed.client, names.map(inSeed), () => {});
+  return { seed, shoot, model };
+}
+
+/** Starts the product, and counts from now on. */
+async function startCounting(seed: BenchCluster, shoot: BenchCluster, start: StartApart) {
+  const runs: Record<string, number> = {};
+  const log = createLog('info', (line) => {
+    const { message, function: name, outcome } = JSON.parse(line);
+    if (message !== 'reconcile finished') return;
+    const ended = `${name} ${outcome}`;
+    runs[ended] = (runs[ended] ?? 0) + 1;
+  });
+  const { requests } = countRequests();
+  const shootHost = new URL(shoot.connection.server).host;
+  const passed = await start(seed.connection, log);
+  const count = (): Activity => {
+    const by = { garden: 0, seed: 0, shoot: 0 };
+    for (const { by: identity, host, text } of requests) {
+      if (identity === 'watcher') continue;
+      by[host === shootHost ? 'shoot' : text.includes(`/namespaces/${PROJECT_NAMESPACE}/`) ? 'garden' : 'seed']++;
+    }
+    const invocations = Object.values(runs).reduce((sum, ended) => sum + ended, 0);
+    return { invocations, ...by, ...passed() };
+  };
+  return { count, runs };
 }
 
 /** Combines two counts, measure by measure. */
@@ -127,7 +136,7 @@ function inSeed(namespace: string) {
 }
 
 /** What gardenlet does for each Shoot once a day. */
-async function reconcile({ client }: BenchCluster, names: readonly string[]): Promise<void> {
+async function reconcile({ client }: BenchCluster): Promise<void> {
   const annotations = { [OPERATION_ANNOTATION]: 'reconcile', [TIMESTAMP_ANNOTATION]: new Date().toISOString() };
   for (const namespace of names) {
     await client.mergePatch(
@@ -140,12 +149,12 @@ async function reconcile({ client }: BenchCluster, names: readonly string[]): Pr
 }
 
 /** Creates Shoots in the garden, and what gardenlet creates for them in the seed. */
-async function create(seed: BenchCluster, { objects }: ModelShoot, names: readonly string[]): Promise<void> {
-  await createShoots(seed.client, names.map(inSeed), () => {});
+async function create(seed: BenchCluster, { objects }: ModelShoot): Promise<void> {
+  await createShoots(seed.client, created.map(inSeed), () => {});
   const own = objects.filter(({ object: { kind, metadata } }) => kind === 'Secret' && metadata.name === 'gardener');
   const clusters = objects.filter(({ object }) => object.kind === 'Cluster');
-  await copyShoots(seed, { objects: [...own, ...clusters] }, names, () => {});
-  for (const name of names) await seed.client.create(resources.extensions, extension(name), write);
+  await copyShoots(seed, { objects: [...own, ...clusters] }, created, () => {});
+  for (const name of created) await seed.client.create(resources.extensions, extension(name), write);
 }
 
 if (import.meta.main) await main(process.argv.slice(2));

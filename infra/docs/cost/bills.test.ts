@@ -13,7 +13,16 @@ const stack: Stack = {
   ...{ fifoQueues: 5, standardQueues: 1, alarms: 30, secrets: 2, heartbeats: 2, functionMetrics: 60 },
 };
 const ways: Way[] = ['deployment', 'aws', 'knative'];
-const nothing: Activity = { invocations: 0, garden: 0, seed: 0, shoot: 0, fifo: 0, standard: 0, messages: 0 };
+const nothing: Activity = {
+  invocations: 0,
+  garden: 0,
+  seed: 0,
+  shoot: 0,
+  fifo: 0,
+  standard: 0,
+  messages: 0,
+  events: 0,
+};
 const allOf = (activity: Activity) =>
   Object.fromEntries(Object.keys(activities).map((name) => [name, activity])) as Record<ActivityName, Activity>;
 const idle: Model = { ...model, activities: allOf(nothing) };

@@ -45,7 +45,7 @@ export function knativePods(landscape: Landscape, { activities, assumptions, usa
   const bridges = Math.ceil(landscape.shoots / assumptions.shootsPerBridge);
   const bridge = pods(bridges, reserved.bridge, { cpu: 0, memoryMb: usage.watchMb.value });
   const work = workPerHour(landscape, activities, assumptions);
-  const each = work.invocations / bridges / 3600;
+  const each = work.events / bridges / 3600;
   const busy = 1 - Math.exp(-each * assumptions.knativeIdleSeconds);
   const instances = pods(KNATIVE_AT_WORK * bridges * busy, reserved.service, {
     cpu: (each * usage.warmCpuMs.value) / 1000 / busy / KNATIVE_AT_WORK,

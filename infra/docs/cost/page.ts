@@ -85,7 +85,8 @@ function workTable(columns: Column[]): string {
     ['', ...columns.map(heading)],
     [
       perShoot('API requests', ({ work }) => apiRequests(work)),
-      perShoot('messages or CloudEvents', ({ work }) => work.messages),
+      perShoot('messages in SQS', ({ work }) => work.messages),
+      perShoot('CloudEvents on Knative', ({ work }) => work.events),
       perShoot('invocations of Lambdas', ({ work }) => work.invocations),
       perShoot('milliseconds of Lambdas', ({ landscape, work, stack }) => {
         const { gbSeconds } = lambdaPerHour(landscape, work, stack, model);
@@ -147,6 +148,8 @@ function usd(value: number): string {
   return amount(Number(value.toPrecision(2)));
 }
 
+/** Rounds below a hundred to two digits. */
 function amount(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: value < 0.1 ? 4 : value < 10 ? 2 : 0 });
+  const rounded = value < 100 ? Number(value.toPrecision(2)) : value;
+  return rounded.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 6 : 0 });
 }

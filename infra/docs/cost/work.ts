@@ -26,6 +26,7 @@ export function workPerHour(
     fifo: sum('fifo'),
     standard: sum('standard'),
     messages: sum('messages'),
+    events: sum('events'),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../../infra/docs/cost/inputs.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { bench, type Line, type Measured, type Progress } from '../bench.ts';
-import type { CostKind, CostReport } from '../cost-process.ts';
+import type { CostKind, CostReport, CostTransport } from '../cost-process.ts';
 import { startEmbeddedClusters } from '../landscape/embedded-clusters.ts';
 import { copyShoots, modelShoot } from '../landscape/model-shoot.ts';
 import { controlPlane, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
@@ -27,18 +27,26 @@ const counted = (Object.keys(activities) as ActivityName[]).flatMap((activity) =
 );
 
 /**
- * The inputs of the model of costs in docs/choosing.md. Shoots with queues in an SQS emulator live some hours on a fast
- * clock: requests are counted at the API servers and at the wire of SQS. Lambdas under AWS's runtime client handle
+ * The inputs of the model of costs in docs/choosing.md. Shoots live some hours on a fast clock, with queues in an SQS
+ * emulator and with a broker: requests are counted at the API servers and at the wire. Lambdas under AWS's runtime client handle
  * changes that change nothing.
  */
 export const costBench = bench('cost', linesOf(), async (progress) => {
-  const [followed, released] = await Promise.all([reportOf('followed', progress), reportOf('released', progress)]);
+  const [followed, released] = await Promise.all([
+    reportOf('followed', 'sqs', progress),
+    reportOf('released', 'sqs', progress),
+  ]);
+  const [followedByEvents, releasedByEvents] = await Promise.all([
+    reportOf('followed', 'knative', progress),
+    reportOf('released', 'knative', progress),
+  ]);
+  const withEvents = (counted: Activity, { events }: Activity): Activity => ({ ...counted, events });
   const measured: Record<ActivityName, Activity> = {
-    followed: followed.atRest,
-    released: released.atRest,
-    edit: followed.edit,
-    reconcile: followed.reconcile,
-    create: followed.create,
+    followed: withEvents(followed.atRest, followedByEvents.atRest),
+    released: withEvents(released.atRest, releasedByEvents.atRest),
+    edit: withEvents(followed.edit, followedByEvents.edit),
+    reconcile: withEvents(followed.reconcile, followedByEvents.reconcile),
+    create: withEvents(followed.create, followedByEvents.create),
   };
   const counts = counted.map(({ activity, measure }): [string, Measured] => [
     lineOf(activity, measure),
@@ -59,16 +67,16 @@ function linesOf(): Record<string, Line> {
   return Object.fromEntries([...counts, ...others]);
 }
 
-async function reportOf(kind: CostKind, progress: Progress): Promise<CostReport> {
-  const child = fork(join(import.meta.dirname, '..', 'cost-process.ts'), [kind], { execArgv: [] });
+async function reportOf(kind: CostKind, transport: CostTransport, progress: Progress): Promise<CostReport> {
+  const child = fork(join(import.meta.dirname, '..', 'cost-process.ts'), [kind, transport], { execArgv: [] });
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`The process for ${kind} Shoots ended with exit code ${code} before it reported.`);
+    throw new Error(`The process for ${kind} Shoots on ${transport} ended with exit code ${code} before it reported.`);
   });
   try {
     const message = once(child, 'message', { signal: AbortSignal.timeout(GIVE_UP_MS) });
     const [report] = (await Promise.race([message, ended])) as [CostReport];
     for (const name of ['atRest', 'edit', 'reconcile', 'create'] as const) {
-      progress(`${kind}: ${name}: ${JSON.stringify(report[name])}`);
+      progress(`${kind}, ${transport}: ${name}: ${JSON.stringify(report[name])}`);
     }
     return report;
   } finally {

@@ -1,35 +1,16 @@
 import { openSqsBridge } from '../../../events/sqs/bridge.ts';
-import { forwardersOf, sqsPace } from '../../../events/watcher/pace.ts';
-import { createWatcher } from '../../../events/watcher/watcher.ts';
-import { findFunctions } from '../../../infra/functions.ts';
-import { clientsOf } from '../../../infra/process/clients.ts';
-import type { Connection } from '../../../shared/kube/connection.ts';
-import { createClusterHealth } from '../../../shared/runtime/cluster-health.ts';
-import type { Log } from '../../../shared/runtime/log.ts';
-import { noMetrics as metrics } from '../../../shared/runtime/metrics.ts';
-import { settings } from './run-function.ts';
+import { partsOf, type StartApart } from './apart.ts';
+import { startCountedQueue } from './queue-counts.ts';
 
 /** As long as AWS waits for messages. `run` waits for a second, which on a fast clock is all that it does. */
 const WAIT_SECONDS = 20;
 
 /** Starts watcher and functions with queues in SQS. The code of the Lambdas handles the messages. */
-export async function startOnSqs(endpoint: string, connection: Connection, log: Log): Promise<void> {
-  const functions = await findFunctions();
-  const definitions = functions.map(({ definition }) => definition);
-  const health = createClusterHealth();
+export const startOnSqs: StartApart = async (connection, log) => {
+  const { endpoint, counts } = await startCountedQueue();
+  const { functions, definitions, dependenciesOf, watch } = await partsOf(connection, log);
   const bridge = await openSqsBridge({ definitions, log, endpoint });
-  const kubeOf = (identity: string) =>
-    clientsOf(identity, { credentials: () => async () => connection, metrics, health });
-  const dependencies = { settings, now: () => new Date(), log, metrics };
-  bridge.start(functions, ({ name }) => ({ ...dependencies, kube: kubeOf(name) }), { waitSeconds: WAIT_SECONDS });
-  createWatcher({
-    definitions,
-    clusters: { garden: true, seeds: settings.seeds },
-    kube: kubeOf('watcher'),
-    send: (changes) => bridge.sender.send(changes),
-    health,
-    pace: sqsPace(health.isUp, forwardersOf(definitions)),
-    log,
-    metrics,
-  }).start();
-}
+  bridge.start(functions, ({ name }) => dependenciesOf(name), { waitSeconds: WAIT_SECONDS });
+  watch((changes) => bridge.sender.send(changes));
+  return () => ({ ...counts(), events: 0 });
+};
