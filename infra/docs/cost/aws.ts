@@ -83,7 +83,7 @@ export function lambdaPerHour(landscape: Landscape, work: Activity, stack: Stack
   const slowness = memoryOfOneCpuMb / lambdaMb;
   // A run sends its own changes: SQS is asked at most once for each message.
   const warmMs = work.invocations * usage.warmCpuMs.value * slowness + (apiRequests(work) + work.messages) * requestMs;
-  // Every function has at least one run for each Shoot and hour; they come at any time, so pauses have this distribution.
+  // The functions with nearly all runs have one for each Shoot and hour at least, and these come at any time.
   const coldShare = Math.exp((-landscape.shoots * warmSeconds) / 3600);
   const instances = warmMs / 3_600_000;
   const coldStarts = work.invocations * coldShare + instances / instanceHours;
