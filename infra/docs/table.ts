@@ -10,12 +10,14 @@ export function table(...schemas: Schema[]): string {
   return ['| key | meaning | default | example |', '|---|---|---|---|', ...new Set(lines), ''].join('\n');
 }
 
-interface Row {
+/** A documented key. */
+export interface Row {
   path: string;
   schema: Schema;
 }
 
-function documented(schema: Schema, prefix = ''): Row[] {
+/** Returns the documented keys of a schema with those of the objects inside, by their path. */
+export function documented(schema: Schema, prefix = ''): Row[] {
   return Object.entries(shapeOf(schema) ?? {}).flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
     const own = keyDocs.has(field) ? [{ path, schema: field }] : [];

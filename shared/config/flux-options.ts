@@ -89,7 +89,7 @@ export const optionDocs = {
   },
   syncMode: {
     description:
-      'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`; see below.',
+      'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`.',
     default: '`Once`',
     example: 'Reconcile',
   },

@@ -1,6 +1,3 @@
-import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -11,6 +8,8 @@ import { files } from '../../infra/cli/testing.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { startHeaderProxy } from '../header-proxy.ts';
+import { startSts } from '../sts.ts';
 import { type CliProcess, startCli } from './cli-process.ts';
 import { fluxConfig } from './garden.ts';
 
@@ -174,7 +173,7 @@ describe('shoot-flux watch', () => {
     await deploy(['local']);
     const sts = await startSts();
     const signed: string[] = [];
-    const sqs = await startProxy(emulator.endpoint, ({ authorization = '', 'x-amz-security-token': token }) =>
+    const sqs = await startHeaderProxy(emulator.endpoint, ({ authorization = '', 'x-amz-security-token': token }) =>
       signed.push(`${/Credential=([^/]+)/.exec(authorization)?.[1]} ${token}`),
     );
     await using token = await files({ token: 'projected-token' });
@@ -195,42 +194,3 @@ describe('shoot-flux watch', () => {
     }
   });
 });
-
-/** AWS's token service, as far as AssumeRoleWithWebIdentity goes. */
-async function startSts() {
-  const tokens: string[] = [];
-  const server = createServer(async (incoming, response) => {
-    tokens.push(new URLSearchParams(await text(incoming)).get('WebIdentityToken') ?? '');
-    const expiration = new Date(Date.now() + 3_600_000).toISOString();
-    const credentials =
-      '<AccessKeyId>ASIAOFTHEROLE</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>' +
-      `<SessionToken>session-of-the-role</SessionToken><Expiration>${expiration}</Expiration>`;
-    response.writeHead(200, { 'content-type': 'text/xml' }).end(
-      `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
-        <AssumeRoleWithWebIdentityResult><Credentials>${credentials}</Credentials></AssumeRoleWithWebIdentityResult>
-      </AssumeRoleWithWebIdentityResponse>`,
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, tokens, stop: async () => void server.close() };
-}
-
-/** Passes requests on and shows their headers. */
-async function startProxy(target: string, see: (headers: IncomingHttpHeaders) => void) {
-  const server = createServer((incoming, response) => {
-    see(incoming.headers);
-    const onward = request(new URL(incoming.url ?? '/', target), {
-      method: incoming.method ?? 'POST',
-      headers: incoming.headers,
-    });
-    onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    incoming.pipe(onward);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, stop: async () => void server.closeAllConnections() };
-}

@@ -25,15 +25,15 @@ export interface RealApis extends Apis {
   forget(): Promise<void>;
 }
 
-/** Returns the ServiceAccounts, roles and bindings to apply in the seed. */
-export type SeedRights = () => Promise<KubeObject[]>;
+/** Returns the ServiceAccounts, roles and bindings to apply in each place. */
+export type Rights = (place: Place) => Promise<KubeObject[]>;
 
 /**
  * Requires `seedCrds`.
  * @param args further flags of the API servers
  */
 export async function startRealApis(
-  seedRights: SeedRights = () => shippedRbac('seed'),
+  rights: Rights = shippedRbac,
   args: Partial<Record<Place, string[]>> = {},
 ): Promise<RealApis> {
   const etcd = await startEtcd();
@@ -47,8 +47,8 @@ export async function startRealApis(
   await Promise.all([
     installCrds(garden, gardenCrds),
     installCrds(seed, seedCrds() ?? []),
-    grant(garden, identities, await shippedRbac('garden')),
-    grant(seed, identities, await seedRights()),
+    grant(garden, identities, await rights('garden')),
+    grant(seed, identities, await rights('seed')),
   ]);
   const forget = await rememberEtcd(etcd);
   return {

@@ -5,13 +5,13 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { changesSuite } from '../scenarios/changes.ts';
 import { directSuite } from '../scenarios/direct.ts';
-import { tokenOf, webhookIdentities } from '../scenarios/identities.ts';
+import { type Place, tokenOf } from '../scenarios/identities.ts';
 import { landscapeSuite } from '../scenarios/landscape.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { chartRights } from './install/chart-rights.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
-import { refused, unusedRights } from './rights.ts';
+import { dispensableRights, refused } from './rights.ts';
 
 const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
   mainJobSuite('the main job', startApis, fluxDistribution);
@@ -34,16 +34,18 @@ const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
     }
   });
 
-  describe('the shipped rights', () => {
+  describe('the rights that the charts render', () => {
     it('suffice', async () => {
       expect(await refused(apis().servers)).toEqual([]);
     });
 
-    it('are all used', async () => {
-      const others = await webhookIdentities();
-      expect(await unusedRights(apis().servers, (identity) => !others.includes(identity))).toEqual([]);
-    });
+    it.each<Place>(['garden', 'seed'])(
+      'in the %s are each needed: without any one, a request is refused',
+      async (place) => {
+        expect(await dispensableRights(apis().servers[place], await chartRights(place))).toEqual([]);
+      },
+    );
   });
 };
 
-onRealApis('real API servers, real releases, shipped rights; in the seed those of the chart', suites, chartRights);
+onRealApis('real API servers, real releases, the rights that the charts render', suites, chartRights);

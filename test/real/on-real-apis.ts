@@ -2,7 +2,7 @@ import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { testDistribution } from '../made-distribution.ts';
 import type { Apis } from '../scenarios/stage.ts';
-import { type RealApis, type SeedRights, startRealApis } from './apis.ts';
+import { type RealApis, type Rights, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 
 /** The API servers of one test file, emptied after each test. */
@@ -16,7 +16,7 @@ export interface Ground {
 const fluxDistribution = await testDistribution();
 
 /** Suites on real API servers with real Flux releases; skipped politely where the shared data is missing. */
-export function onRealApis(name: string, suites: (ground: Ground) => void, seedRights?: SeedRights): void {
+export function onRealApis(name: string, suites: (ground: Ground) => void, rights?: Rights): void {
   const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 
   test.skipIf(isComplete)(testDataMissing, () => {});
@@ -25,7 +25,7 @@ export function onRealApis(name: string, suites: (ground: Ground) => void, seedR
     let apis: RealApis;
 
     beforeAll(async () => {
-      apis = await startRealApis(seedRights);
+      apis = await startRealApis(rights);
     });
 
     afterAll(async () => {

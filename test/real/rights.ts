@@ -1,9 +1,12 @@
 import { serviceAccountUser } from '../../infra/gardener/rbac.ts';
-import { type Place, shippedRules } from '../scenarios/identities.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { Place } from '../scenarios/identities.ts';
+import { dispensable, type Need, rightsOf } from '../scenarios/needed-rights.ts';
 import type { ApiServer } from './cluster/api-server.ts';
 import type { AuditEntry } from './cluster/audit.ts';
 
-type Servers = Record<Place, Pick<ApiServer, 'auditEntries'>>;
+type Server = Pick<ApiServer, 'auditEntries'>;
+type Servers = Record<Place, Server>;
 
 const places: Place[] = ['garden', 'seed'];
 const ours = serviceAccountUser('');
@@ -21,34 +24,29 @@ export async function refused(servers: Servers): Promise<string[]> {
 }
 
 /**
- * Returns the granted rights that no request needed: by verb, resource and resource name.
- * @param counts selects the identities to check
+ * Returns one sentence for each right that could be removed from the roles without one of the requests until now being
+ * refused.
+ * @param objects roles with their bindings
  */
-export async function unusedRights(servers: Servers, counts: (identity: string) => boolean): Promise<string[]> {
-  const lines: string[] = [];
-  for (const place of places) {
-    const entries = await servers[place].auditEntries();
-    for (const [identity, rules] of Object.entries(await shippedRules(place))) {
-      if (!counts(identity)) continue;
-      const needs = entries.filter(({ user }) => user === serviceAccountUser(identity)).flatMap(needed);
-      for (const { apiGroups, resources, verbs, resourceNames } of rules) {
-        for (const right of product(apiGroups, resources, verbs, resourceNames ?? ['*'])) {
-          if (!needs.some((need) => right.every((part, index) => part === '*' || part === need[index])))
-            lines.push(`${place} ${identity}: ${right.join(' ')}`);
-        }
-      }
-    }
-  }
-  return lines;
+export async function dispensableRights(server: Server, objects: KubeObject[]): Promise<string[]> {
+  return dispensable(rightsOf(objects), (await server.auditEntries()).flatMap(needsOf));
 }
 
-/** Returns the right that a request needs: group, resource, verb, name. An apply that creates needs `create` and `patch`. */
-function needed({ requestUri, resource, verb, name, code }: AuditEntry): string[][] {
+/** Requests of a user that were forbidden, and the rights that this user does not need. @param objects roles with their bindings */
+export async function wrongRights(server: Server, objects: KubeObject[], user: string): Promise<string[]> {
+  const entries = (await server.auditEntries()).filter((entry) => entry.user === user);
+  const refused = entries.filter(({ code }) => code === 401 || code === 403);
+  const rights = rightsOf(objects).filter(({ users }) => users.includes(user));
+  if (rights.length === 0) return [`${user} has no rights`];
+  return [
+    ...refused.map(({ verb, requestUri }) => `${user} may not ${verb} ${requestUri}`),
+    ...dispensable(rights, entries.flatMap(needsOf)),
+  ];
+}
+
+/** Returns what a request needs. An apply that creates needs `create` and `patch`. */
+export function needsOf({ user, requestUri, resource, namespace, verb, name, code }: AuditEntry): Need[] {
   const group = /^\/apis\/([^/]+)\//.exec(requestUri)?.[1] ?? '';
   const verbs = verb === 'patch' && code === 201 ? ['patch', 'create'] : [verb];
-  return verbs.map((each) => [group, resource, each, name]);
-}
-
-function product(...lists: string[][]): string[][] {
-  return lists.reduce<string[][]>((rows, list) => rows.flatMap((row) => list.map((entry) => [...row, entry])), [[]]);
+  return verbs.map((each) => ({ user, verb: each, group, resource, namespace, name }));
 }

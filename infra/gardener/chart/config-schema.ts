@@ -1,6 +1,7 @@
 import type { Option } from '../../cli/option.ts';
 import { serviceOptions } from '../../cli/options.ts';
 import { keyOf } from '../../cli/sources/names.ts';
+import { isLandscapeValue, landscapeRef } from './landscape-schema.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -8,10 +9,10 @@ const text = { type: ['string', 'number'] };
 
 /** Returns the JSON Schema of the config file: Helm reports a typo before a process does. */
 export function configSchema(): Schema {
-  const properties = Object.entries(serviceOptions).map(([flag, option]) => [
-    keyOf(flag, option),
-    { description: option.description, ...typeOf(option) },
-  ]);
+  const properties = Object.entries(serviceOptions).map(([flag, option]) => {
+    const name = keyOf(flag, option);
+    return [name, isLandscapeValue(name) ? landscapeRef(name) : { description: option.description, ...typeOf(option) }];
+  });
   return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
 }
 

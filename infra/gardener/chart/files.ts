@@ -5,6 +5,7 @@ import { admissionAlerts, alertsFile, seedAlerts } from '../monitoring/alerts.ts
 import { dashboardFile } from '../monitoring/dashboard.ts';
 import { gardenRights } from '../registration/garden-roles.ts';
 import { configSchema } from './config-schema.ts';
+import { isLandscapeValue, landscapeDefinitions, landscapeKeys, landscapeRef } from './landscape-schema.ts';
 import { chartReadme } from './readme.ts';
 import { chartRights } from './rights.ts';
 import { valuesSchema } from './schema.ts';
@@ -52,11 +53,11 @@ async function filesOf(charts: [string, ...string[]], folder: URL): Promise<Reco
   const [name] = charts;
   const read = (chart: string, file: string) => readFile(new URL(`${chart}/${file}`, folder), 'utf8');
   const texts = await Promise.all(charts.map((chart) => read(chart, 'values.yaml')));
-  const [values = [], ...others] = texts.map((text) => chartValues(text).map(withConfig));
+  const [values = [], ...others] = texts.map((text) => chartValues(text).map(described));
   const known = new Set(values.map(({ path }) => path.join('.')));
   const all = [...values, ...others.flat().filter(({ path }) => !known.has(path.join('.')))];
   return {
-    [`${name}/values.schema.json`]: valuesSchema(all),
+    [`${name}/values.schema.json`]: valuesSchema(all, isConfigured(all) ? landscapeDefinitions() : {}),
     [`${name}/README.md`]: chartReadme(await read(name, 'Chart.yaml'), values),
   };
 }
@@ -73,6 +74,11 @@ async function sharedTemplates(folder: URL): Promise<string> {
   return `${title}${(await Promise.all(shared.map(read))).join('\n')}`;
 }
 
-/** The value of every chart that holds the config file has its schema. */
-const withConfig = (value: ChartValue) =>
-  value.path.join('.') === 'config' ? { ...value, schema: configSchema() } : value;
+/** The values that hold the config file, or the landscape's part of it, have its schema. */
+function described(value: ChartValue): ChartValue {
+  const name = value.path.join('.');
+  if (name === 'config') return { ...value, schema: configSchema() };
+  return isLandscapeValue(name) ? { ...value, schema: landscapeRef(name), keys: landscapeKeys(name) } : value;
+}
+
+const isConfigured = (values: ChartValue[]) => values.some(({ path: [name] }) => name === 'config');

@@ -4,10 +4,10 @@ import type { ChartValue } from './values.ts';
 /** Generates a chart's README from its Chart.yaml and values. */
 export function chartReadme(chartYaml: string, values: ChartValue[]): string {
   const { name, description, annotations } = parse(chartYaml) as Chart;
-  const rows = values.map(
-    ({ path, description: meaning, default: value }) =>
-      `| \`${path.join('.')}\` | ${cell(meaning)} | ${shown(value)} |`,
-  );
+  const rows = values.flatMap(({ path, description: meaning, default: value, keys = [] }) => [
+    `| \`${path.join('.')}\` | ${cell(meaning)} | ${shown(value)} |`,
+    ...keys.map((key) => `| \`${[...path, key.path].join('.')}\` | ${cell(key.description)} | ${cell(key.default)} |`),
+  ]);
   return [
     `# ${name}`,
     `${description}. ${annotations?.['shoot-flux/documentation'] ?? ''}`.trim(),

@@ -5,9 +5,14 @@ type Schema = Record<string, unknown>;
 /**
  * Generates a chart's values.schema.json: types follow from the defaults, and unknown keys are errors, so that a typo
  * is reported instead of ignored.
+ * @param definitions schemas that those of the values refer to
  */
-export function valuesSchema(values: ChartValue[]): string {
-  const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...objectOf(values, 0) };
+export function valuesSchema(values: ChartValue[], definitions: Schema = {}): string {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    ...objectOf(values, 0),
+    ...(Object.keys(definitions).length > 0 && { definitions }),
+  };
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
@@ -25,6 +30,8 @@ function objectOf(values: ChartValue[], depth: number): Schema {
 }
 
 function leaf({ description, schema, default: value }: ChartValue): Schema {
+  // Beside a reference, everything else is ignored.
+  if ('$ref' in schema) return schema;
   return { description, ...('type' in schema || 'enum' in schema ? {} : { type: typeOf(value) }), ...schema };
 }
 

@@ -10,6 +10,8 @@ export interface ChartValue {
   default: unknown;
   /** What `# @schema {…}` adds to the value's JSON Schema. */
   schema: Record<string, unknown>;
+  /** The keys of an object that is described elsewhere, by their path below the value. */
+  keys?: { path: string; description: string; default: string }[];
 }
 
 /** Begins a comment line that is part of the schema rather than of the description. */

@@ -16,6 +16,8 @@ export interface AuditEntry {
   code: number;
   /** When the request came in. */
   receivedAt: string;
+  /** Which role permitted it, in the server's words. */
+  reason: string;
 }
 
 interface AuditEvent {
@@ -27,6 +29,7 @@ interface AuditEvent {
   objectRef?: { resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
   requestReceivedTimestamp: string;
+  annotations?: Record<string, string>;
 }
 
 /** Logs every request at level Metadata, except the server's requests to itself, which would bury the others. */
@@ -62,5 +65,6 @@ function entryOf(event: AuditEvent): AuditEntry {
     requestUri: event.requestURI,
     code: event.responseStatus?.code ?? 0,
     receivedAt: event.requestReceivedTimestamp,
+    reason: event.annotations?.['authorization.k8s.io/reason'] ?? '',
   };
 }

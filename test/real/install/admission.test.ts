@@ -12,6 +12,7 @@ import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { gardenCrds, installCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
 import { requestJson } from '../cluster/request.ts';
+import { wrongRights } from '../rights.ts';
 import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { chartFolder, helm, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
@@ -30,8 +31,8 @@ let runtime: ApiServer;
 beforeAll(async () => {
   etcd = await startEtcd();
   [garden, runtime] = await Promise.all([
-    startApiServer({ etcd, prefix: 'garden' }),
-    startApiServer({ etcd, prefix: 'runtime' }),
+    startApiServer({ etcd, prefix: 'garden', auditLog: true }),
+    startApiServer({ etcd, prefix: 'runtime', auditLog: true }),
   ]);
   await installCrds(garden, gardenCrds);
   await applyObjects(garden, [namespaceOf('garden-foo')]);
@@ -81,6 +82,14 @@ describe('admission by the charts', () => {
     expect(live.webhooks[0]?.clientConfig).toEqual({ ...clientConfig, caBundle: data['ca.crt'] });
     await expect(create({ syncMode: 'Sometimes' })).rejects.toThrow(/providerConfig: syncMode/);
     await create({ syncMode: 'Once' });
+
+    for (const [server, objects, account] of [
+      [garden, inGarden, given],
+      [runtime, inRuntime, { namespace: 'garden', name: 'shoot-flux-admission' }],
+    ] as const) {
+      const user = `system:serviceaccount:${account.namespace}:${account.name}`;
+      expect(await wrongRights(server, objects, user)).toEqual([]);
+    }
   });
 
   async function create(providerConfig: object): Promise<unknown> {

@@ -1,27 +1,64 @@
 import { NAMESPACE } from '../../../infra/webhooks/names.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { webhookIdentities } from '../../scenarios/identities.ts';
+import { type Place, webhookIdentities } from '../../scenarios/identities.ts';
 import { renderChart } from './helm.ts';
 
+const rbac = 'rbac.authorization.k8s.io';
 const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
 
+export interface Account {
+  namespace: string;
+  name: string;
+}
+
 /**
- * Renders the rights of the chart with an identity for each function, under the names that the tests' tokens have: every
- * suite that passes with them shows that the chart grants enough, and a rule that no suite needs is reported. The
+ * Renders the rights of the charts with an identity for each function, under the names that the tests' tokens have: every
+ * suite that passes with them shows that the charts grant enough, and a right that no suite needs is reported. The
  * webhooks run in a process of their own.
  */
-export async function chartRights(): Promise<KubeObject[]> {
-  // In the chart these two are the ServiceAccount of the Pods.
-  const subjects = ['watcher', 'heartbeat'].map((name) => ({
-    kind: 'ServiceAccount',
-    namespace: NAMESPACE,
-    name: `shoot-flux-${name}`,
-  }));
-  const values = { mode: 'bridge-sqs', sqs: { queuePrefix: 'shoot-flux-' }, rbac: { subjects } };
-  const objects = await renderChart({ namespace: NAMESPACE, values });
+export async function chartRights(place: Place): Promise<KubeObject[]> {
   const others = await webhookIdentities();
+  const objects = place === 'garden' ? await installationRights(accountOf) : await seedRights();
   const counts = ({ kind, metadata: { name } }: KubeObject) =>
     kinds.includes(kind) && !others.some((identity) => name.endsWith(`:${identity}`));
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
   return [namespace, ...objects.filter(counts)];
+}
+
+const accountOf = (identity: string) => ({ namespace: NAMESPACE, name: `shoot-flux-${identity}` });
+
+async function seedRights(): Promise<KubeObject[]> {
+  // In the chart these two are the ServiceAccount of the Pods.
+  const subjects = ['watcher', 'heartbeat'].map((name) => ({ kind: 'ServiceAccount', ...accountOf(name) }));
+  const values = { mode: 'bridge-sqs', sqs: { queuePrefix: 'shoot-flux-' }, rbac: { subjects } };
+  return renderChart({ namespace: NAMESPACE, values });
+}
+
+/**
+ * Renders the rights of installations in the garden, and binds each role as gardener-controller-manager does.
+ * @param accountOf returns the ServiceAccount of an identity; Gardener has one for all of an installation
+ */
+export async function installationRights(accountOf: (identity: string) => Account): Promise<KubeObject[]> {
+  const values = { gardenRights: { enabled: true } };
+  const chart = 'shoot-flux-admission/charts/application';
+  const objects = await renderChart({ chart, namespace: 'kube-system', values });
+  const rendered = objects.filter(
+    ({ kind, metadata: { name } }) => name.includes(':installation:') || kind.startsWith('ValidatingAdmissionPolicy'),
+  );
+  const roles = rendered.filter(({ kind }) => kind === 'ClusterRole').map(({ metadata: { name } }) => name);
+  const accounts = new Map(roles.map((role) => [role, accountOf(role.split(':').at(-1) ?? '')]));
+  return [...rendered, ...[...accounts].flatMap(([role, account]) => bound(role, account))];
+}
+
+function bound(role: string, account: Account): KubeObject[] {
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account } },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: role },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', ...account }],
+    },
+  ];
 }

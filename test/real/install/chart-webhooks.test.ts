@@ -1,15 +1,22 @@
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { CONFIGURATION } from '../../../infra/webhooks/names.ts';
+import { NAMESPACE as CONTROL_PLANE, clusterFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
+import { PROJECT } from '../../scenarios/stage.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
+import { installCrds, seedCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
+import { freePorts } from '../cluster/ports.ts';
+import { wrongRights } from '../rights.ts';
+import { installationRights } from './chart-rights.ts';
 import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { lintChart, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
 import { installOptionalKinds } from './optional-kinds.ts';
-import { secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
+import { callWebhook, secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
 
 const namespace = INSTALLATION;
 const seed = gardenletValues('my-seed');
@@ -43,10 +50,11 @@ let etcd: Etcd;
 let server: ApiServer;
 beforeAll(async () => {
   etcd = await startEtcd();
-  server = await startApiServer({ etcd, prefix: 'seed' });
+  server = await startApiServer({ etcd, prefix: 'seed', auditLog: true });
   await installOptionalKinds(server);
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  for (const metadata of [{ name: namespace, labels }, { name: 'garden' }])
+  if (seedCrds() !== undefined) await installCrds(server, seedCrds() ?? []);
+  for (const metadata of [{ name: namespace, labels }, { name: 'garden' }, { name: PROJECT }])
     await applyObjects(server, [{ apiVersion: 'v1', kind: 'Namespace', metadata }]);
 });
 afterAll(async () => {
@@ -94,24 +102,72 @@ describe('the webhooks of a seed', () => {
     expect(first?.[0]?.metadata.annotations).toMatchObject({ 'resources.gardener.cloud/ignore': 'true' });
   });
 
-  it('publish their authority with nothing but the rendered config file and rights', async () => {
-    const objects = await renderChart({ namespace, values: seed });
+  const account = { namespace, name: 'shoot-flux-webhooks' };
+
+  /** Starts the webhooks with nothing but the rendered config file and rights. */
+  async function start(objects: KubeObject[], flags: string[] = []) {
     await applyObjects(server, objects);
     const [config] = ofKind(objects, 'ConfigMap').filter(({ metadata }) => metadata.name.endsWith('-webhooks'));
     const text = (config?.data as Record<string, string> | undefined)?.['config.yaml'] ?? '';
-    const [configuration] = ofKind(objects, 'MutatingWebhookConfiguration');
-    const account = { namespace, name: 'shoot-flux-webhooks' };
-    await using process = await startWebhooks({
+    const webhooks = await startWebhooks({
       config: parse(text),
       clusters: { garden: [server, account], 'my-seed': [server, account] },
       inCluster: 'my-seed',
+      flags,
     });
-    await process.isReady();
+    await webhooks.isReady();
+    return webhooks;
+  }
+
+  it('publish their authority', async () => {
+    const objects = await renderChart({ namespace, values: seed });
+    const [configuration] = ofKind(objects, 'MutatingWebhookConfiguration');
+    await using _webhooks = await start(objects);
     const { data } = await secretOf(server, namespace, 'shoot-flux-webhooks-certificates');
     const live = await webhookConfiguration(server, 'mutating', configuration?.metadata.name ?? '');
     expect(live.webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([data['ca.crt']]);
     expect(live.webhooks[0]?.clientConfig.service).toMatchObject({ namespace, path: '/resource-manager' });
   });
+
+  it.skipIf(seedCrds() !== undefined)(testDataMissing, () => {});
+  it.skipIf(seedCrds() === undefined)('answer with the rendered rights, each of which they need', async () => {
+    const isForWebhook = ({ metadata: { name } }: KubeObject) => name.endsWith(':resource-manager-webhook');
+    const objects = [
+      ...(await renderChart({ namespace, values: seed })),
+      ...(await installationRights(() => account)).filter(isForWebhook),
+    ];
+    const [port = 0] = await freePorts(1);
+    await using _webhooks = await start(objects, ['--webhook-port', `${port}`]);
+    await applyObjects(server, shootWithFlux());
+    const { data } = await secretOf(server, namespace, 'shoot-flux-webhooks-certificates');
+    const args = ['-v'];
+    const image = 'gardener/resource-manager:v1.150.0';
+    const containers = [{ name: 'gardener-resource-manager', image, args }];
+    const object = {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'gardener-resource-manager' } },
+      spec: { template: { spec: { containers } } },
+    };
+    const patch = await callWebhook({
+      ...{ port, host: `shoot-flux-webhooks.${namespace}.svc`, caBundle: data['ca.crt'] ?? '' },
+      ...{ path: '/resource-manager', request: { operation: 'CREATE', namespace: CONTROL_PLANE, object } },
+    });
+    expect(JSON.stringify(patch)).toContain('--extra-target-namespace=flux-x');
+
+    const user = `system:serviceaccount:${namespace}:${account.name}`;
+    expect(await wrongRights(server, objects, user)).toEqual([]);
+  });
+
+  /** What the webhook reads: the Cluster of a Shoot with the extension, and the configuration of its project. */
+  function shootWithFlux(): KubeObject[] {
+    const { spec, ...cluster } = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
+    return [
+      { ...cluster, spec: { ...spec, cloudProfile: {}, seed: {} } } as unknown as KubeObject,
+      {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } },
+        data: { namespace: 'flux-x' },
+      },
+    ];
+  }
 
   it('are left out where they are not wanted', async () => {
     const objects = await renderChart({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { LANDSCAPE_EXAMPLE } from '../../../infra/docs/policy-examples.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
@@ -31,6 +32,7 @@ const variants: Record<string, Record<string, unknown>> = {
       seeds: { one: { secretName: 'one' }, two: { secretName: 'two' }, own: { inCluster: true } },
     },
   },
+  'defaults and a policy': { ...seed, ...parse(LANDSCAPE_EXAMPLE) },
   'only the rights': { replicaCount: 0, rbac: { subjects: [{ kind: 'User', name: 'shoot-flux' }] } },
   'functions on AWS': {
     ...seed,
@@ -219,6 +221,26 @@ it.each([
     'an unknown key of the config file',
     { config: { logLevle: 'debug' } },
     /additional properties 'logLevle' not allowed/,
+  ],
+  [
+    'an unknown key of the defaults',
+    { defaults: { flux: { registy: 'a' } } },
+    "at '/defaults/flux': additional properties 'registy' not allowed",
+  ],
+  [
+    'a default that only a Shoot can name',
+    { defaults: { additionalSecretResources: [] } },
+    "at '/defaults': additional properties 'additionalSecretResources' not allowed",
+  ],
+  [
+    'an unknown rule of the policy',
+    { policy: { allowedVersion: ['2.9.x'] } },
+    "at '/policy': additional properties 'allowedVersion' not allowed",
+  ],
+  [
+    'an unknown rule in the config file',
+    { config: { policy: { allowedVersion: ['2.9.x'] } } },
+    "at '/config/policy': additional properties 'allowedVersion' not allowed",
   ],
   ['an unknown mode', { mode: 'lambda' }, /mode.*must be one of/],
   ['queues without a prefix', { mode: 'bridge-sqs' }, /mode bridge-sqs needs sqs.queuePrefix/],

@@ -54,7 +54,7 @@ function namespaceOf(name: string): KubeObject {
 
 async function token(): Promise<string> {
   const [, hours] = /^(\d+)h$/.exec(others.duration ?? '') ?? refuse();
-  return serviceAccountToken(server, namespace ?? refuse(), name, Number(hours) * 3600);
+  return serviceAccountToken(server, namespace ?? refuse(), name, { expirationSeconds: Number(hours) * 3600 });
 }
 
 async function secret(): Promise<KubeObject> {

@@ -41,10 +41,14 @@ export async function serviceAccountToken(
   server: Server,
   namespace: string,
   name: string,
-  expirationSeconds = 43_200,
+  { expirationSeconds = 43_200, audiences }: { expirationSeconds?: number; audiences?: string[] } = {},
 ): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds } };
+  const request = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds, audiences },
+  };
   const { status } = (await requestJson(server, 'POST', path, request)) as { status: { token: string } };
   return status.token;
 }

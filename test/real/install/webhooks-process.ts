@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { eventually } from '../../scenarios/stage.ts';
@@ -86,6 +89,32 @@ export async function startWebhooks({
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** A call as an API server makes it: to a Service by its name, trusting the published authority. */
+export interface WebhookCall {
+  port: number;
+  /** Name in the certificate. */
+  host: string;
+  /** PEM in base64. */
+  caBundle: string;
+  path: string;
+  /** The `request` of the AdmissionReview. */
+  request: Record<string, unknown>;
+}
+
+/** Returns the patch with which a webhook answers. */
+export async function callWebhook({ port, host, caBundle, path, request }: WebhookCall): Promise<unknown> {
+  const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: 'u', ...request } };
+  const call = https.request({
+    ...{ host: '127.0.0.1', port, path, method: 'POST', servername: host, agent: false },
+    ca: Buffer.from(caBundle, 'base64'),
+    headers: { 'content-type': 'application/json' },
+  });
+  call.end(JSON.stringify(review));
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  const { response } = (await json(answer)) as { response: { patch?: string } };
+  return JSON.parse(Buffer.from(response.patch ?? '', 'base64').toString() || '[]');
 }
 
 async function kubeconfigOf(server: ApiServer, { namespace, name }: Account) {

@@ -1,0 +1,21 @@
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Passes requests on and shows their headers. */
+export async function startHeaderProxy(target: string, see: (headers: IncomingHttpHeaders) => void) {
+  const server = createServer((incoming, response) => {
+    see(incoming.headers);
+    const onward = request(new URL(incoming.url ?? '/', target), {
+      method: incoming.method ?? 'POST',
+      headers: incoming.headers,
+    });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, stop: async () => void server.closeAllConnections() };
+}

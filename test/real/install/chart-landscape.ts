@@ -1,0 +1,64 @@
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { SEED } from '../../scenarios/stage.ts';
+import { type RealApis, startRealApis } from '../apis.ts';
+import { installationRights } from './chart-rights.ts';
+import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
+import { renderChart } from './helm.ts';
+import { applyObjects, serviceAccountToken } from './objects.ts';
+import { installOptionalKinds } from './optional-kinds.ts';
+import { type Pod, startPod } from './pod.ts';
+
+/** The identity of the installation in the garden: gardenlet creates it in the namespace of the seed. */
+const gardenAccount = { namespace: `seed-${SEED}`, name: INSTALLATION };
+
+/** The users that the Pods may be, in garden and seed. */
+export const podUsers = {
+  garden: `system:serviceaccount:${gardenAccount.namespace}:${gardenAccount.name}`,
+  seed: `system:serviceaccount:${INSTALLATION}:shoot-flux`,
+};
+
+/** Real API servers of garden, seed and shoot; in the seed the chart, as gardenlet installs it. */
+export interface ChartLandscape {
+  apis: RealApis;
+  /** The roles and bindings that the charts have rendered. */
+  rights: { garden: KubeObject[]; seed: KubeObject[] };
+  /** Renders the chart with a gardenlet's values and these, and applies it. */
+  install(values: Record<string, unknown>): Promise<void>;
+  /** Starts the Pod of the installed Deployment. */
+  start(fluxDistribution?: string): Promise<Pod>;
+}
+
+export async function startChartLandscape(): Promise<ChartLandscape> {
+  const apis = await startRealApis();
+  const { garden, seed } = apis.servers;
+  const ofGarden = await installationRights(() => gardenAccount);
+  await installOptionalKinds(seed);
+  await applyObjects(garden, [namespaceOf(gardenAccount.namespace), ...ofGarden]);
+  await applyObjects(seed, [namespaceOf(INSTALLATION)]);
+  const rights = { garden: ofGarden, seed: [] as KubeObject[] };
+  return {
+    apis,
+    rights,
+    async install(values) {
+      rights.seed = await renderChart({ namespace: INSTALLATION, values: { ...gardenletValues(SEED), ...values } });
+      await applyObjects(seed, rights.seed);
+    },
+    async start(fluxDistribution) {
+      const deployment = rights.seed.find(
+        ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'shoot-flux',
+      );
+      if (deployment === undefined) throw new Error('the chart is not installed');
+      const token = await serviceAccountToken(garden, gardenAccount.namespace, gardenAccount.name);
+      const injected = {
+        files: { [GARDEN_KUBECONFIG]: garden.kubeconfig(token) },
+        env: { GARDEN_KUBECONFIG, SEED_NAME: SEED },
+      };
+      return startPod({ deployment, cluster: seed, injected, fluxDistribution });
+    },
+  };
+}
+
+/** Where gardenlet mounts it. */
+const GARDEN_KUBECONFIG = '/var/run/secrets/gardener.cloud/garden/generic-kubeconfig/kubeconfig';
+
+const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
