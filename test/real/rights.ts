@@ -32,7 +32,10 @@ export async function dispensableRights(server: Server, objects: KubeObject[]): 
   return dispensable(rightsOf(objects), (await server.auditEntries()).flatMap(needsOf));
 }
 
-/** Requests of a user that were forbidden, and the rights that this user does not need. @param objects roles with their bindings */
+/**
+ * Requests of a user that were forbidden, and the rights that this user does not need, one sentence each.
+ * @param objects roles with their bindings
+ */
 export async function wrongRights(server: Server, objects: KubeObject[], user: string): Promise<string[]> {
   const entries = (await server.auditEntries()).filter((entry) => entry.user === user);
   const refused = entries.filter(({ code }) => code === 401 || code === 403);

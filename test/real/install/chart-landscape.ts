@@ -13,8 +13,8 @@ const gardenAccount = { namespace: `seed-${SEED}`, name: INSTALLATION };
 
 /** The users that the Pods may be, in garden and seed. */
 export const podUsers = {
-  garden: `system:serviceaccount:${gardenAccount.namespace}:${gardenAccount.name}`,
-  seed: `system:serviceaccount:${INSTALLATION}:shoot-flux`,
+  garden: [`system:serviceaccount:${gardenAccount.namespace}:${gardenAccount.name}`],
+  seed: ['shoot-flux', 'shoot-flux-webhooks'].map((name) => `system:serviceaccount:${INSTALLATION}:${name}`),
 };
 
 /** Real API servers of garden, seed and shoot; in the seed the chart, as gardenlet installs it. */
@@ -24,8 +24,11 @@ export interface ChartLandscape {
   rights: { garden: KubeObject[]; seed: KubeObject[] };
   /** Renders the chart with a gardenlet's values and these, and applies it. */
   install(values: Record<string, unknown>): Promise<void>;
-  /** Starts the Pod of the installed Deployment. */
-  start(fluxDistribution?: string): Promise<Pod>;
+  /**
+   * Starts a Pod of an installed Deployment.
+   * @param flags in place of what the image contains, and of ports that may be taken
+   */
+  start(name: 'shoot-flux' | 'shoot-flux-webhooks', flags?: string[]): Promise<Pod>;
 }
 
 export async function startChartLandscape(): Promise<ChartLandscape> {
@@ -43,17 +46,15 @@ export async function startChartLandscape(): Promise<ChartLandscape> {
       rights.seed = await renderChart({ namespace: INSTALLATION, values: { ...gardenletValues(SEED), ...values } });
       await applyObjects(seed, rights.seed);
     },
-    async start(fluxDistribution) {
-      const deployment = rights.seed.find(
-        ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'shoot-flux',
-      );
-      if (deployment === undefined) throw new Error('the chart is not installed');
+    async start(name, flags) {
+      const deployment = rights.seed.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+      if (deployment === undefined) throw new Error(`${name} is not installed`);
       const token = await serviceAccountToken(garden, gardenAccount.namespace, gardenAccount.name);
       const injected = {
         files: { [GARDEN_KUBECONFIG]: garden.kubeconfig(token) },
         env: { GARDEN_KUBECONFIG, SEED_NAME: SEED },
       };
-      return startPod({ deployment, cluster: seed, injected, fluxDistribution });
+      return startPod({ deployment, cluster: seed, injected, ...(flags && { flags }) });
     },
   };
 }

@@ -30,10 +30,11 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
 
   /** Does something beside the Pod, which `next` replaces; an error has its output. */
   async function besidePod(act: (pod: () => Pod, next: () => Promise<void>) => Promise<void>): Promise<void> {
-    let pod = await landscape.start(fluxDistribution);
+    const start = () => landscape.start('shoot-flux', ['--flux-distribution', fluxDistribution ?? '']);
+    let pod = await start();
     const next = async () => {
       await pod.stop();
-      pod = await landscape.start(fluxDistribution);
+      pod = await start();
     };
     try {
       await act(() => pod, next);
@@ -69,7 +70,7 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
     await landscape.install(bridge.values);
     await using stage = await startStage(landscape.apis, '');
     await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/fleet' });
-    const pod = await landscape.start();
+    const pod = await landscape.start('shoot-flux');
     try {
       await eventually('its first line', pod.output, (said) => said.startsWith(`${bridge.line}, probes and metrics`));
       await eventually('it is ready', pod.readyz, (code) => code === 200);
@@ -79,12 +80,22 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
     }
   });
 
+  it('serves the webhooks with what it renders', async () => {
+    const pod = await landscape.start('shoot-flux-webhooks', ['--webhook-port', '0']);
+    try {
+      await eventually('its first line', pod.output, (said) => said.startsWith('shoot-flux serves /resource-manager on port '));
+      await eventually('it is ready', pod.readyz, (code) => code === 200);
+    } finally {
+      await pod.stop();
+    }
+  });
+
   const ourEntries = async (place: 'garden' | 'seed') =>
     (await landscape.apis.servers[place].auditEntries()).filter(({ userAgent }) => userAgent.startsWith('shoot-flux/'));
 
-  it.each(['garden', 'seed'] as const)('was refused nothing in the %s, and used no other identity', async (place) => {
+  it.each(['garden', 'seed'] as const)('was refused nothing in the %s, and used no other identities', async (place) => {
     const entries = await ourEntries(place);
-    expect([...new Set(entries.map(({ user }) => user))]).toEqual([podUsers[place]]);
+    expect([...new Set(entries.map(({ user }) => user))].sort()).toEqual(podUsers[place]);
     const refused = entries.filter(({ code }) => code === 401 || code === 403);
     expect(refused.map(({ verb, requestUri }) => `${verb} ${requestUri}`)).toEqual([]);
   });

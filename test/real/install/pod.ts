@@ -14,8 +14,8 @@ export interface PodSetup {
   cluster: ApiServer;
   /** Files by their path in the container, and variables, that others add to the Pod. */
   injected: { files: Record<string, string>; env: Record<string, string> };
-  /** Folder with the distribution, which the image contains. */
-  fluxDistribution?: string | undefined;
+  /** Flags in place of what the image contains, and of ports that may be taken. */
+  flags?: string[];
 }
 
 export interface Pod extends Pick<RunningProgram, 'output' | 'stop'> {
@@ -35,10 +35,10 @@ exec "$@"
 
 /**
  * Starts the container of a Deployment as a process, as a kubelet does: with its arguments and its environment, and with
- * the files of its volumes where they are mounted. Only the distribution and the port of the probes are replaced. Needs
- * root, for mounts that only the process sees.
+ * the files of its volumes where they are mounted. Only the port of the probes is replaced. Needs root, for mounts that only
+ * the process sees.
  */
-export async function startPod({ deployment, cluster, injected, fluxDistribution }: PodSetup): Promise<Pod> {
+export async function startPod({ deployment, cluster, injected, flags = [] }: PodSetup): Promise<Pod> {
   const { spec } = (deployment.spec as { template: { spec: PodSpec } }).template;
   const [container] = spec.containers as [ContainerSpec];
   const namespace = deployment.metadata.namespace ?? '';
@@ -52,8 +52,7 @@ export async function startPod({ deployment, cluster, injected, fluxDistribution
     await writeFile(target, content);
   }
   const [port = 0] = await freePorts(1);
-  const image = fluxDistribution === undefined ? [] : ['--flux-distribution', fluxDistribution];
-  const args = [...(container.args ?? []), '--port', `${port}`, ...image];
+  const args = [...(container.args ?? []), '--port', `${port}`, ...flags];
   const { hostname, port: apiPort } = new URL(cluster.url);
   const program = await startProgram({
     name: 'pod',
