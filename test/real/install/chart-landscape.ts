@@ -20,7 +20,7 @@ export const podUsers = {
 /** Real API servers of garden, seed and shoot; in the seed the chart, as gardenlet installs it. */
 export interface ChartLandscape {
   apis: RealApis;
-  /** The roles and bindings that the charts have rendered. */
+  /** The roles and bindings that the charts have rendered until now, in all modes. */
   rights: { garden: KubeObject[]; seed: KubeObject[] };
   /** Renders the chart with a gardenlet's values and these, and applies it. */
   install(values: Record<string, unknown>): Promise<void>;
@@ -39,15 +39,17 @@ export async function startChartLandscape(): Promise<ChartLandscape> {
   await applyObjects(garden, [namespaceOf(gardenAccount.namespace), ...ofGarden]);
   await applyObjects(seed, [namespaceOf(INSTALLATION)]);
   const rights = { garden: ofGarden, seed: [] as KubeObject[] };
+  let installed: KubeObject[] = [];
   return {
     apis,
     rights,
     async install(values) {
-      rights.seed = await renderChart({ namespace: INSTALLATION, values: { ...gardenletValues(SEED), ...values } });
-      await applyObjects(seed, rights.seed);
+      installed = await renderChart({ namespace: INSTALLATION, values: { ...gardenletValues(SEED), ...values } });
+      rights.seed.push(...installed.filter(({ apiVersion }) => apiVersion.startsWith('rbac.')));
+      await applyObjects(seed, installed);
     },
     async start(name, flags) {
-      const deployment = rights.seed.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+      const deployment = installed.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
       if (deployment === undefined) throw new Error(`${name} is not installed`);
       const token = await serviceAccountToken(garden, gardenAccount.namespace, gardenAccount.name);
       const injected = {

@@ -83,7 +83,9 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
   it('serves the webhooks with what it renders', async () => {
     const pod = await landscape.start('shoot-flux-webhooks', ['--webhook-port', '0']);
     try {
-      await eventually('its first line', pod.output, (said) => said.startsWith('shoot-flux serves /resource-manager on port '));
+      await eventually('its first line', pod.output, (said) =>
+        said.startsWith('shoot-flux serves /resource-manager on port '),
+      );
       await eventually('it is ready', pod.readyz, (code) => code === 200);
     } finally {
       await pod.stop();
@@ -112,7 +114,7 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
         const isOurs = rights.some((right) => right.role === role && need !== undefined && grants(right, need));
         return isOurs ? [] : [`${entry.verb} ${entry.requestUri}: ${entry.reason}`];
       });
-      expect(wrong).toEqual([]);
+      expect(wrong.slice(0, 10)).toEqual([]);
     },
   );
 });

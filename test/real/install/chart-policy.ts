@@ -7,11 +7,13 @@ const dockerConfig = JSON.stringify({ auths: { 'registry.example.com': { usernam
 const data = { '.dockerconfigjson': Buffer.from(dockerConfig).toString('base64') };
 const pullSecret = 'shoot-flux-pull-secret';
 const fieldManager = 'operator';
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+/** Another namespace than that of a Shoot before, which nothing removes here. */
+const namespace = 'elsewhere';
+const inFlux = (name: string) => ({ namespace, name });
 
 /** Values of a chart with which the operators decide about registry and release. */
 export const landscapeValues = {
-  defaults: { flux: { registry: 'registry.example.com/fluxcd', version: '2.9.x' }, pullSecret: {} },
+  defaults: { flux: { namespace, registry: 'registry.example.com/fluxcd', version: '2.9.x' }, pullSecret: {} },
   policy: { allowedRegistries: ['registry.example.com/**'], allowedVersions: ['2.9.x'] },
 };
 
@@ -70,8 +72,8 @@ export async function obeysOperators(stage: Stage, output: () => Promise<string>
 
 async function placePullSecret({ garden }: Stage): Promise<void> {
   const metadata = { namespace: 'garden', name: pullSecret };
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } };
+  const ofGarden = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: metadata.namespace } };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/dockerconfigjson', data };
-  await garden.apply(resources.namespaces, namespace, { fieldManager });
+  await garden.apply(resources.namespaces, ofGarden, { fieldManager });
   await garden.apply(resources.secrets, secret, { fieldManager });
 }
