@@ -16,7 +16,7 @@ import { wrongRights } from '../rights.ts';
 import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { chartFolder, helm, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
-import { secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
+import { emptySecret, secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
 
 const run = promisify(execFile);
 const RUNTIME = 'shoot-flux-admission/charts/runtime';
@@ -67,21 +67,29 @@ describe('admission by the charts', () => {
     await applyObjects(runtime, inRuntime);
     const [config] = ofKind(inRuntime, 'ConfigMap');
     const text = (config?.data as Record<string, string> | undefined)?.['config.yaml'] ?? '';
-    await using process = await startWebhooks({
-      config: parse(text),
-      clusters: {
-        garden: [garden, given],
-        runtime: [runtime, { namespace: 'garden', name: 'shoot-flux-admission' }],
-      },
-      ...{ inCluster: 'runtime', flags: ['--webhook-port', String(port), '--webhook-host', '127.0.0.1'] },
-    });
-    await process.isReady();
-    const [configuration] = ofKind(inGarden, 'ValidatingWebhookConfiguration');
-    const live = await webhookConfiguration(garden, 'validating', configuration?.metadata.name ?? '');
-    const { data } = await secretOf(runtime, 'garden', 'shoot-flux-admission-certificates');
-    expect(live.webhooks[0]?.clientConfig).toEqual({ ...clientConfig, caBundle: data['ca.crt'] });
-    await expect(create({ syncMode: 'Sometimes' })).rejects.toThrow(/providerConfig: syncMode/);
-    await create({ syncMode: 'Once' });
+    const start = () =>
+      startWebhooks({
+        config: parse(text),
+        clusters: {
+          garden: [garden, given],
+          runtime: [runtime, { namespace: 'garden', name: 'shoot-flux-admission' }],
+        },
+        ...{ inCluster: 'runtime', flags: ['--webhook-port', String(port), '--webhook-host', '127.0.0.1'] },
+      });
+    {
+      await using first = await start();
+      await first.isReady();
+      const [configuration] = ofKind(inGarden, 'ValidatingWebhookConfiguration');
+      const live = await webhookConfiguration(garden, 'validating', configuration?.metadata.name ?? '');
+      const { data } = await secretOf(runtime, 'garden', 'shoot-flux-admission-certificates');
+      expect(live.webhooks[0]?.clientConfig).toEqual({ ...clientConfig, caBundle: data['ca.crt'] });
+      await expect(create({ syncMode: 'Sometimes' })).rejects.toThrow(/providerConfig: syncMode/);
+      await create({ syncMode: 'Once' });
+    }
+    // Certificates that cannot be read are issued again.
+    await emptySecret(runtime, 'garden', 'shoot-flux-admission-certificates');
+    await using second = await start();
+    await second.isReady();
 
     for (const [server, objects, account] of [
       [garden, inGarden, given],

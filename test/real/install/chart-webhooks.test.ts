@@ -5,7 +5,7 @@ import { CONFIGURATION } from '../../../infra/webhooks/names.ts';
 import { NAMESPACE as CONTROL_PLANE, clusterFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
-import { PROJECT } from '../../scenarios/stage.ts';
+import { eventually, PROJECT } from '../../scenarios/stage.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { installCrds, seedCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
@@ -16,7 +16,7 @@ import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { lintChart, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
 import { installOptionalKinds } from './optional-kinds.ts';
-import { callWebhook, secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
+import { callWebhook, emptySecret, secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
 
 const namespace = INSTALLATION;
 const seed = gardenletValues('my-seed');
@@ -124,7 +124,10 @@ describe('the webhooks of a seed', () => {
     const [configuration] = ofKind(objects, 'MutatingWebhookConfiguration');
     await using _webhooks = await start(objects);
     const { data } = await secretOf(server, namespace, 'shoot-flux-webhooks-certificates');
-    const live = await webhookConfiguration(server, 'mutating', configuration?.metadata.name ?? '');
+    const read = () => webhookConfiguration(server, 'mutating', configuration?.metadata.name ?? '');
+    const live = await eventually('it is published', read, ({ webhooks: [webhook] }) => {
+      return webhook?.clientConfig.caBundle !== undefined;
+    });
     expect(live.webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([data['ca.crt']]);
     expect(live.webhooks[0]?.clientConfig.service).toMatchObject({ namespace, path: '/resource-manager' });
   });
@@ -136,6 +139,8 @@ describe('the webhooks of a seed', () => {
       ...(await renderChart({ namespace, values: seed })),
       ...(await installationRights(() => account)).filter(isForWebhook),
     ];
+    // Certificates that cannot be read are issued again.
+    await emptySecret(server, namespace, 'shoot-flux-webhooks-certificates');
     const [port = 0] = await freePorts(1);
     await using _webhooks = await start(objects, ['--webhook-port', `${port}`]);
     await applyObjects(server, shootWithFlux());

@@ -11,7 +11,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { eventually } from '../../scenarios/stage.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
 import { requestJson } from '../cluster/request.ts';
-import { serviceAccountToken } from './objects.ts';
+import { applyObjects, deleteObjects, serviceAccountToken } from './objects.ts';
 
 interface Account {
   namespace: string;
@@ -133,6 +133,13 @@ export async function secretOf(server: ApiServer, namespace: string, name: strin
   return (await requestJson(server, 'GET', `/api/v1/namespaces/${namespace}/secrets/${name}`)) as {
     data: Record<string, string>;
   };
+}
+
+/** Replaces a Secret by one without content, as the administrator. */
+export async function emptySecret(server: ApiServer, namespace: string, name: string): Promise<void> {
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, type: 'Opaque' };
+  await deleteObjects(server, [secret]);
+  await applyObjects(server, [secret]);
 }
 
 interface Configuration extends KubeObject {
