@@ -25,8 +25,8 @@ export const activities = {
   followed: { invocations: 14, garden: 2, seed: 30, shoot: 20, fifo: 24, standard: 20, messages: 15, events: 14 },
   released: { invocations: 3, garden: 2, seed: 9, shoot: 4, fifo: 8, standard: 1, messages: 3, events: 3 },
   edit: { invocations: 22, garden: 5, seed: 55, shoot: 25, fifo: 36, standard: 30, messages: 23, events: 21 },
-  reconcile: { invocations: 12, garden: 2, seed: 27, shoot: 16, fifo: 18, standard: 18, messages: 12, events: 10 },
-  create: { invocations: 36, garden: 7, seed: 95, shoot: 45, fifo: 62, standard: 48, messages: 38, events: 38 },
+  reconcile: { invocations: 14, garden: 2, seed: 30, shoot: 18, fifo: 24, standard: 21, messages: 14, events: 12 },
+  create: { invocations: 38, garden: 7, seed: 100, shoot: 48, fifo: 68, standard: 54, messages: 40, events: 40 },
 } satisfies Record<string, Activity>;
 
 export type ActivityName = keyof typeof activities;
