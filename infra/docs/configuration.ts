@@ -89,7 +89,7 @@ Objects of the project that are copied into the shoot and kept up to date: into 
 | \`ConfigMap\` | \`v1\` | a ConfigMap with the same \`data\` and \`binaryData\` | \`postBuild.substituteFrom\`, \`valuesFrom\` of a HelmRelease |
 | \`WorkloadIdentity\` | \`security.gardener.cloud/v1alpha1\` | a Secret with the key \`token\`, and \`config\` if the WorkloadIdentity has a \`providerConfig\` | workloads that sign in to a cloud with a token |
 
-Labels, annotations and \`immutable\` of the original are not copied. A changed Secret or ConfigMap reaches the shoot after the next reconciliation of the Shoot, because Gardener reads it only then (\`kubectl annotate shoot my-shoot gardener.cloud/operation=reconcile\`). Gardener renews a token long before it expires, and the new one is in the Shoot some minutes later. Removing an entry from \`spec.resources\` that is still listed here is an error, and its copy stays. Sources read their credentials from a Secret, so \`secretResourceName\` must refer to one.
+Labels, annotations and \`immutable\` of the original are not copied. A changed Secret or ConfigMap reaches the shoot after the next reconciliation of the Shoot, because Gardener reads it only then (annotate it with \`gardener.cloud/operation=reconcile\` to have that at once). Gardener renews a token long before it expires, and the new one is in the Shoot some minutes later. Removing an entry from \`spec.resources\` that is still listed here is an error, and its copy stays. Sources read their credentials from a Secret, so \`secretResourceName\` must refer to one.
 
 ${table(additionalSecretSchema)}
 ## \`syncMode\`

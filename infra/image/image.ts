@@ -2,6 +2,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Metafile } from 'esbuild';
 import { bundleCli } from '../bundle-cli.ts';
 import type { ImagePackages } from '../bundled/list-packages.ts';
 import { type Builder, buildWith, push, runIn, writeLayout } from './builder.ts';
@@ -31,6 +32,8 @@ export interface ImageOptions {
   insecureRegistry?: boolean | undefined;
   /** Seconds since 1970. */
   epoch?: string | undefined;
+  /** The bundle of the commands, from `bundleCli`; absent: it is made. */
+  bundle?: { folder: string; metafile: Metafile } | undefined;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -61,9 +64,10 @@ async function buildArguments({ nodeImage, baseImage, version }: ImageOptions): 
 }
 
 /** Writes what the Containerfile copies, readable for everyone. */
-async function fillContext(context: string, { distribution }: ImageOptions): Promise<BundledPackage[]> {
+async function fillContext(context: string, { distribution, bundle }: ImageOptions): Promise<BundledPackage[]> {
   const app = join(context, 'app');
-  const packages = await bundledPackages(await bundleCli(app));
+  if (bundle !== undefined) await cp(bundle.folder, app, { recursive: true });
+  const packages = await bundledPackages(bundle?.metafile ?? (await bundleCli(app)));
   await writeFile(join(app, 'LICENSES.txt'), licenceText(packages));
   await cp(join(root, 'LICENSE'), join(app, 'LICENSE'));
   await cp(join(root, 'infra/image/Containerfile'), join(context, 'Containerfile'));

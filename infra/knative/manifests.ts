@@ -9,7 +9,7 @@ import { CONFIG, NAMESPACE } from './names.ts';
 export const KNATIVE = new URL('./', import.meta.url);
 
 /** The image of the example, to be replaced. */
-const EXAMPLE_IMAGE = { newName: 'registry.example.org/shoot-flux', newTag: '0.1.0' };
+const EXAMPLE_IMAGE = { newName: 'registry.example.com/shoot-flux', newTag: '0.1.0' };
 
 /** Generates the Kustomize base and its overlays from the functions' definitions, by file name. */
 export async function knativeManifests(image = EXAMPLE_IMAGE): Promise<Record<string, string>> {

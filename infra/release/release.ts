@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ShootFluxError } from '../../shared/errors.ts';
+import { bundleCli } from '../bundle-cli.ts';
 import type { Release } from '../gardener/registration/registration.ts';
 import type { Builder } from '../image/builder.ts';
 import { makeImage } from '../image/image.ts';
@@ -38,18 +40,29 @@ export async function makeRelease({ out, distribution, image, epoch, ...release 
   if (existsSync(join(out, 'charts')))
     throw new ShootFluxError(`${out} contains a release already; remove it, or choose another folder with --out.`);
   await mkdir(out, { recursive: true });
+  // The image has the same bundle as the tests of the next version.
+  await using bundle = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-bundle-'));
+  const metafile = await bundleCli(bundle.path);
   await writeFiles(out, {
     'NOTES.md': notes,
     ...(await chartFiles(release)),
     ...(await registrations(release)),
     ...(await knativeFiles(release)),
     ...(await lambdaPackages(distribution)),
-    ...(await formerFiles()),
+    ...(await formerFiles(bundle.path)),
   });
   if (image !== undefined) {
     const tag = `${registry}/shoot-flux:${version}`;
     const written = { oci: join(out, 'image'), sbom: join(out, 'sbom.json') };
-    await makeImage({ ...image, tag, version, distribution, ...written, epoch });
+    await makeImage({
+      ...image,
+      tag,
+      version,
+      distribution,
+      ...written,
+      epoch,
+      bundle: { folder: bundle.path, metafile },
+    });
   }
   await writeChecksums(out);
 }

@@ -4,13 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { expect, it } from 'vitest';
+import { documented, expanded } from './documents.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Starts the demo like `npm run demo`, with the parts that every machine has. */
+const [, ...command] = expanded(documented('README.md', 'npm run demo')).split(' ');
+
+/** Starts the demo with the parts that every machine has. */
 function start(args: string[], variables: NodeJS.ProcessEnv = {}) {
-  const env = { ...process.env, SHOOT_FLUX_TOOLS: join(root, 'none'), ...variables };
-  return spawn(process.execPath, ['test/demo/main.ts', ...args], { cwd: root, env });
+  const none = join(root, 'none');
+  const env = { ...process.env, SHOOT_FLUX_TOOLS: none, SHOOT_FLUX_TEST_DATA: none, ...variables };
+  return spawn(process.execPath, [...command, ...args], { cwd: root, env });
 }
 
 async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {
@@ -23,7 +27,7 @@ async function demo(...args: string[]): Promise<{ code: number | null; output: s
 }
 
 it('delivers podinfo and then a commit to two Shoots, and prints the progress', async () => {
-  const { code, output } = await demo('--flux-distribution', standInDistribution.folder);
+  const { code, output } = await demo();
   expect(output).toMatch(/stand-in that applies plain YAML/);
   expect(output).toMatch(/^ +ssh-ed25519 \S+ shoot-flux\/demo\/demo$/m);
   expect(output).toMatch(/ƒ managed-resources +\d+ ms +shoot--demo--spring\/shoot-flux +<- /);

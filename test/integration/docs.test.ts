@@ -20,7 +20,7 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { commands, elsewhere, example, expanded, followed, isTestRun, root } from './documents.ts';
+import { commands, example, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
 const standIn = join(standInDistribution.folder, standInDistribution.version);
@@ -60,7 +60,19 @@ describe('the commands of the documents', () => {
     await mkdir(join(folder, 'bin'));
     const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
+    await createExtension();
     await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n`);
+  }
+
+  /** gardenlet has written this one. */
+  async function createExtension(): Promise<void> {
+    const namespace = 'shoot--my-project--my-shoot';
+    const writer = { fieldManager: 'docs' };
+    const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    await seed.client.create(resources.namespaces, space, writer);
+    const metadata = { name: EXTENSION_TYPE, namespace };
+    const object = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', metadata };
+    await seed.client.create(resources.extensions, { ...object, spec: { type: EXTENSION_TYPE } }, writer);
   }
 
   /** `watch` sends to AWS unless it is given another endpoint. */
@@ -91,13 +103,9 @@ describe('the commands of the documents', () => {
   }
 
   const isKubectl = ({ path, command }: { path: string; command: string }) =>
-    command.startsWith('kubectl ') && followed[path] === undefined;
+    path === 'docs/configuration.md' && command.startsWith('kubectl ');
 
-  const isRunHere = ({ path, command }: { path: string; command: string }) =>
-    elsewhere[command] === undefined &&
-    followed[path] === undefined &&
-    !command.startsWith('kubectl ') &&
-    !isTestRun(command);
+  const isRunHere = (found: { path: string; command: string }) => !isRunElsewhere(found) && !isKubectl(found);
 
   it.each(commands.filter(isRunHere))('$path: $command', async ({ command }) => {
     // These ports may be taken on this machine.
@@ -105,7 +113,13 @@ describe('the commands of the documents', () => {
       .replace('--port 8080', '--port 0')
       .replace('--webhook-port 8443', '--webhook-port 0')
       .replace('http://127.0.0.1:4566', queue.endpoint);
-    const known = ['node infra/cli/shoot-flux.js ', 'node infra/gardener/registration/main.ts ', 'grep '];
+    const known = [
+      'node infra/cli/shoot-flux.js ',
+      'node infra/gardener/registration/main.ts ',
+      'grep ',
+      'kubectl ',
+      'openssl ',
+    ];
     const isKnown = known.some((start) => line.startsWith(start));
     expect(isKnown, 'no test runs this command: add it here, or say which file runs it').toBe(true);
     const goesOn = /shoot-flux\.js (run|watch|webhooks) /.test(line);
@@ -176,6 +190,13 @@ describe('the commands of the documents', () => {
     expect(await run(`${validate} --flux-config project.json`)).toEqual({ code: 0, output: '' });
     expect(await run(`${validate} --shoot shoot.yaml`)).toEqual({ code: 0, output: '' });
     expect(await run(`${validate} --flux-config project.json --shoot shoot.yaml`)).toEqual({ code: 0, output: '' });
+  });
+
+  const forHelp = inlineCommands.map(({ command }) => command).filter((command) => command.endsWith(' --help'));
+
+  it.each([...new Set(forHelp)])('%s', async (command) => {
+    const { code, output } = await run(expanded(command));
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('--help') });
   });
 
   it('print help for every command', async () => {

@@ -7,29 +7,43 @@ export const root = resolve(import.meta.dirname, '../..');
 /** The npm scripts by name. */
 export const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
 
-/** Commands that take too long here, and the file that runs them instead. */
-export const elsewhere: Record<string, string> = {
-  'npm ci': '.ci/run',
-  'npm test': '.ci/run',
-  'npm run check': '.ci/run',
-  'npm run demo': 'test/integration/demo.test.ts',
-};
+/** Pages that a test follows command by command, and that test: it calls `followPage` with the page. */
+export const followed: Record<string, string> = Object.fromEntries(
+  testFiles().flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/followPage\(\s*'([^']+)'/g)].map(([, page = '']) => [
+      page,
+      file,
+    ]),
+  ),
+);
 
-/** Pages whose commands need real tools, and the file that follows each of them from an empty folder. */
-export const followed: Record<string, string> = {
-  'docs/install-aws.md': 'test/real/install/aws.test.ts',
-  'docs/install-deployment.md': 'test/real/install/install-deployment.test.ts',
-  'docs/install-knative.md': 'test/real/install/install-knative.test.ts',
-  'docs/image.md': 'test/real/install/image.test.ts',
-  'docs/release.md': 'test/real/install/release.test.ts',
-};
+/** Commands that a test of their own starts, and that test: it calls `documented` with the page and the command. */
+const startedAlone = new Set(
+  testFiles().flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/documented\(\s*'[^']+',\s*'([^']+)'/g)].map(
+      ([, command]) => command,
+    ),
+  ),
+);
+
+/** The script of CI, with which every change begins: it installs, checks and tests. */
+const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n');
+
+/** Whether CI runs a command as it stands, at the end of a line of its script. */
+const isStepOfCi = (command: string) => ci.some((line) => line.endsWith(` ${command}`));
 
 /** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */
-export const isTestRun = (command: string) => command.startsWith('npx vitest run ');
+export const isTestRun = (command: string) => /^(npx vitest run|npm test --) /.test(command);
 
-interface Fence {
+/** Returns whether something else than docs.test.ts runs a command of a page. */
+export const isRunElsewhere = ({ path, command }: { path: string; command: string }) =>
+  followed[path] !== undefined || startedAlone.has(command) || isStepOfCi(command) || isTestRun(command);
+
+export interface Fence {
   language: string;
   text: string;
+  /** The heading above it. */
+  section: string;
 }
 
 interface Document {
@@ -39,7 +53,13 @@ interface Document {
 }
 
 /** Every page of the documentation. */
-export const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...markdownIn('docs')].map(readDocument);
+export const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...markdownIn('docs'),
+  ...markdownIn('charts'),
+].map(readDocument);
 /** Every command of a block marked as sh. */
 export const commands = documents.flatMap(({ path, fences }) =>
   fences
@@ -48,6 +68,27 @@ export const commands = documents.flatMap(({ path, fences }) =>
     .map((command) => ({ path, command })),
 );
 
+/** A program, with something behind it. */
+const INLINE = /^([A-Z_]+=\S+ )*(npm|npx|node|kubectl|helm|openssl|aws|crane|buildah|sed) \S/;
+
+/** Every command inside a sentence: a program with something behind it. */
+export const inlineCommands = documents.flatMap(({ path, text }) => {
+  const sentences = text.replaceAll(/^ *```.*?^ *```$/gms, '');
+  const found = [...sentences.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+  return found.filter((code) => INLINE.test(code)).map((command) => ({ path, command }));
+});
+
+/** Returns a command of a page, for the test that starts it. */
+export function documented(path: string, command: string): string {
+  if (commands.some((found) => found.path === path && found.command === command)) return command;
+  throw new Error(`${path} has no command ${command}.`);
+}
+
+function testFiles(): string[] {
+  const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /^(integration|real)\/.*\.test\.ts$/.test(name)).map((name) => join('test', name));
+}
+
 function markdownIn(folder: string): string[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
   return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name));
@@ -55,15 +96,17 @@ function markdownIn(folder: string): string[] {
 
 function readDocument(path: string): Document {
   const text = readFileSync(join(root, path), 'utf8');
-  const fences = [...text.matchAll(/^ *```(\S*)\n(.*?)^ *```$/gms)].map(([, language = '', body = '']) => ({
-    language,
-    text: body,
-  }));
+  const fences: Fence[] = [];
+  let section = '';
+  for (const [, heading, language = '', body = ''] of text.matchAll(/^#+ (.+)$|^ *```(\S*)\n((?:.*\n)*?) *```$/gm)) {
+    if (heading === undefined) fences.push({ language, text: body, section });
+    else section = heading;
+  }
   return { path, text, fences };
 }
 
 /** The commands of a block, without comments; a backslash at the end of a line continues it. */
-function commandsIn(text: string): string[] {
+export function commandsIn(text: string): string[] {
   const lines = text.replaceAll(/\\\n\s*/g, '').split('\n');
   return lines.map((line) => line.replace(/(^|\s)#.*$/, '').trim()).filter((line) => line !== '');
 }
@@ -72,7 +115,7 @@ function commandsIn(text: string): string[] {
 export function expanded(command: string): string {
   const [, name = '', args = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(command) ?? [];
   const script = scripts[name]?.replace(/^(?:[A-Z_]+=\S+ )+/, '');
-  return script === undefined ? command : `${script} ${args}`;
+  return script === undefined ? command : `${script} ${args}`.trim();
 }
 
 /** The first YAML block of a page with an object of this kind. */

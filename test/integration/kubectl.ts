@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
@@ -7,6 +8,7 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 
 const kinds: Record<string, Resource> = {
   configmap: resources.configMaps,
+  extension: resources.extensions,
   secret: resources.secrets,
   events: resources.events,
 };
@@ -15,6 +17,7 @@ const writer = { fieldManager: 'kubectl' };
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
+    kubeconfig: { type: 'string' },
     namespace: { type: 'string', short: 'n' },
     output: { type: 'string', short: 'o' },
     patch: { type: 'string', short: 'p' },
@@ -23,7 +26,7 @@ const { positionals, values } = parseArgs({
   },
 });
 const [verb, kind = '', ...rest] = positionals;
-const client = createKubeClient(await kubeconfigFile(process.env.KUBECONFIG ?? ''));
+const client = createKubeClient(await kubeconfigFile(values.kubeconfig ?? process.env.KUBECONFIG ?? ''));
 try {
   process.stdout.write(await answer(kinds[kind] ?? fail(`there is no kind ${kind}`)));
 } finally {
@@ -39,7 +42,7 @@ async function answer(resource: Resource): Promise<string> {
   const [name = fail('a name is missing'), annotation, ...more] = rest;
   if (more.length > 0) fail(`${more.join(' ')} is not understood`);
   const live = (await client.find(resource, { namespace, name })) ?? fail(`${kind} "${name}" not found`);
-  if (verb === 'get' && annotation === undefined) return field(live, output);
+  if (verb === 'get' && annotation === undefined) return output === 'yaml' ? stringify(live) : field(live, output);
   if (verb === 'patch' && type === 'merge' && annotation === undefined) {
     await client.mergePatch(resource, { namespace, name }, JSON.parse(patch), writer);
     return `${kind}/${name} patched\n`;

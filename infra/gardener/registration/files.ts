@@ -28,6 +28,8 @@ export async function inlineRegistration(release: Release): Promise<string> {
 }
 
 function yaml(objects: KubeObject[]): string {
-  const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
+  // kubectl and Helm read YAML 1.1, in which off is false.
+  const options = { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false } as const;
+  const documents = objects.map((object) => stringify(object, options));
   return `# Written by "npm run docs" and "npm run registration" from the functions' definitions.\n${documents.join('---\n')}`;
 }

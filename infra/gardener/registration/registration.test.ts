@@ -90,6 +90,14 @@ describe('registration', () => {
   });
 });
 
+it('quotes values of the operator that kubectl would read as something else', async () => {
+  const { 'controller-registration.yaml': text } = await registrationFiles({
+    ...release,
+    values: { config: { hostKeyScan: 'off' } },
+  });
+  expect(text).toContain('hostKeyScan: "off"');
+});
+
 it('a packed chart has the version of the release, and the same bytes each time', async () => {
   const folder = fileURLToPath(new URL('../../../charts/shoot-flux-admission', import.meta.url));
   const [first, second] = await Promise.all([chartArchive(folder, '1.2.3'), chartArchive(folder, '1.2.3')]);

@@ -1,24 +1,25 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { followPage } from '../../integration/followed-page.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { gardenCrds, installCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
 import { requestJson } from '../cluster/request.ts';
 import { wrongRights } from '../rights.ts';
+import { addClients } from './build-place.ts';
 import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
 import { chartFolder, helm, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
+import { installRegistrationKinds } from './optional-kinds.ts';
+import { type Registry, startRegistry } from './registry.ts';
 import { emptySecret, secretOf, startWebhooks, webhookConfiguration } from './webhooks-process.ts';
+import { makeWorkplace, type Workplace } from './workplace.ts';
 
-const run = promisify(execFile);
 const RUNTIME = 'shoot-flux-admission/charts/runtime';
 const APPLICATION = 'shoot-flux-admission/charts/application';
 const given = { name: 'extension-admission-shoot-flux', namespace: 'kube-system' };
@@ -42,14 +43,6 @@ afterAll(async () => {
   await Promise.all([garden?.stop(), runtime?.stop()]);
   await etcd?.stop();
 });
-
-/** Prints a registration as operators do. */
-async function registration(...flags: string[]): Promise<KubeObject[]> {
-  const { stdout } = await run(process.execPath, ['infra/gardener/registration/main.ts', ...flags], {
-    maxBuffer: 16 * 1024 * 1024,
-  });
-  return parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
-}
 
 describe('admission by the charts', () => {
   it('rejects a wrong providerConfig in a garden whose runtime cluster is another one', async () => {
@@ -111,13 +104,38 @@ describe('admission by the charts', () => {
   }
 });
 
-describe('registration', () => {
+const crd = testData('gardener', '10-crd-operator.gardener.cloud_extensions.yaml');
+it.skipIf(crd !== undefined)(testDataMissing, () => {});
+
+describe('docs/registration.md', () => {
+  const page = followPage('docs/registration.md');
   const own = ({ apiVersion }: KubeObject) => !apiVersion.startsWith('core.gardener.cloud');
+  let registry: Registry;
+  let workplace: Workplace;
+
+  beforeAll(async () => {
+    registry = await startRegistry();
+    workplace = await makeWorkplace();
+    await addClients(workplace, registry);
+    await installRegistrationKinds(garden);
+    for (const [name, server] of Object.entries({ garden, runtime }))
+      await writeFile(join(workplace.folder, `${name}.kubeconfig`), server.kubeconfig());
+  });
+  afterAll(async () => {
+    await registry?.[Symbol.asyncDispose]();
+    await workplace?.remove();
+  });
+
+  /** Reads what a command of the page has written. */
+  async function written(file: string): Promise<KubeObject[]> {
+    const text = await readFile(join(workplace.folder, file), 'utf8');
+    return parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
+  }
 
   it('has rights and a policy that a real API server accepts', async () => {
-    const objects = (await registration()).filter(own);
+    await page.block('Without gardener-operator', 1).run(workplace.run);
+    const objects = (await written('controller-registration.yaml')).filter(own);
     expect(objects.length).toBeGreaterThan(5);
-    await applyObjects(garden, objects);
     const inChart = await renderChart({
       ...{ chart: APPLICATION, namespace: 'kube-system' },
       values: { gardener: { virtualCluster: { serviceAccount: given } } },
@@ -126,35 +144,44 @@ describe('registration', () => {
   });
 
   it('contains the chart when it is inlined, and Helm renders that as it renders the folder', async () => {
-    const [first, second] = await Promise.all([registration('--inline'), registration('--inline')]);
-    expect(first).toEqual(second);
+    await page.block('Without gardener-operator', 2).run(workplace.run);
+    const first = await written('controller-registration.yaml');
+    await page.block('Without gardener-operator', 2).run(workplace.run);
+    expect(await written('controller-registration.yaml')).toEqual(first);
     const [deployment] = ofKind(first, 'ControllerDeployment');
     const source = deployment?.helm as { rawChart: string; ociRepository?: object } | undefined;
     expect(source?.ociRepository).toBeUndefined();
-    const folder = await mkdtemp(join(tmpdir(), 'shoot-flux-raw-chart-'));
-    const packed = join(folder, 'chart.tgz');
+    const packed = join(workplace.folder, 'raw-chart.tgz');
     await writeFile(packed, Buffer.from(source?.rawChart ?? '', 'base64'));
-    const values = join(folder, 'values.yaml');
+    const values = join(workplace.folder, 'raw-values.yaml');
     await writeFile(values, JSON.stringify(gardenletValues('my-seed')));
     const render = (chart: string) =>
       helm('template', 'shoot-flux', chart, '--namespace', INSTALLATION, '--values', values);
     expect(await render(packed)).toBe(await render(chartFolder('shoot-flux')));
     expect(await helm('show', 'chart', packed)).toContain('\nversion: 0.1.0');
-    await rm(folder, { recursive: true });
   });
 
-  const crd = testData('gardener', '10-crd-operator.gardener.cloud_extensions.yaml');
-  it.skipIf(crd !== undefined)(testDataMissing, () => {});
   it.skipIf(crd === undefined)('for gardener-operator satisfies its CRD, without unknown fields', async () => {
     await installCrds(runtime, [crd ?? '']);
-    const objects = await registration('--operator', '--version', '1.2.3', '--registry', 'registry.example.com/a');
-    expect(JSON.stringify(objects)).toContain('registry.example.com/a/charts/shoot-flux-admission-runtime:1.2.3');
-    await applyObjects(runtime, objects);
+    await page.follow('With gardener-operator', workplace.run);
+    const objects = await written('operator-extension.yaml');
+    const spec = objects[0]?.spec as OperatorExtension;
+    const { runtimeCluster, virtualCluster } = spec.deployment.admission;
+    for (const part of [runtimeCluster, virtualCluster]) {
+      const [, name, version] = /^(.*):([^:]+)$/.exec(part.helm.ociRepository.ref) ?? [];
+      await workplace.run(`mkdir -p pulled && helm pull oci://${name} --version ${version} --destination pulled`);
+    }
     const wrong = structuredClone(objects);
     Object.assign(wrong[0]?.spec as object, { lifecycle: {} });
     await expect(applyObjects(runtime, wrong)).rejects.toThrow(/lifecycle/);
   });
 });
+
+type Chart = { helm: { ociRepository: { ref: string } } };
+
+interface OperatorExtension {
+  deployment: { admission: { runtimeCluster: Chart; virtualCluster: Chart } };
+}
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');

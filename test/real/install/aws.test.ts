@@ -6,7 +6,9 @@ import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { findDefinitions } from '../../../infra/functions.ts';
 import { serviceAccountUser } from '../../../infra/gardener/rbac.ts';
-import { SEED, startStage } from '../../scenarios/stage.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { followPage } from '../../integration/followed-page.ts';
+import { CONTROL_PLANE, eventually, SEED, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import { seedCrds } from '../cluster/crds.ts';
 import type { RunningProgram } from '../cluster/process.ts';
@@ -15,10 +17,12 @@ import { type Aws, startAws } from './aws/aws.ts';
 import { addressOf, startTrustingApis } from './aws/clusters.ts';
 import { startIssuer } from './aws/issuer.ts';
 import { type Lambdas, startLambdas } from './aws/lambdas.ts';
-import { addressExample, type Blocks, blocksOfPage, SEED_ISSUER } from './aws/page.ts';
+import { addressExample, SEED_ISSUER, withNames } from './aws/page.ts';
 import { startWatcher } from './aws/watcher.ts';
-import { makeWorkplace, type Workplace } from './aws/workplace.ts';
 import { liveOneLife } from './life.ts';
+import { installRegistrationKinds } from './optional-kinds.ts';
+import { bringPodinfo } from './podinfo.ts';
+import { makeWorkplace, type Workplace } from './workplace.ts';
 
 const releases = testData('flux');
 const isComplete = releases !== undefined && seedCrds() !== undefined;
@@ -31,20 +35,27 @@ const definitionsWithRights = async () =>
 test.skipIf(isComplete)(testDataMissing, () => {});
 
 describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder', () => {
+  const page = followPage('docs/install-aws.md');
   let aws: Aws;
   let apis: RealApis;
-  let page: Blocks;
   let workplace: Workplace;
   let lambdas: Lambdas;
   let watcher: RunningProgram;
 
+  const shell = (text: string) => workplace.run(withNames(text, aws.issuer.url));
+  const watch = () =>
+    page.block('Watch', 2).run((text) => startWatcher(apis, withNames(text, aws.issuer.url), aws.endpoint));
+
   beforeAll(async () => {
     aws = await startAws();
-    page = blocksOfPage(aws.issuer.url);
-    workplace = await makeWorkplace(aws.administrator, aws.bin, join(releases ?? '', 'v2.9.4'));
-    await workplace.run(page.bundle);
+    workplace = await makeWorkplace({
+      environment: { SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off', ...aws.administrator },
+      path: [aws.bin],
+      release: join(releases ?? '', 'v2.9.4'),
+    });
+    await page.follow('Package', shell);
     // Real API servers of a landscape have this file already when they start.
-    await workplace.run(page.trust);
+    await page.block('Clusters trust the functions', 1).run(shell);
     apis = await startTrustingApis(aws.issuer, workplace.folder);
     aws.trustKeysOf(SEED_ISSUER, async () => (await requestJson(apis.servers.seed, 'GET', '/openid/v1/jwks')) as never);
     for (const [name, place] of [
@@ -54,12 +65,18 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
       await writeFile(join(workplace.folder, `${name}.kubeconfig`), apis.servers[place].kubeconfig());
       await writeFile(join(workplace.folder, `${name}.address`), addressOf(apis.servers[place], addressExample));
     }
-    const issuers = await workplace.run(page.issuers);
+    const issuers = await page.block('Deploy', 1).run(shell);
     expect(issuers).toContain(aws.issuer.url);
     expect(issuers).toContain(SEED_ISSUER);
-    for (const block of [page.deploy, page.rights, page.addresses, page.watcherRights]) await workplace.run(block);
+    await page.block('Deploy', 2).run(shell);
+    await page.block('Clusters trust the functions', 2).run(shell);
+    await page.block('Clusters trust the functions', 3).run(shell);
+    await page.block('Watch', 1).run(shell);
+    await installRegistrationKinds(apis.servers.garden);
+    await writeFile(join(workplace.folder, 'values.yaml'), page.yaml('Register the extension'));
+    await page.follow('Register the extension', shell);
     lambdas = await startLambdas(aws, join(workplace.folder, '.serverless'));
-    watcher = await startWatcher(apis, page.watch, aws.endpoint);
+    watcher = await watch();
   });
 
   afterAll(async () => {
@@ -76,11 +93,29 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
     const victim = running[randomInt(running.length + 1)];
     if (victim !== undefined) return victim.kill();
     await watcher.stop();
-    watcher = await startWatcher(apis, page.watch, aws.endpoint);
+    watcher = await watch();
   };
 
   it('deploys a template that matches the schemas of AWS', async () => {
     await aws.lint(join(workplace.folder, '.serverless/cloudformation-template-update-stack.json'));
+  });
+
+  it('brings podinfo into a Shoot', async () => {
+    await writeFile(join(workplace.folder, 'my-shoot.kubeconfig'), apis.servers.shoot.kubeconfig());
+    await using stage = await startStage({ ...apis, stop: apis.forget }, '');
+    await bringPodinfo(page, stage, workplace, shell);
+    await stage.deleteExtension();
+    await eventually(
+      'the Extension is gone',
+      () => stage.seed.find(resources.extensions, { namespace: CONTROL_PLANE, name: 'shoot-flux' }),
+      (live) => live === undefined,
+    );
+    await stage.setFluxConfig(undefined);
+    // No controller of namespaces runs: the next Shoot would find this one being deleted.
+    const { shoot } = apis.servers;
+    const path = '/api/v1/namespaces/flux-system';
+    const live = (await requestJson(shoot, 'GET', path)) as object;
+    await requestJson(shoot, 'PUT', `${path}/finalize`, { ...live, spec: { finalizers: [] } });
   });
 
   it('leads a Shoot through its life while processes are killed at random', async () => {
@@ -144,12 +179,12 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
 
   it('is upgraded and removed', async () => {
     // This version has been bundled at the start.
-    await workplace.run(page.upgrade.replace('npm run bundle\n', ''));
+    await page.follow('Upgrade', (text) => shell(text.replace('npm run bundle\n', '')));
     const before = await aws.account.lambdas();
     expect(before.map(({ FunctionName }) => FunctionName)).toContain('shoot-flux-prod-keys');
     await watcher.stop();
     await lambdas.stop();
-    await workplace.run(page.remove);
+    await page.follow('Remove', shell);
     expect(await aws.account.lambdas()).toEqual([]);
     const left = await workplace.run('aws secretsmanager list-secrets; aws iam list-roles');
     expect(left).not.toContain('shoot-flux-prod');

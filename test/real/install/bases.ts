@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rename, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { root } from '../../integration/documents.ts';
 import { installDebian } from '../tools/debian.ts';
 import { cacheFolder } from '../tools/tool.ts';
 
@@ -22,36 +23,28 @@ cat "$1"/usr/share/ca-certificates/mozilla/*.crt > "$1/etc/ssl/certs/ca-certific
 printf 'ID=debian\\nVERSION_ID="12"\\n' > "$1/etc/os-release"
 `;
 
-/** buildah without a daemon, in a store of its own. */
-export interface Store {
-  /** For every process that uses it. */
-  env: Record<string, string>;
-}
+/** A file of the repository that names the images which it is built from. */
+const CONTAINERFILE = join(root, 'infra/image/Containerfile');
 
-/** Makes an empty store in a folder. */
-export async function makeStore(folder: string): Promise<Store> {
-  const config = join(folder, 'storage.conf');
-  await mkdir(folder, { recursive: true });
-  await writeFile(
-    config,
-    `[storage]\ndriver = "vfs"\ngraphroot = "${folder}/images"\nrunroot = "${folder}/containers"\n`,
-  );
-  return { env: { CONTAINERS_STORAGE_CONF: config, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' } };
-}
-
-/** Builds `localhost/base` and `localhost/node`: no registry can be reached here. */
-export async function buildBases({ env }: Store, folder: string): Promise<void> {
-  const build = async (name: string, containerfile: string, fill: (context: string) => Promise<void>) => {
-    const context = join(folder, name);
+/**
+ * Makes the images that the Containerfile names, because no registry can be reached here: a base from Debian's packages,
+ * and this Node.js.
+ * @param buildah a program
+ * @param folder an empty folder
+ */
+export async function buildBases(buildah: string, folder: string): Promise<void> {
+  const text = await readFile(CONTAINERFILE, 'utf8');
+  const build = async (argument: string, containerfile: string, fill: (context: string) => Promise<void>) => {
+    const [, name = ''] = new RegExp(`^ARG ${argument}=(.+)$`, 'm').exec(text) ?? [];
+    const context = join(folder, argument);
     await mkdir(context, { recursive: true });
     await fill(context);
     await writeFile(join(context, 'Containerfile'), containerfile);
-    const args = ['build', '--timestamp', '0', '--tag', `localhost/${name}:test`, context];
-    await run('buildah', args, { env: { ...process.env, ...env } });
+    await run(buildah, ['build', '--timestamp', '0', '--tag', name, context]);
   };
   const archive = await baseArchive();
-  await build('base', 'FROM scratch\nADD base.tar /\n', (context) => cp(archive, join(context, 'base.tar')));
-  await build('node', 'FROM scratch\nCOPY node /usr/local/bin/node\n', (context) =>
+  await build('BASE_IMAGE', 'FROM scratch\nADD base.tar /\n', (context) => cp(archive, join(context, 'base.tar')));
+  await build('NODE_IMAGE', 'FROM scratch\nCOPY node /usr/local/bin/node\n', (context) =>
     cp(process.execPath, join(context, 'node')),
   );
 }

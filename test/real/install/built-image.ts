@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Bom } from '../../../infra/image/sbom.ts';
-import { commands, expanded } from '../../integration/documents.ts';
-import { installDebian } from '../tools/debian.ts';
-import { buildBases, makeStore } from './bases.ts';
-import { type PulledImage, startRegistry } from './registry.ts';
+import { documents } from '../../integration/documents.ts';
+import type { FollowedPage } from '../../integration/followed-page.ts';
+import { makeBuildPlace } from './build-place.ts';
+import { type PulledImage, type Registry, startRegistry } from './registry.ts';
+import type { Workplace } from './workplace.ts';
 
-const run = promisify(execFile);
-const main = join(import.meta.dirname, '../../../infra/image/main.ts');
+const NAME = 'shoot-flux:0.1.0';
 
 /** An image that went through a registry. */
 export interface BuiltImage extends AsyncDisposable, PulledImage {
@@ -25,60 +22,47 @@ export interface BuiltImage extends AsyncDisposable, PulledImage {
  * Builds the image by the commands of docs/image.md, with buildah on bases from Debian, in a registry on this machine.
  * Unpacks what the registry returns.
  * @param distribution becomes part of the image; absent: an image without one
+ * @param follow runs the commands below a heading of the page
  */
-export async function builtImage(distribution?: string): Promise<BuiltImage> {
-  await installDebian(['buildah']);
-  const folder = await mkdtemp(join(tmpdir(), 'image-'));
+export async function builtImage(distribution?: string, follow: FollowedPage['follow'] = read): Promise<BuiltImage> {
   const registry = await startRegistry();
+  let workplace: Workplace | undefined;
   const dispose = async () => {
     await registry[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
+    await workplace?.remove();
   };
   try {
-    const store = await makeStore(join(folder, 'store'));
-    await buildBases(store, folder);
-    const places = {
-      'registry.example.org': registry.host,
-      './distribution': distribution ?? '',
-      './image': join(folder, 'layout'),
-      'sbom.json': join(folder, 'sbom.json'),
-    };
-    for (const command of documented(places)) {
-      const bases = ['--base-image', 'localhost/base:test', '--node-image', 'localhost/node:test'];
-      const baked = command.filter((_, index) => distribution !== undefined || !isDistribution(command, index));
-      const args = [main, ...baked, ...bases, '--insecure-registry'];
-      await run(process.execPath, args, { env: { ...process.env, ...store.env } });
-    }
-    const image = `${registry.host}/shoot-flux:v0.1.0`;
-    await registry.unpack(image, join(folder, 'root'));
-    const index = JSON.parse(await readFile(join(folder, 'layout/index.json'), 'utf8'));
-    return {
-      ...(await registry.inspect(image)),
-      root: join(folder, 'root'),
-      digestInLayout: index.manifests[0].digest,
-      bom: JSON.parse(await readFile(join(folder, 'sbom.json'), 'utf8')),
-      [Symbol.asyncDispose]: dispose,
-    };
+    workplace = await makeBuildPlace(registry);
+    const { folder, run } = workplace;
+    if (distribution !== undefined) await cp(distribution, join(folder, 'distribution'), { recursive: true });
+    const option = ' --distribution ./distribution';
+    const shell = (text: string) => run(distribution === undefined ? text.replaceAll(option, '') : text);
+    await follow('Build it', shell);
+    await follow('Bill of materials', shell);
+    return { ...(await pulled(registry, folder)), [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await dispose();
     throw error;
   }
 }
 
-/** Returns whether an argument is the option for a distribution, or its value. */
-const isDistribution = (args: string[], index: number) =>
-  args[index] === '--distribution' || args[index - 1] === '--distribution';
-
-/** The arguments of the page's commands, with other places. */
-function documented(places: Record<string, string>): string[][] {
-  const lines = commands.filter(
-    ({ path, command }) => path === 'docs/image.md' && command.startsWith('npm run image '),
-  );
-  return lines.map(({ command }) => {
-    const [, , ...args] = expanded(command).split(/ +/);
-    return args.map((arg) => {
-      const place = Object.keys(places).find((name) => arg.startsWith(name));
-      return place === undefined ? arg : arg.replace(place, places[place] ?? '');
-    });
-  });
+async function pulled(registry: Registry, folder: string): Promise<Omit<BuiltImage, typeof Symbol.asyncDispose>> {
+  const image = `${registry.host}/${NAME}`;
+  await registry.unpack(image, join(folder, 'root'));
+  const index = JSON.parse(await readFile(join(folder, 'image/index.json'), 'utf8'));
+  return {
+    ...(await registry.inspect(image)),
+    root: join(folder, 'root'),
+    digestInLayout: index.manifests[0].digest,
+    bom: JSON.parse(await readFile(join(folder, 'sbom.json'), 'utf8')),
+  };
 }
+
+/** For benches, which follow no page. */
+const read: FollowedPage['follow'] = async (section, shell) => {
+  const { fences = [] } = documents.find(({ path }) => path === 'docs/image.md') ?? {};
+  const blocks = fences.filter((fence) => fence.section === section && fence.language === 'sh');
+  let output = '';
+  for (const { text } of blocks) output += await shell(text);
+  return output;
+};

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { followPage } from '../../integration/followed-page.ts';
 import { testDistribution } from '../../made-distribution.ts';
 import { SEED, startStage } from '../../scenarios/stage.ts';
 import { operator, type RealApis, startRealApis } from '../apis.ts';
@@ -19,10 +20,11 @@ test.skipIf(isComplete)(testDataMissing, () => {});
 
 /** Built by the commands of docs/image.md. */
 describe.skipIf(!isComplete)('the container image', () => {
+  const page = followPage('docs/image.md');
   let image: BuiltImage;
 
   beforeAll(async () => {
-    image = await builtImage(distribution ?? '');
+    image = await builtImage(distribution ?? '', page.follow);
   });
   afterAll(async () => {
     await image?.[Symbol.asyncDispose]();

@@ -1,80 +1,109 @@
-import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parse } from 'yaml';
-import { effectiveConfig } from '../../../shared/config/effective-config.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { documents, example, root } from '../../integration/documents.ts';
-import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
-import { type Etcd, startEtcd } from '../cluster/etcd.ts';
-import { requestJson } from '../cluster/request.ts';
-import { buildTools } from '../tools/build.ts';
+import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { resources } from '../../../shared/kube/resource.ts';
+import { followPage } from '../../integration/followed-page.ts';
+import { CONTROL_PLANE, eventually, PROJECT, SEED, type Stage, startStage } from '../../scenarios/stage.ts';
+import { type RealApis, startRealApis } from '../apis.ts';
+import { seedCrds } from '../cluster/crds.ts';
+import { makeBuildPlace, REGISTRY } from './build-place.ts';
+import { type Installer, startInstaller } from './installation.ts';
+import { listObjects } from './objects.ts';
+import { bringPodinfo } from './podinfo.ts';
+import { type Registry, startRegistry } from './registry.ts';
+import type { Workplace } from './workplace.ts';
 
-const PAGE = 'docs/install-deployment.md';
-const page = documents.find(({ path }) => path === PAGE);
-const blocks = (language: string) => (page?.fences ?? []).filter((fence) => fence.language === language);
+const releases = testData('flux');
+const isComplete = releases !== undefined && seedCrds() !== undefined;
+const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 
-let etcd: Etcd;
-let server: ApiServer;
-let folder: string;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  server = await startApiServer({ etcd, prefix: 'page' });
-  const { helm } = await buildTools(['helm']);
-  folder = await mkdtemp(join(tmpdir(), 'page-'));
-  await mkdir(join(folder, 'bin'));
-  await symlink(helm, join(folder, 'bin/helm'));
-  await symlink(join(root, 'charts'), join(folder, 'charts'));
-  const kubectl = `#!/bin/sh\nexec ${process.execPath} ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
-  await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
-  await writeFile(join(folder, 'values.yaml'), blocks('yaml')[0]?.text ?? '');
-});
-afterAll(async () => {
-  await server?.stop();
-  await etcd?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+test.skipIf(isComplete)(testDataMissing, () => {});
 
-/** Runs the commands of a block as they stand. */
-async function follow(block: string): Promise<string> {
-  const env = {
-    ...process.env,
-    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-    KUBECONFIG: await server.kubeconfigFile(),
-  };
-  const { status, stdout, stderr } = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', block], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
+/** A stand-in for gardenlet installs the chart, and starts the container of the image: both come from the registry. */
+describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty folder', () => {
+  const page = followPage('docs/install-deployment.md');
+  let apis: RealApis;
+  let registry: Registry;
+  let workplace: Workplace;
+  let installer: Installer;
+  let stage: Stage;
+
+  beforeAll(async () => {
+    apis = await startRealApis();
+    registry = await startRegistry();
+    workplace = await makeBuildPlace(registry, { release: join(releases ?? '', 'v2.9.4') });
+    installer = await startInstaller(apis, workplace, registry);
+    stage = await startStage({ ...apis, stop: apis.forget }, '');
+    const { garden, seed, shoot } = apis.servers;
+    for (const [name, server] of Object.entries({ garden, [SEED]: seed, 'my-shoot': shoot }))
+      await writeFile(join(workplace.folder, `${name}.kubeconfig`), server.kubeconfig());
+    await writeFile(join(workplace.folder, 'values.yaml'), page.yaml('Push the chart'));
   });
-  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  return stdout;
+  afterAll(async () => {
+    await stage?.[Symbol.asyncDispose]();
+    await installer?.uninstall().catch(() => {});
+    await registry?.[Symbol.asyncDispose]();
+    await apis?.stop();
+    await workplace?.remove();
+  });
+
+  /** Runs commands as they stand, with the names of this landscape. */
+  const shell = (text: string) => workplace.run(withNames(text));
+  const untilGone = () =>
+    eventually(
+      'the Extension is gone',
+      () => stage.seed.find(resources.extensions, extensionName),
+      (live) => live === undefined,
+    );
+
+  it('pushes the image and the chart, and registers them', async () => {
+    await page.follow('Build the image', shell);
+    expect(await page.follow('Push the chart', shell)).toContain('0 chart(s) failed');
+    await page.follow('Register it', shell);
+    await installer.install();
+    expect(installer.images()).toEqual([`${REGISTRY}/shoot-flux:0.1.0`]);
+    expect(await page.block('podinfo in a Shoot', 2).run(shell)).toContain('shoot-flux');
+    expect(await page.follow('Change the values', shell)).toContain(`${SEED}: in-cluster`);
+  });
+
+  it('brings podinfo into a Shoot', async () => {
+    await bringPodinfo(page, stage, workplace, shell).catch(async (error: Error) => {
+      throw new Error(`${error.message}\n${await installer.output()}`, { cause: error });
+    });
+  });
+
+  it('is upgraded, and serves the Shoot as before', async () => {
+    await page.follow('Upgrade', shell);
+    await installer.install();
+    expect(installer.images()).toEqual([`${REGISTRY}/shoot-flux:0.2.0`]);
+    await stage.reconcileShoot();
+    await stage.untilReady();
+  });
+
+  it('is removed', async () => {
+    await stage.deleteExtension();
+    await untilGone();
+    expect(await stage.managedResources()).toEqual({});
+    await installer.uninstall();
+    await page.follow('Remove', shell);
+    for (const kind of ['controllerregistrations', 'controllerdeployments'])
+      expect(await listObjects(apis.servers.garden, kind)).toEqual([]);
+    const roles = await listObjects(apis.servers.garden, 'clusterroles');
+    expect(roles.filter(({ metadata }) => metadata.name.includes('installation'))).toEqual([]);
+  });
+
+  it('runs without gardenlet, too', async () => {
+    const deployments = async () =>
+      (await listObjects(apis.servers.seed, 'deployments', 'shoot-flux')).map(({ metadata }) => metadata.name);
+    const here = (text: string) => shell(`export KUBECONFIG=$PWD/${SEED}.kubeconfig\n${text}`);
+    await page.block('Without gardenlet', 1).run(here);
+    expect(await deployments()).toContain('shoot-flux');
+    await page.block('Without gardenlet', 2).run(here);
+    expect(await deployments()).toEqual([]);
+  });
+});
+
+function withNames(text: string): string {
+  return text.replaceAll('my-seed', SEED).replaceAll('garden-my-project', PROJECT);
 }
-
-const deployments = async () => {
-  const { items } = (await requestJson(server, 'GET', '/apis/apps/v1/namespaces/shoot-flux/deployments')) as {
-    items: KubeObject[];
-  };
-  return items.map(({ metadata }) => metadata.name);
-};
-
-it('the page of one Deployment per seed is followed from an empty folder', async () => {
-  const [pack = '', look = '', install = '', remove = '', ...more] = blocks('sh').map(({ text }) => text);
-  expect(more).toEqual([]);
-  expect(await follow(pack)).toContain('0 chart(s) failed');
-  expect(await follow(look)).toContain('my-seed: in-cluster');
-  await follow(install);
-  expect(await deployments()).toContain('shoot-flux');
-  await follow(remove);
-  expect(await deployments()).toEqual([]);
-});
-
-it('its ConfigMap brings podinfo', () => {
-  const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
-  expect(effectiveConfig({ fluxConfig: { namespace: metadata.namespace, data } })).toMatchObject({
-    source: { spec: { url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } } },
-    kustomization: { spec: { path: './kustomize' } },
-  });
-});

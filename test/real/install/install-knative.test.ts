@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { findDefinitions } from '../../../infra/functions.ts';
@@ -9,22 +8,19 @@ import { servedOf } from '../../../infra/knative/base.ts';
 import { NAMESPACE, nameOf, WATCHER } from '../../../infra/knative/names.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { documents, example, root } from '../../integration/documents.ts';
+import { example } from '../../integration/documents.ts';
+import { followPage } from '../../integration/followed-page.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { installCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
 import { requestJson } from '../cluster/request.ts';
 import { eventingCrds, servingCrds } from './knative/modules.ts';
 import { applyObjects } from './objects.ts';
+import { installRegistrationKinds } from './optional-kinds.ts';
+import { makeWorkplace, type Workplace } from './workplace.ts';
 
 const PAGE = 'docs/install-knative.md';
-const page = documents.find(({ path }) => path === PAGE);
-const blocks = (language: string) => (page?.fences ?? []).filter((fence) => fence.language === language);
 const overlay = 'infra/knative/overlays/my-landscape';
-const [rights = '', accounts = '', secrets = '', copy = '', install = '', upgrade = '', remove = '', ...more] = blocks(
-  'sh',
-).map(({ text }) => text);
-const [check = '', create = ''] = install.trim().split('\n');
 
 const SERVICES = `/apis/serving.knative.dev/v1/namespaces/${NAMESPACE}/services`;
 const SINK_BINDINGS = `/apis/sources.knative.dev/v1/namespaces/${NAMESPACE}/sinkbindings`;
@@ -43,7 +39,9 @@ interface Sender {
 
 /** The page from an empty folder, on real API servers: garden, seed, and one with the CRDs of Knative. */
 describe('the page of Knative', () => {
+  const page = followPage('docs/install-knative.md');
   let etcd: Etcd;
+  let workplace: Workplace;
   let folder: string;
   const servers: Record<string, ApiServer> = {};
 
@@ -51,13 +49,9 @@ describe('the page of Knative', () => {
     etcd = await startEtcd();
     for (const name of ['garden', 'my-seed', 'knative']) servers[name] = await startApiServer({ etcd, prefix: name });
     await installCrds(serverOf('knative'), [...(await eventingCrds()), ...(await servingCrds())]);
-    folder = await mkdtemp(join(tmpdir(), 'page-'));
-    await mkdir(join(folder, 'infra'));
-    await cp(join(root, 'infra/knative'), join(folder, 'infra/knative'), { recursive: true });
-    await symlink(join(root, 'infra/gardener'), join(folder, 'infra/gardener'));
-    await mkdir(join(folder, 'bin'));
-    const kubectl = `#!/bin/sh\nexec ${process.execPath} ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
-    await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
+    await installRegistrationKinds(serverOf('garden'));
+    workplace = await makeWorkplace({ environment: { KUBECONFIG: await serverOf('knative').kubeconfigFile() } });
+    folder = workplace.folder;
     await mkdir(join(folder, 'templates'));
     for (const name of ['garden', 'my-seed']) {
       await cp(await serverOf(name).kubeconfigFile(), join(folder, `${name}.kubeconfig`));
@@ -67,7 +61,7 @@ describe('the page of Knative', () => {
   afterAll(async () => {
     for (const server of Object.values(servers)) await server.stop();
     await etcd?.stop();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    await workplace?.remove();
   });
 
   const serverOf = (name: string) => servers[name] as ApiServer;
@@ -79,21 +73,9 @@ describe('the page of Knative', () => {
     return objects.map(({ spec }) => (spec as { template: { spec: Pod } }).template.spec);
   };
 
-  /** Runs the commands of a block as they stand. */
-  async function follow(block: string): Promise<void> {
-    const env = {
-      ...process.env,
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-      KUBECONFIG: await serverOf('knative').kubeconfigFile(),
-    };
-    const options = { cwd: folder, env, encoding: 'utf8' } as const;
-    const { status, stderr } = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', block], options);
-    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  }
-
   it('gives each identity its kubeconfigs, with its own ServiceAccount in garden and seed', async () => {
-    expect([more, install.trim().split('\n').length]).toEqual([[], 2]);
-    for (const block of [rights, accounts, secrets]) await follow(block);
+    await page.follow('Rights', workplace.run);
+    await page.follow('Kubeconfigs', workplace.run);
     const functions = servedOf(await findDefinitions()).map(({ name }) => nameOf(name));
     for (const identity of [WATCHER, ...functions]) {
       const { data } = await get(`/api/v1/namespaces/${NAMESPACE}/secrets/${identity}`);
@@ -109,16 +91,16 @@ describe('the page of Knative', () => {
   });
 
   it('has all objects checked by the API server, without any being created', async () => {
-    await follow(copy);
-    const components = blocks('yaml').find(({ text }) => text.startsWith('components:'))?.text ?? '';
+    await page.block('Install', 1).run(workplace.run);
+    const components = page.yaml('Install');
     const file = join(folder, overlay, 'kustomization.yaml');
     await writeFile(file, `${await readFile(file, 'utf8')}${components}`);
-    await follow(check);
+    await page.block('Install', 2).run(workplace.run);
     expect([...(await namesOf(SERVICES)), ...(await namesOf(TRIGGERS))]).toEqual([]);
   });
 
   it('creates what the API server accepts: Services, SinkBindings, Triggers and the EventPolicy', async () => {
-    await follow(create);
+    await page.block('Install', 3).run(workplace.run);
     const definitions = await findDefinitions();
     const functions = servedOf(definitions).map(({ name }) => nameOf(name));
     expect(await namesOf(SERVICES)).toEqual(functions.toSorted());
@@ -152,37 +134,60 @@ describe('the page of Knative', () => {
     await expect(applyObjects(serverOf('knative'), [object], true)).rejects.toThrow('containerConcurency');
   });
 
+  it('registers the extension, and has a ConfigMap that brings podinfo', async () => {
+    await writeFile(join(folder, 'values.yaml'), page.yaml('Register the extension'));
+    await page.follow('Register the extension', workplace.run);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden-my-project' } };
+    await applyObjects(serverOf('garden'), [namespace]);
+    await writeFile(join(folder, 'flux-config.yaml'), page.yaml('podinfo in a Shoot'));
+    await page.block('podinfo in a Shoot', 1).run(workplace.run);
+    const { data } = await get('/api/v1/namespaces/garden-my-project/configmaps/flux-config', 'garden');
+    const fluxConfig = { namespace: 'garden-my-project', data: data as Record<string, string> };
+    const { source, kustomization } = effectiveConfig({ fluxConfig });
+    // The functions write these two into the shoot: knative-life.test.ts has them run.
+    const crds = ['source', 'kustomize'].map((name) => `${name}-controller.yaml`);
+    const { folder: releases, version } = standInDistribution;
+    await installCrds(
+      serverOf('knative'),
+      crds.map((file) => join(releases, version, file)),
+    );
+    const objects = [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
+      { ...source, apiVersion: 'source.toolkit.fluxcd.io/v1' },
+      { ...kustomization, apiVersion: 'kustomize.toolkit.fluxcd.io/v1' },
+    ] as KubeObject[];
+    await applyObjects(serverOf('knative'), objects);
+    await cp(await serverOf('knative').kubeconfigFile(), join(folder, 'my-shoot.kubeconfig'));
+    const rows = await page.block('podinfo in a Shoot', 2).run(workplace.run);
+    expect(rows).toContain('main-gitrepo');
+    expect(rows).toContain('main-ks');
+    expect(source?.spec).toMatchObject({ url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } });
+    expect(kustomization?.spec).toMatchObject({ path: './kustomize' });
+  });
+
   it('upgrades all containers, and a changed config reaches every Pod', async () => {
     const images = async () =>
       new Set((await pods()).flatMap(({ containers }) => containers.map(({ image }) => image)));
     const configs = async () => new Set((await pods()).map(({ volumes }) => volumes[0]?.configMap?.name));
-    expect([...(await images())]).toEqual(['registry.example.org/shoot-flux:0.1.0']);
+    expect([...(await images())]).toEqual(['registry.example.com/shoot-flux:0.1.0']);
     const before = await configs();
     const config = join(folder, overlay, 'config.yaml');
     await writeFile(config, stringify({ ...parse(await readFile(config, 'utf8')), logLevel: 'debug' }));
-    await follow(upgrade);
-    expect([...(await images())]).toEqual(['registry.example.org/shoot-flux:0.2.0']);
+    await page.follow('Upgrade', workplace.run);
+    expect([...(await images())]).toEqual(['registry.example.com/shoot-flux:0.2.0']);
     const after = await configs();
     expect([before.size, after.size]).toEqual([1, 1]);
     expect([...after]).not.toEqual([...before]);
   });
 
   it('removes everything', async () => {
-    await follow(remove);
+    await page.follow('Remove', workplace.run);
     for (const path of [SERVICES, SINK_BINDINGS, TRIGGERS, EVENT_POLICIES, DEPLOYMENTS])
       expect(await namesOf(path)).toEqual([]);
     for (const name of ['garden', 'my-seed']) {
       const roles = (await get('/apis/rbac.authorization.k8s.io/v1/clusterroles', name)).items as KubeObject[];
       expect(roles.filter(({ metadata }) => metadata.name.includes('shoot-flux'))).toEqual([]);
     }
-  });
-
-  it('brings podinfo by its ConfigMap', () => {
-    const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
-    expect(effectiveConfig({ fluxConfig: { namespace: metadata.namespace, data } })).toMatchObject({
-      source: { spec: { url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } } },
-      kustomization: { spec: { path: './kustomize' } },
-    });
   });
 });
 

@@ -7,7 +7,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { requestJson } from '../cluster/request.ts';
 import { buildTools } from '../tools/build.ts';
-import { applyObjects, deleteObjects, serviceAccountToken } from './objects.ts';
+import { applyObjects, deleteObjects, listObjects, serviceAccountToken } from './objects.ts';
 
 /** The part of kubectl that the pages of the installations use, for machines without it. Anything else is an error. */
 
@@ -19,11 +19,13 @@ const { positionals, values } = parseArgs({
     duration: { type: 'string' },
     'from-file': { type: 'string' },
     'dry-run': { type: 'string' },
+    'all-namespaces': { type: 'boolean' },
     'server-side': { type: 'boolean' },
     filename: { type: 'string', short: 'f' },
     kustomize: { type: 'string', short: 'k' },
     output: { type: 'string', short: 'o' },
     raw: { type: 'string' },
+    selector: { type: 'string' },
   },
 });
 const { kubeconfig = process.env.KUBECONFIG ?? '', namespace, 'dry-run': dryRun, ...others } = values;
@@ -39,6 +41,7 @@ else if (command === 'create token duration') process.stdout.write(await token()
 else if (command === 'create secret generic from-file output') process.stdout.write(stringify(await secret()));
 else if (command === 'get raw')
   process.stdout.write(`${JSON.stringify(await requestJson(server, 'GET', others.raw ?? ''))}\n`);
+else if (/^get [a-z,]+( all-namespaces)?( selector)?$/.test(command)) process.stdout.write(await rows());
 else if (/^apply (filename|kustomize)( server-side)?$/.test(command)) {
   await applyObjects(server, await objects(), dryRun === 'server');
 } else if (/^delete (filename|kustomize)$/.test(command)) await deleteObjects(server, await objects());
@@ -50,6 +53,19 @@ function refuse(): never {
 
 function namespaceOf(name: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+/** One line for each object, with its condition Ready. */
+async function rows(): Promise<string> {
+  const kinds = positionals[1]?.split(',') ?? [];
+  const found = await Promise.all(kinds.map((kind) => listObjects(server, kind, namespace, others.selector)));
+  return found.flat().map(row).join('');
+}
+
+function row({ metadata, status }: KubeObject): string {
+  const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
+  const ready = conditions.find(({ type }) => type === 'Ready')?.status ?? '';
+  return `${metadata.namespace ?? ''}   ${metadata.name}   ${ready}\n`;
 }
 
 async function token(): Promise<string> {

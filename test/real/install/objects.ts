@@ -36,6 +36,27 @@ async function eachPath(
   }
 }
 
+/** Lists objects by the plural of their kind, in one namespace or in all. */
+export async function listObjects(
+  server: Server,
+  plural: string,
+  namespace?: string,
+  labelSelector = '',
+): Promise<KubeObject[]> {
+  const { groups } = (await requestJson(server, 'GET', '/apis')) as {
+    groups: { versions: { groupVersion: string }[] }[];
+  };
+  const served = groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion));
+  for (const apiVersion of ['v1', ...served]) {
+    if ((await servedBy(server, apiVersion)).every(({ name }) => name !== plural)) continue;
+    const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
+    const query = new URLSearchParams({ labelSelector });
+    const list = await requestJson(server, 'GET', `${rootOf(apiVersion)}${scope}/${plural}?${query}`);
+    return (list as { items: KubeObject[] }).items;
+  }
+  throw new Error(`no group has ${plural}`);
+}
+
 /** Returns a token of a ServiceAccount, as the kubelet requests it for a Pod. */
 export async function serviceAccountToken(
   server: Server,

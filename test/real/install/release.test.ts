@@ -1,53 +1,36 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { commands, expanded, root } from '../../integration/documents.ts';
-import { buildTools } from '../tools/build.ts';
-import { installDebian } from '../tools/debian.ts';
-import { buildBases, makeStore } from './bases.ts';
+import { followPage } from '../../integration/followed-page.ts';
+import { makeBuildPlace, REGISTRY } from './build-place.ts';
 import { helm } from './helm.ts';
 import { type Registry, startRegistry } from './registry.ts';
+import type { Workplace } from './workplace.ts';
 
 const run = promisify(execFile);
 
 /** Written and published by the commands of docs/release.md. */
 describe('a release', () => {
-  let folder: string;
+  const page = followPage('docs/release.md');
+  let workplace: Workplace;
   let out: string;
   let registry: Registry;
   let published: string[];
 
   beforeAll(async () => {
-    await installDebian(['buildah']);
-    folder = await mkdtemp(join(tmpdir(), 'release-'));
-    out = join(folder, 'release');
     registry = await startRegistry();
-    const store = await makeStore(join(folder, 'store'));
-    await buildBases(store, folder);
-    const tools = await buildTools(['crane', 'helm']);
-    for (const [name, path] of Object.entries(tools)) await symlink(path, join(folder, name));
-    const env = { ...process.env, ...store.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
-    const bases = ['--base-image', 'localhost/base:test', '--node-image', 'localhost/node:test'];
-    await run(process.execPath, [...documented('npm run release '), '--out', out, ...bases], { cwd: root, env });
-    const publish = [...documented('npm run publish-release '), '--from', out, '--plain-http'];
-    await run(process.execPath, publish, { cwd: root, env });
+    workplace = await makeBuildPlace(registry);
+    out = join(workplace.folder, 'dist/release');
+    await page.follow('Make one', workplace.run);
     published = (await readFile(join(out, 'PUBLISHED'), 'utf8')).trim().split('\n');
-  }, 600_000);
+  });
   afterAll(async () => {
     await registry?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
+    await workplace?.remove();
   });
-
-  /** The arguments of a command of the page, with the registry of this test. */
-  function documented(start: string): string[] {
-    const found = commands.find(({ path, command }) => path === 'docs/release.md' && command.startsWith(start));
-    const [, ...args] = expanded(found?.command ?? '').split(/ +/);
-    return args.map((arg) => arg.replace('registry.example.com', registry.host));
-  }
 
   it('has checksums that sha256sum accepts, of the image too', async () => {
     await run('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: out });
@@ -59,7 +42,7 @@ describe('a release', () => {
     const { digest, config } = await registry.inspect(`${registry.host}/gardener/shoot-flux:0.1.0-rc.1`);
     expect(digest).toBe(index.manifests[0].digest);
     expect(config.Labels['org.opencontainers.image.version']).toBe('0.1.0-rc.1');
-    expect(published[0]).toBe(`${registry.host}/gardener/shoot-flux@${digest}`);
+    expect(published[0]).toBe(`${REGISTRY}/gardener/shoot-flux@${digest}`);
   });
 
   it('has a bill of materials', async () => {
@@ -74,10 +57,10 @@ describe('a release', () => {
     const { extension, admission } = spec.deployment;
     for (const { helm: source } of [extension, admission.runtimeCluster, admission.virtualCluster]) {
       const [, name, version = ''] = /^(.*):([^:]+)$/.exec(source.ociRepository.ref) ?? [];
-      await helm('pull', `oci://${name}`, '--version', version, '--plain-http', '--destination', folder);
+      await workplace.run(`helm pull oci://${name} --version ${version}`);
     }
-    const chart = join(folder, 'shoot-flux-0.1.0-rc.1.tgz');
+    const chart = join(workplace.folder, 'shoot-flux-0.1.0-rc.1.tgz');
     const rendered = await helm('template', 'x', chart, '--set', 'gardener.seed.name=my-seed');
-    expect(rendered).toContain(`image: ${registry.host}/gardener/shoot-flux:0.1.0-rc.1`);
+    expect(rendered).toContain(`image: ${REGISTRY}/gardener/shoot-flux:0.1.0-rc.1`);
   });
 });

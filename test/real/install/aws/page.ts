@@ -1,44 +1,20 @@
 import { parse } from 'yaml';
 import { documents, example } from '../../../integration/documents.ts';
-import { SEED } from '../../../scenarios/stage.ts';
+import { PROJECT, SEED } from '../../../scenarios/stage.ts';
 
 const PAGE = 'docs/install-aws.md';
 
 /** The issuer of the seed's ServiceAccount tokens, as the API servers of the tests are started. */
 export const SEED_ISSUER = 'https://kubernetes.default.svc';
 
-/** The blocks of commands on the page, in their order there. */
-export interface Blocks {
-  bundle: string;
-  issuers: string;
-  deploy: string;
-  trust: string;
-  rights: string;
-  addresses: string;
-  watcherRights: string;
-  watch: string;
-  upgrade: string;
-  remove: string;
-}
-
-/** Returns the commands of the page, with the names of this landscape. @param issuer that of the account's tokens */
-export function blocksOfPage(issuer: string): Blocks {
-  const { fences = [] } = documents.find(({ path }) => path === PAGE) ?? {};
-  const blocks = fences.filter(({ language }) => language === 'sh').map(({ text }) => withNames(text, issuer));
-  const [bundle, awsIssuers, deploy, trust, rights, addresses, watcherRights, watch, upgrade, remove, ...more] = blocks;
-  const all = { bundle, issuers: awsIssuers, deploy, trust, rights, addresses, watcherRights, watch, upgrade, remove };
-  if (remove === undefined || more.length > 0) throw new Error(`${PAGE} has another number of blocks of commands.`);
-  return all as Blocks;
-}
-
-function withNames(text: string, issuer: string): string {
+/** Returns commands of the page with the names of this landscape. @param issuer that of the account's tokens */
+export function withNames(text: string, issuer: string): string {
   return (
     text
       .replaceAll('my-seed', SEED)
+      .replaceAll('garden-my-project', PROJECT)
       .replaceAll('https://issuer.example.com', SEED_ISSUER)
       .replaceAll('https://account.tokens.example.com', issuer)
-      // `npm ci` has been run: .ci/run does it.
-      .replace('npm ci\n', '')
       // Fewer processes, and each of them says what it does.
       .replace(
         'osls deploy --stage prod',
