@@ -27,7 +27,7 @@ export function load(program: string, use = program): void {
   const isFilling = process.env[FILL] !== undefined;
   const cachedData = isFilling ? undefined : readOptional(cacheFile);
   // A bundle is ASCII: two bytes for each character would take twice the memory.
-  if (isFilling) setFlagsFromString('--no-sparkplug');
+  if (isFilling) for (const flag of whileFilling) setFlagsFromString(`--no-${flag}`);
   const source = `(function(exports,require,module,__filename,__dirname){${bytes.toString('latin1')}\n})`;
   const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
   debug(`compile cache of %s: %s`, use, describe(cachedData, script.cachedDataRejected));
@@ -37,11 +37,14 @@ export function load(program: string, use = program): void {
 }
 
 /**
- * Code has a mark while another thread compiles it to machine code, so there is none while the cache is filled. A start
- * uses the cache only if its flags are the same, so the flag is set back.
+ * What makes the cache depend on time: code gets marks from compilers in other threads (with maglev, one byte differed
+ * in 5 of 25 caches), and code that was not used for a while is dropped.
  */
+const whileFilling = ['sparkplug', 'maglev', 'flush-bytecode'];
+
+/** A start uses the cache only if its flags are the same, so they are set back. */
 function save(script: Script, cacheFile: string): void {
-  setFlagsFromString('--sparkplug');
+  for (const flag of whileFilling) setFlagsFromString(`--${flag}`);
   writeFileSync(cacheFile, script.createCachedData());
 }
 
