@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandProcess, startCommand } from '../../command-process.ts';
+import { bundledProduct } from './bundled-product.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 
@@ -20,11 +21,12 @@ export interface ProductProcessOptions {
   onLog?(line: string): void;
 }
 
-/** Starts the whole product like an operator, and waits until it is ready. */
+/** Starts the whole product as the image does, and waits until it is ready. */
 export async function startProductProcess(
   kubeconfigFile: string,
   { otherSeeds = {}, untilReady = true, onLog }: ProductProcessOptions = {},
 ): Promise<ProductProcess> {
+  const entry = await bundledProduct();
   const started = performance.now();
   const seeds = Object.entries({ [SEED]: kubeconfigFile, ...otherSeeds }).map(
     ([name, file]) => `--seed=${name}=${file}`,
@@ -36,6 +38,7 @@ export async function startProductProcess(
       ...[`--flux-distribution=${fluxDistribution}`, `--log-level=${level}`],
     ],
     {
+      entry,
       onLine(line) {
         if (process.env.BENCH_LOG !== undefined) process.stderr.write(`${line}\n`);
         onLog?.(line);

@@ -4,6 +4,7 @@ import { startEmulator } from '../../../events/sqs/testing.ts';
 import { findDefinitions } from '../../../infra/functions.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { startCommand } from '../../command-process.ts';
+import { bundledProduct } from './bundled-product.ts';
 import { SEED } from './objects.ts';
 import { residentMb } from './process-usage.ts';
 
@@ -27,11 +28,15 @@ export async function measureWatch(kubeconfigFile: string, extensions: number): 
   const { endpoint, stop } = await startEmulator();
   const log = createLog('error', () => {});
   await (await openSqsBridge({ definitions: await findDefinitions(), log, endpoint, prefix: PREFIX })).stop();
+  const entry = await bundledProduct();
   const started = performance.now();
-  const watch = await startCommand([
-    ...['watch', `--seed=${SEED}=${kubeconfigFile}`, `--queue-prefix=${PREFIX}`],
-    ...[`--sqs-endpoint=${endpoint}`, '--log-level=warn'],
-  ]);
+  const watch = await startCommand(
+    [
+      ...['watch', `--seed=${SEED}=${kubeconfigFile}`, `--queue-prefix=${PREFIX}`],
+      ...[`--sqs-endpoint=${endpoint}`, '--log-level=warn'],
+    ],
+    { entry },
+  );
   const { address, pid } = watch;
   try {
     let peakMb = 0;
