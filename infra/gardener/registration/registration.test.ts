@@ -85,8 +85,27 @@ describe('registration', () => {
     const deployment = registrationObjects(definitions, given).find(({ kind }) => kind === 'ControllerDeployment');
     expect(deployment?.helm).toMatchObject({ values });
     expect(operatorExtension(given).spec).toMatchObject({
-      deployment: { extension: { values }, admission: { values: { image } } },
+      deployment: { extension: { values }, admission: { values: { image: { ...image, pullPolicy: 'Always' } } } },
     });
+  });
+
+  it('gives admission the same image and what it needs to judge by the same rules', () => {
+    const common = {
+      imagePullSecrets: [{ name: 'mirror' }],
+      imageVectorOverwrite: 'images: []',
+      defaults: { pullSecret: {} },
+      policy: { requireMultiTenancy: true },
+    };
+    const inFile = { policy: { allowedVersions: ['2.9.x'] } };
+    const values = { ...common, replicaCount: 1, config: { ...inFile, shootHealth: true } };
+    const image = { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' };
+    expect(operatorExtension({ ...release, values }).spec).toMatchObject({
+      deployment: { extension: { values } },
+    });
+    const { deployment } = operatorExtension({ ...release, values }).spec as {
+      deployment: { admission: { values: object } };
+    };
+    expect(deployment.admission.values).toEqual({ ...common, image, config: inFile });
   });
 });
 

@@ -30,6 +30,22 @@ const seedValues = ({ values = {}, ...release }: Release) => ({
   image: { ...imageValues(release), ...(values.image as object | undefined) },
 });
 
+/** Values of the chart for seeds that admission has, too: its Pods run the same image and judge by the same rules. */
+const COMMON = ['image', 'imagePullSecrets', 'imageVectorOverwrite', 'defaults', 'policy'];
+
+/** Keys of the config file with the same rules. */
+const COMMON_CONFIG = ['defaults', 'policy'];
+
+function admissionValues(release: Release): Record<string, unknown> {
+  const values: Record<string, unknown> = seedValues(release);
+  const config = pick(values.config, COMMON_CONFIG);
+  return { ...pick(values, COMMON), ...(Object.keys(config).length > 0 && { config }) };
+}
+
+function pick(from: unknown, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(from ?? {}).filter(([name]) => names.includes(name)));
+}
+
 /**
  * Generates the objects that register the extension in a garden without gardener-operator.
  * @param chart the packed chart, for landscapes without a registry of charts. Absent: it is pulled
@@ -79,7 +95,7 @@ export function operatorExtension(release: Release): KubeObject {
         admission: {
           runtimeCluster: helm('shoot-flux-admission-runtime'),
           virtualCluster: helm('shoot-flux-admission-application'),
-          values: { image: imageValues(release) },
+          values: admissionValues(release),
         },
       },
     },

@@ -12,3 +12,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- define "shoot-flux-admission.givenAccount" -}}
 {{- ((.Values.gardener).virtualCluster).serviceAccount | default dict | toYaml -}}
 {{- end -}}
+
+{{/* Namespace of the Service: both parts are one release where the garden is its own runtime cluster. */}}
+{{- define "shoot-flux-admission.serviceNamespace" -}}
+{{- .Values.service.namespace | default (ternary .Release.Namespace "garden" (eq .Values.clientConfig.mode "service")) -}}
+{{- end -}}
