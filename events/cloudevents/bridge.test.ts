@@ -32,7 +32,7 @@ function start() {
       return () => {};
     },
   };
-  const bridge = createEventBridge({ sender, health, log, metrics });
+  const bridge = createEventBridge({ functions: ['managed-resources'], sender, health, log, metrics });
   const now = () => new Date();
   const wait = (change: ChangeRequest) => bridge.receive(delayedEventOf(change, now()));
   const dead = (change: ChangeRequest, code: number, sentence = '') => {
@@ -59,6 +59,23 @@ describe('the timers of the bridge', () => {
     await vi.advanceTimersByTimeAsync(1_500);
     expect(sent).toMatchObject([waits(30)]);
     expect(bridge.waiting()).toBe(0);
+  });
+
+  it('send a change an hour later at most, whatever time it names: the resync would', async () => {
+    const { sent, wait } = start();
+    await wait(waits(5_000 * 365 * 86_400));
+    await vi.advanceTimersByTimeAsync(3_601_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('are only for functions that there are, also as dead letters: each has metrics', async () => {
+    const { bridge, wait, dead, sums } = start();
+    const forged = { ...waits(10), function: 'forged' };
+    await expect(wait(forged)).rejects.toThrow('There is no function forged; send changes of managed-resources.');
+    await expect(dead(forged, 422)).rejects.toThrow('There is no function forged');
+    expect(bridge.waiting()).toBe(0);
+    expect(bridge.deadLetters.list().deadLetters).toEqual([]);
+    expect(JSON.stringify(sums)).not.toContain('forged');
   });
 
   it('keep one look for each key: the latest', async () => {

@@ -10,7 +10,7 @@ import { createDeadLetters, type DeadLetters } from '../queue/dead-letters.ts';
 import { requeue } from '../run/requeue.ts';
 import { afterDeadLetter } from './after-dead-letter.ts';
 import type { Answer, Receive } from './answer.ts';
-import { type Attributes, DELAY, typeOf } from './event.ts';
+import { type Attributes, DELAY, LONGEST_TYPE, typeOf } from './event.ts';
 import type { Sink } from './sink.ts';
 import { createTimers } from './timers.ts';
 
@@ -25,6 +25,8 @@ export interface EventBridge {
 }
 
 export interface EventBridgeOptions {
+  /** Names of the functions whose changes it takes: each has metrics of its own, and the sender is unknown. */
+  functions: readonly string[];
   sender: Sink['sender'];
   health: Pick<ClusterHealth, 'isUp' | 'onChange'>;
   log: Log;
@@ -34,6 +36,7 @@ export interface EventBridgeOptions {
 
 /** Starts without any timers. */
 export function createEventBridge({
+  functions,
   sender,
   health,
   log,
@@ -67,11 +70,14 @@ export function createEventBridge({
     },
     async receive({ attributes, data }): Promise<Answer> {
       const change = parseChange(data);
+      if (!functions.includes(change.function)) {
+        throw new TerminalError(`There is no function ${change.function}; send changes of ${functions.join(', ')}.`);
+      }
       if ('knativeerrordest' in attributes) await takeDeadLetter(change, attributes);
       else if (attributes.type === typeOf(DELAY)) timers.add(change);
       else {
         throw new TerminalError(
-          `The event of type ${safeText(attributes.type ?? '')} is neither a dead letter nor a change that waits; correct the filter of the Trigger.`,
+          `The event of type ${safeText(attributes.type ?? '', LONGEST_TYPE)} is neither a dead letter nor a change that waits; correct the filter of the Trigger.`,
         );
       }
       return { status: 204 };

@@ -14,6 +14,9 @@ export interface CloudEvent {
 /** The function whose changes wait: the bridge takes them, and sends each one when it is due. */
 export const DELAY = 'delay';
 
+/** An error quotes this much of a foreign type. */
+export const LONGEST_TYPE = 100;
+
 /** Returns the type of the events that a function takes; the filter of its Trigger. */
 export function typeOf(name: string): string {
   return `dev.shoot-flux.${name}.change.v1`;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { getCACertificates } from 'node:tls';
 import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import { tokenFile } from '../../shared/kube/token-file.ts';
 import type { Encoded } from './encode.ts';
@@ -31,7 +32,9 @@ export interface Post {
 export function createPost({ url, ca, tokenPath, mostConnections, timeoutMs }: PostOptions): Post {
   const options = { keepAlive: true, maxSockets: mostConnections };
   const isSecure = url.protocol === 'https:';
-  const agent = isSecure ? new HttpsAgent({ ...options, ...(ca && { ca }) }) : new HttpAgent(options);
+  const agent = isSecure
+    ? new HttpsAgent({ ...options, ...(ca && { ca: [...getCACertificates(), ca] }) })
+    : new HttpAgent(options);
   const token = tokenPath !== undefined && existsSync(tokenPath) ? tokenFile(tokenPath) : undefined;
   const request = isSecure ? requestHttps : requestHttp;
 

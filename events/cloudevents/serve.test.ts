@@ -15,7 +15,7 @@ function serve(handler: Handler) {
   const functions = [{ queueFunction: functionOf(handler), dependencies: processDependencies({ log }) }];
   const receive = serveFunctions({ functions, sender, concurrency: 20 });
   const post = (change: ChangeRequest) => receive(eventOf(change, new Date()));
-  return { post, lines, delayed, sender };
+  return { post, receive, lines, delayed, sender };
 }
 
 const version = (resourceVersion: string) => changeOf({ cause: causeOf({ resourceVersion }) });
@@ -46,6 +46,16 @@ describe('a function behind HTTP', () => {
     });
     const answers = await Promise.all([1, 2].map((n) => post(changeOf({ key: keyOf(n) }))));
     expect(answers).toEqual([{ status: 204 }, { status: 204 }]);
+  });
+
+  it('quotes the start of a foreign type on one line, without what a terminal would obey', async () => {
+    const { receive } = serve(async () => done);
+    const { attributes, data } = eventOf(changeOf(), new Date());
+    const type = `a\r\n\u001b[31m\u202eb Bearer abc.def.ghi ${'x'.repeat(60_000)}`;
+    const { message } = await receive({ attributes: { ...attributes, type }, data }).catch((error) => error);
+    expect(message).toMatch(/^The event of type a \[31m b \S/);
+    expect(message.length).toBeLessThan(300);
+    expect(message).not.toContain('abc.def.ghi');
   });
 
   it('answers 422 for what will never succeed, and 503 for what may', async () => {

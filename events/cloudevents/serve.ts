@@ -1,6 +1,7 @@
 import { TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 import { parseChange } from '../change.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
 import { isServed, NotServedError } from '../run/not-served.ts';
@@ -9,7 +10,7 @@ import { type Requeuer, requeue } from '../run/requeue.ts';
 import { retryAfterOf } from '../run/retry.ts';
 import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
 import type { Answer, Receive } from './answer.ts';
-import { typeOf } from './event.ts';
+import { LONGEST_TYPE, typeOf } from './event.ts';
 import { createKeyedRuns } from './keyed-runs.ts';
 import type { Sink } from './sink.ts';
 
@@ -46,7 +47,7 @@ export function serveFunctions({
     const known = served.get(change.function);
     if (known === undefined || event.attributes.type !== typeOf(change.function)) {
       throw new TerminalError(
-        `The event of type ${event.attributes.type} is not for ${[...served.keys()].join(', ')}; correct the filter of the Trigger.`,
+        `The event of type ${safeText(event.attributes.type ?? '', LONGEST_TYPE)} is not for ${[...served.keys()].join(', ')}; correct the filter of the Trigger.`,
       );
     }
     if (!isServed(change.key, known.seeds)) throw new NotServedError(change.key.cluster, known.seeds);

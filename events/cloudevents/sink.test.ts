@@ -67,6 +67,10 @@ describe('the environment of a SinkBinding', () => {
     expect(sinkAt(url, { K_CE_OVERRIDES: '', K_CA_CERTS: '' })).toEqual({ url, extensions: {}, ca: undefined });
   });
 
+  it('must have certificates where it names authorities', () => {
+    expect(() => sinkAt('https://broker', { K_CA_CERTS: 'quack' })).toThrow('K_CA_CERTS has no certificate in PEM');
+  });
+
   it.each([
     ['quack', 'it is not JSON'],
     ['{"extensions":["a"]}', 'it is not of the form'],

@@ -72,12 +72,18 @@ export function openSink(options: SinkOptions): Sink {
   };
 }
 
-/** Returns the sink of this address with what a SinkBinding adds to it in the environment of a process. */
+/**
+ * Returns the sink of this address with what a SinkBinding adds to it in the environment of a process.
+ * @throws ShootFluxError that names the wrong variable
+ */
 export function sinkAt(
   url: string,
   variables: Readonly<Record<string, string | undefined>>,
 ): Pick<SinkOptions, 'url' | 'extensions' | 'ca'> {
   const { K_CE_OVERRIDES: overrides, K_CA_CERTS: ca } = variables;
+  if (ca && !ca.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new ShootFluxError('K_CA_CERTS has no certificate in PEM; correct the SinkBinding.');
+  }
   return { url, extensions: overridesOf(overrides), ca: ca || undefined };
 }
 

@@ -21,7 +21,7 @@ export interface TimersOptions {
   isUp(cluster: string): boolean;
   now(): number;
   log: Log;
-  /** Default 500,000: more keys than any landscape has objects. */
+  /** Default 50,000: five for each of the 10,000 Shoots that one bridge is for, in less memory than its Pod has. */
   most?: number;
 }
 
@@ -30,10 +30,11 @@ interface Timer extends Timed {
   change: ChangeRequest;
 }
 
-const MOST = 500_000;
+const MOST = 50_000;
 /** Sent at a time; the others wait for the sink meanwhile. */
 const MOST_AT_ONCE = 100;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** No function waits longer, and the resync comes every hour: a wrong time holds up no key for longer than that. */
+const LONGEST_WAIT_MS = 3_600_000;
 /** After a failure to send, and how often a cluster that is down is looked at. */
 const AGAIN_MS = 5_000;
 
@@ -48,7 +49,7 @@ export function createTimers({ send, isUp, now, log, most = MOST }: TimersOption
     clearTimeout(wake);
     const due = heap.first()?.at;
     if (due === undefined || isSending || isStopped) return;
-    wake = setTimeout(() => void sendDue(), Math.min(LONGEST_TIMER_MS, Math.max(0, due - now())));
+    wake = setTimeout(() => void sendDue(), Math.max(0, due - now()));
   };
 
   const put = (timer: Timer, at: number) => {
@@ -102,7 +103,7 @@ export function createTimers({ send, isUp, now, log, most = MOST }: TimersOption
       // The latest run of a key decides on its next look.
       timer.change = change;
       timers.set(id, timer);
-      put(timer, dueAt(change));
+      put(timer, Math.min(dueAt(change), now() + LONGEST_WAIT_MS));
       schedule();
     },
     resume(cluster) {

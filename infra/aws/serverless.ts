@@ -5,13 +5,17 @@ import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
 import { alarms } from './template/alarms.ts';
 import { arn, logicalId, type Named, PREFIX } from './template/cloudformation.ts';
+import { LANDSCAPE, packagedLandscape } from './template/packaged-landscape.ts';
 import { type Parameters, type Resolve, readParameters } from './template/parameters.ts';
 import { queues, queueUrlPrefix } from './template/queues.ts';
+import { checkRoleNames } from './template/role-names.ts';
 import { AUDIENCE_PREFIX, role, secretPrefix } from './template/roles.ts';
 import { watcherResources } from './template/watcher.ts';
 
 /** The generated parts of serverless.yml: a Lambda for each function, with its queues or URL, its role and its alarms. */
 export interface ServerlessParts {
+  /** The file with defaults and policy, where the package has one: a deployment without them is never an oversight. */
+  config: string;
   functions: Record<string, object>;
   resources: { Resources: Record<string, object>; Outputs: Record<string, object> };
 }
@@ -23,6 +27,12 @@ export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts
   const definitions = await findDefinitions();
   const webhooks = await findWebhookDefinitions();
   const all = [...definitions, ...webhooks];
+  const region = await resolve("opt:region, env:AWS_REGION, 'eu-central-1'");
+  const start = [await resolve("param:prefix, 'shoot-flux'"), await resolve('sls:stage'), region].join('-');
+  checkRoleNames(
+    `${start}-`,
+    all.map(({ name }) => name),
+  );
   const lambdas = await Promise.all([
     ...definitions.map((definition) => queueLambda(definition, parameters, resolve)),
     ...webhooks.map((definition) => webhookLambda(definition, parameters)),
@@ -39,13 +49,11 @@ export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts
   ];
   if (watcherIssuers.length > 0) outputs.push(['WatcherRoleArn', { Value: arn('WatcherRole') }]);
   return {
+    config: packagedLandscape(),
     functions: Object.fromEntries(lambdas),
     resources: { Resources: Object.fromEntries(resources), Outputs: Object.fromEntries(outputs) },
   };
 }
-
-/** Defaults and policy of the landscape, where there are some. */
-const LANDSCAPE = 'dist/landscape.json';
 
 async function queueLambda(definition: FunctionDefinition, parameters: Parameters, resolve: Resolve): Promise<Named> {
   const { environment, ...common } = lambda(definition, parameters);

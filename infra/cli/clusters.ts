@@ -1,3 +1,6 @@
+import { isName } from '../../events/name.ts';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { UsageError, type Values } from './option.ts';
@@ -42,11 +45,20 @@ export async function watchedClustersOf(values: Values<typeof watchedClusterOpti
   return usable(garden, seeds);
 }
 
-/** Returns the clusters once their kubeconfigs have been read. */
+/** Returns the clusters once their kubeconfigs have been read, and can be used. */
 async function usable(garden: Record<string, string>, seeds: [string, string][]): Promise<Clusters> {
   const files = { ...garden, ...Object.fromEntries(seeds) };
-  await Promise.all(Object.values(files).map(connectionOf));
+  await Promise.all(Object.values(files).map(tryConnection));
   return { files, seeds: seeds.map(([name]) => name) };
+}
+
+async function tryConnection(file: string): Promise<void> {
+  const connection = await connectionOf(file);
+  try {
+    createKubeClient(connection).close();
+  } catch (error) {
+    throw new ShootFluxError(`kubeconfig ${file} cannot be used: ${errorMessage(error)}`);
+  }
 }
 
 /** @throws UsageError */
@@ -66,6 +78,7 @@ function seedOf(values: object, text: string): [string, string] {
   const [, name, file] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === undefined || file === undefined)
     throw new UsageError(`${quoted(values, 'seed', text)} is not of the form NAME=KUBECONFIG`);
+  if (!isName(name)) throw new UsageError(`${quoted(values, 'seed', name)} is not the name of a seed`);
   if (name === GARDEN) throw new UsageError(`a seed cannot be called ${GARDEN}`);
   return [name, file];
 }

@@ -48,9 +48,10 @@ function sinkDestination(url: string, values: Values<typeof destinationOptions>,
   const taken = eventsPort === undefined ? '' : ', and takes what waits';
   return {
     name: `the sink ${URL.canParse(url) ? new URL(url).host : ''}${taken}`,
-    async open(_definitions, _seeds, own) {
+    async open(definitions, _seeds, own) {
       const { openKnativeBridge } = await import('../knative/open-bridge.ts');
-      return openKnativeBridge({ sink: sinkAt(url, environment), eventsPort }, own);
+      const functions = definitions.map(({ name }) => name);
+      return openKnativeBridge({ functions, sink: sinkAt(url, environment), eventsPort }, own);
     },
   };
 }

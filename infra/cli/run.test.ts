@@ -18,6 +18,7 @@ test.each([
   [['--seed', 'a=kubeconfig', '--seed', 'a=kubeconfig'], '--seed a is given twice'],
   [['--seed', 'kubeconfig'], '--seed kubeconfig is not of the form NAME=KUBECONFIG'],
   [['--seed', 'garden=kubeconfig'], 'a seed cannot be called garden'],
+  [['--seed', 'a/b=kubeconfig'], '--seed a/b is not the name of a seed'],
   [['--seed', 'a=kubeconfig', '--sqs-endpoint', 'queue'], '--sqs-endpoint queue is not a URL'],
   [['--seed', 'a=kubeconfig', '--port', 'http'], '--port http is not a port'],
   [['--seed', 'a=kubeconfig', '--host-key-scan', 'maybe'], '--host-key-scan maybe is not on, listed or off'],
@@ -45,6 +46,10 @@ async function run(paths: Record<'garden' | 'seed', string>, ...args: string[]) 
 test.each([
   ['', 'is not a kubeconfig in YAML or JSON'],
   [{ ...kubeconfig, 'current-context': 'elsewhere' }, 'current-context elsewhere is not among its contexts'],
+  [
+    { ...kubeconfig, clusters: [{ name: 'nowhere', cluster: { server: 'http://127.0.0.1:1' } }] },
+    'The address of an API server must be an https:// URL',
+  ],
 ])('does not start with an unusable kubeconfig: %j', async (seed, message) => {
   await using input = await files({ garden: kubeconfig, seed });
   const { code, err } = await run(input.paths, '--port', '0');

@@ -17,7 +17,7 @@ The operators of a landscape configure it for all projects with two keys of the 
 \`\`\`yaml
 ${LANDSCAPE_EXAMPLE}\`\`\`
 
-Both are read once, at the start. A mistake ends the process with one sentence, and so does a policy that refuses the defaults, because it would refuse every Shoot. On Lambda they are in \`dist/landscape.json\`, in JSON and with only these two keys; deploy with \`--param config=dist/landscape.json\`.
+Both are read once, at the start. A mistake ends the process with one sentence, and so does a policy that refuses the defaults, because it would refuse every Shoot. On Lambda they are in \`dist/landscape.json\`, in JSON and with only these two keys; every deployment takes this file where it exists.
 
 \`validate\` and \`render\` take the same file, so you can try a policy without a landscape:
 

@@ -94,6 +94,9 @@ export function services(definitions: readonly FunctionDefinition[]): KubeObject
   }));
 }
 
+/** Where Knative's Pods run that deliver events. */
+const eventing = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'knative-eventing' } } };
+
 /** Returns the bridge: the watcher, which also keeps the timers and the dead letters. */
 export function watcher(): KubeObject[] {
   const labels = labelsOf('watcher');
@@ -117,6 +120,17 @@ export function watcher(): KubeObject[] {
       kind: 'Service',
       metadata: { name: WATCHER, labels },
       spec: { selector: labels, ports: [{ name: 'events', port: 80, targetPort: EVENTS_PORT }] },
+    },
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: WATCHER, labels },
+      spec: {
+        podSelector: { matchLabels: labels },
+        policyTypes: ['Ingress'],
+        // Events have no signature: only Knative's own Pods may deliver them.
+        ingress: [{ ports: [{ port: 8080 }] }, { from: [eventing], ports: [{ port: EVENTS_PORT }] }],
+      },
     },
   ];
 }

@@ -9,6 +9,8 @@ import { startEventServer } from './event-server.ts';
 
 /** Where `watch` sends CloudEvents, and where it takes those that wait. */
 export interface KnativeOptions {
+  /** Names of the functions behind the broker. */
+  functions: readonly string[];
   sink: SinkOptions;
   /** Port for changes that wait, and for dead letters. Absent: another bridge takes them. */
   eventsPort?: number | undefined;
@@ -30,10 +32,13 @@ export interface OpenBridge extends OpenSender {
 const DRAIN_MS = 5_000;
 
 /** Opens a sink, and takes what waits. @throws ShootFluxError when the port is not available */
-export async function openKnativeBridge({ sink, eventsPort }: KnativeOptions, own: OwnProcess): Promise<OpenBridge> {
+export async function openKnativeBridge(
+  { functions, sink, eventsPort }: KnativeOptions,
+  own: OwnProcess,
+): Promise<OpenBridge> {
   const { sender, close } = openSink(sink);
   if (eventsPort === undefined) return { sender, stop: async () => close() };
-  const bridge = createEventBridge({ sender, ...own });
+  const bridge = createEventBridge({ functions, sender, ...own });
   const { log, metrics } = own;
   const server = await startEventServer({ port: eventsPort, receive: bridge.receive, log, metrics });
   return {

@@ -56,7 +56,7 @@ describe('what Pods reserve', () => {
     const containersIn = (file: string) =>
       parseAllDocuments(read(file))
         .map((document) => document.toJS())
-        .filter(({ kind, spec }) => kind !== 'Service' || 'template' in spec)
+        .filter(({ spec }) => spec.template !== undefined)
         .flatMap(({ spec }) => spec.template.spec.containers);
     for (const { resources } of containersIn('infra/knative/base/services.yaml')) {
       expect(requestsOf(resources)).toEqual(reserved.service);

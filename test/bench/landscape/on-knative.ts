@@ -27,7 +27,8 @@ export const startOnKnative: StartApart = async (connection, log) => {
     if (receive !== undefined) void deliver(event, receive);
   });
   const { sender } = openSink({ url });
-  receivers.bridge = createEventBridge({ sender, health, log, metrics }).receive;
+  const names = functions.map(({ definition }) => definition.name);
+  receivers.bridge = createEventBridge({ functions: names, sender, health, log, metrics }).receive;
   receivers.functions = serveFunctions({
     functions: functions
       .filter(({ definition }) => definition.queue !== 'standard')

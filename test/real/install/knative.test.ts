@@ -39,7 +39,7 @@ describe("behind Knative's broker", () => {
     plane = await startDataPlane(server);
     sink = openSink({ url: brokerUrl(plane) });
     const { sender } = sink;
-    bridge = createEventBridge({ sender, health: createClusterHealth(), log, metrics });
+    bridge = createEventBridge({ functions: NAMES, sender, health: createClusterHealth(), log, metrics });
     const addresses = new Map<string, string>();
     const serve = async (name: string, receive: Receive) => {
       const started = await startEventServer({ port: 0, receive, log, metrics });
