@@ -60,9 +60,15 @@ An entry of \`allowedRepositoryUrls\` is \`[scheme://]host[:port][/path]\`:
 
 - \`*\` in the host is any text, so \`*.example.com\` includes all names below \`example.com\`, but not \`example.com\` itself. In the path it is any text inside one segment. \`/**\` at the end includes everything below.
 - Without a port, only the default port of the scheme is allowed; \`:*\` allows every port. Without a scheme, every scheme is allowed.
-- OCI artifacts begin with \`oci://\`; Docker Hub is \`oci://docker.io\`. A bucket is \`bucket://ENDPOINT/NAME\`.
+- OCI artifacts begin with \`oci://\`; Docker Hub is \`oci://docker.io\`. A bucket is \`bucket://ENDPOINT/NAME\`, by what Flux reads for its \`provider\`:
 
-Before the comparison, host names become lower case and lose a final dot, default ports, users and a final \`.git\` are left out, \`git@host:path\` becomes \`ssh://\`, and percent-encoded characters of the path are decoded once. Paths are compared letter by letter. URLs that servers and clients could understand in different ways are refused: with a query, a fragment, a backslash, a dot segment, an empty segment, an encoded slash or percent sign, or a host that is not ASCII. So is a \`proxySecretRef\`, because a proxy decides what is read.
+| \`provider\` | compared as |
+|---|---|
+| \`generic\`, \`aws\` | \`bucket://ENDPOINT/NAME\`. With \`insecure: true\`, the default port is 80. At an endpoint of Amazon whose \`region\` has a namespace of its own (China, GovCloud), the endpoint of that region. |
+| \`gcp\` | \`bucket://storage.googleapis.com/NAME\`, because Flux does not read \`endpoint\` |
+| \`azure\` | \`bucket://ACCOUNT.blob.core.windows.net/CONTAINER\`: the URL in \`endpoint\` without \`https://\`; with \`http://\`, the default port is 80 |
+
+Before the comparison, host names become lower case and lose a final dot, default ports, users and a final \`.git\` of Git repositories are left out, \`git@host:path\` becomes \`ssh://\`, and percent-encoded characters of the path are decoded once. Paths are compared letter by letter. URLs that servers and clients could understand in different ways are refused: with a query, a fragment, a backslash, a dot segment, an empty segment, an encoded slash or percent sign, a bucket's name with an encoded character, or a host that is not ASCII. So is a \`proxySecretRef\`, because a proxy decides what is read.
 
 Entries of \`allowedRegistries\` have the same form without a scheme, and are compared with \`registry\`, the prefix of the images.
 

@@ -498,6 +498,11 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.endpoint "https://s3.example.com" has a scheme; use only host and port, for example s3.amazonaws.com',
   ],
   [
+    'an Azure bucket whose endpoint is no URL',
+    withTemplates(bucket({ provider: 'azure', endpoint: 'account.blob.core.windows.net' })),
+    'source.template.spec.endpoint "account.blob.core.windows.net" is not a URL; use the URL of the account, for example https://account.blob.core.windows.net',
+  ],
+  [
     'an identity with a provider that is not a cloud',
     withTemplates(gitRepository({ serviceAccountName: 'reader', provider: 'github' })),
     'source.template.spec.serviceAccountName is not supported with provider github; remove it',

@@ -54,6 +54,7 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
     ...issues,
     ...identityIssues(spec, kind),
     ...tokenServiceIssues(spec, kind),
+    ...endpointIssues(spec, kind),
     ...metadataIssues('source', template),
   ];
 }
@@ -90,6 +91,19 @@ function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
   const unsupported =
     possible === 'aws' ? ['secretRef', 'certSecretRef'].filter((ref) => service[ref] !== undefined) : [];
   return unsupported.map((ref) => issue(`${path}.${ref}`, 'is not supported with provider aws; remove it'));
+}
+
+/** Flux reads a URL for Azure, host and port for S3, and nothing for Google. */
+function endpointIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
+  const endpoint = asString(spec.endpoint);
+  if (kind !== 'Bucket' || endpoint === undefined || spec.provider === 'gcp') return [];
+  const path = 'source.template.spec.endpoint';
+  if (spec.provider === 'azure') {
+    const remedy = 'use the URL of the account, for example https://account.blob.core.windows.net';
+    return /^https?:\/\/./.test(endpoint) ? [] : [issue(path, `${quote(endpoint)} is not a URL; ${remedy}`)];
+  }
+  const remedy = 'use only host and port, for example s3.amazonaws.com';
+  return endpoint.includes('://') ? [issue(path, `${quote(endpoint)} has a scheme; ${remedy}`)] : [];
 }
 
 const VARIABLE = /^[_a-zA-Z]\w*$/;

@@ -115,14 +115,11 @@ const ociRepositorySpec = z.looseObject({
 
 const bucketSpec = z.looseObject({
   bucketName: requiredKey(text(), { description: 'Bucket: the name of the bucket.', example: 'fleet' }),
-  endpoint: requiredKey(
-    text((value) =>
-      value.includes('://')
-        ? `${quote(value)} has a scheme; use only host and port, for example s3.amazonaws.com`
-        : undefined,
-    ),
-    { description: 'Bucket: host and port of the server.', example: 's3.amazonaws.com' },
-  ),
+  endpoint: requiredKey(text(), {
+    description:
+      'Bucket: host and port of the server; with provider `azure`, the URL of the account, such as `https://account.blob.core.windows.net`. Flux does not read it with provider `gcp`.',
+    example: 's3.amazonaws.com',
+  }),
   ...common,
 });
 

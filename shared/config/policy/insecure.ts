@@ -35,6 +35,10 @@ export function insecureFields(kind: string, spec: JsonObject): InsecureField[] 
       remedy: 'use a registry with a public name, which is read over HTTPS only',
     });
   }
+  const endpoint = asString(spec.endpoint) ?? '';
+  if (kind === 'Bucket' && /^http:/i.test(endpoint)) {
+    fields.push({ path: 'endpoint', value: quote(endpoint), remedy: 'use https://' });
+  }
   if (spec.insecure !== undefined && spec.insecure !== false) {
     fields.push({ path: 'insecure', value: String(spec.insecure), remedy: 'remove it' });
   }

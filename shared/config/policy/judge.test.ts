@@ -147,6 +147,21 @@ describe('what a policy allows', () => {
   });
 });
 
+test('one list may serve as two: the entries of each are read as its own kind', () => {
+  const list = ['registry.example.com/**'];
+  const inputs = withTemplates(gitRepository({ url: 'https://registry.example.com/fleet' }), undefined, {
+    flux: { registry: 'registry.example.com/fluxcd' },
+  });
+  expect(judged({ allowedRegistries: list, allowedRepositoryUrls: list }, inputs)).toEqual([]);
+});
+
+test('a final .git is part of the name of a registry', () => {
+  const policy = { allowedRegistries: ['registry.example.com/fluxcd'] };
+  expect(judged(policy, withProviderConfig({ flux: { registry: 'registry.example.com/fluxcd.git' } }))).toEqual([
+    expect.stringContaining('flux.registry "registry.example.com/fluxcd.git" is not allowed'),
+  ]);
+});
+
 test('a source of a providerConfig does not hide that flux-config would scan, nor the reverse', () => {
   const policy = { allowHostKeyScan: false };
   const { fluxConfig } = withFluxConfig({

@@ -4,8 +4,9 @@ import type { Origins } from '../origins.ts';
 import { quote } from '../quote.ts';
 import type { FluxInstall } from '../types.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
+import { readBucket } from './bucket.ts';
 import { insecureFields } from './insecure.ts';
-import { BUCKET, IMAGE, locationOf } from './location.ts';
+import { IMAGE, type Location, locationOf } from './location.ts';
 import { isIncluded, patternsOf } from './pattern.ts';
 import type { Policy } from './policy.ts';
 import { refusal, useOneOf } from './refusal.ts';
@@ -60,9 +61,8 @@ function urlIssues({ allowedRepositoryUrls }: Policy, kind: string, spec: JsonOb
   if (allowedRepositoryUrls === undefined) return [];
   const rule = 'allowedRepositoryUrls';
   const issues: ConfigIssue[] = [];
-  const [field, url] = kind === 'Bucket' ? ['endpoint', bucketUrl(spec)] : ['url', asString(spec.url) ?? ''];
+  const { field, url, location } = kind === 'Bucket' ? readBucket(spec) : readUrl(spec);
   const place = { origins, path: `source.spec.${field}` };
-  const location = locationOf(url);
   if (location === undefined) {
     const plain = `${useOneOf(allowedRepositoryUrls)}, without a query, dots or encoded slashes in its path`;
     issues.push(refusal(rule, place, `${quote(url)} has a form that cannot be compared with`, plain));
@@ -76,8 +76,10 @@ function urlIssues({ allowedRepositoryUrls }: Policy, kind: string, spec: JsonOb
   return issues;
 }
 
-function bucketUrl({ endpoint, bucketName }: JsonObject): string {
-  return `${BUCKET}://${asString(endpoint) ?? ''}/${asString(bucketName) ?? ''}`;
+/** The `provider` of the other kinds only decides how Flux authenticates. */
+function readUrl(spec: JsonObject): { field: string; url: string; location: Location | undefined } {
+  const url = asString(spec.url) ?? '';
+  return { field: 'url', url, location: locationOf(url) };
 }
 
 function insecureIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {

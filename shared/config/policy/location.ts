@@ -5,7 +5,7 @@ export interface Location {
   host: string;
   /** The default port of the scheme where none is written. */
   port: string;
-  /** Percent-decoded; without empty ones. */
+  /** Percent-decoded; without empty ones, and for Git without a final `.git`. */
   segments: string[];
 }
 
@@ -41,7 +41,9 @@ export function locationOf(url: string): Location | undefined {
   if (at >= 0 && !USER.test(parts.authority.slice(0, at))) return undefined;
   const { host, port } = hostAndPort(parts.authority.slice(at + 1));
   const name = HOST.exec(host.toLowerCase())?.[1];
-  const segments = segmentsOf(parts.path);
+  const segments = segmentsOf(parts.path)?.map((segment, index, all) =>
+    index === all.length - 1 ? comparedLast(scheme, segment) : segment,
+  );
   if (name === undefined || segments === undefined || (port !== undefined && !PORT.test(port))) return undefined;
   return withRegistry(
     { scheme, host: name, port: port === undefined ? defaultPort(scheme) : String(Number(port)), segments },
@@ -75,7 +77,7 @@ export function segmentsOf(path: string): string[] | undefined {
   if (raw.at(-1) === '') raw.pop();
   const segments = raw.map(decoded);
   if (segments.some((segment) => segment === undefined || isAmbiguous(segment))) return undefined;
-  return (segments as string[]).map((segment, index) => (index === raw.length - 1 ? withoutGit(segment) : segment));
+  return segments as string[];
 }
 
 function decoded(segment: string): string | undefined {
@@ -95,9 +97,13 @@ function isAmbiguous(segment: string): boolean {
   return segment === '' || /^\.\.?(;|$)/.test(segment) || UNCLEAR.test(segment);
 }
 
-/** Git servers serve a repository under both names. */
-function withoutGit(segment: string): string {
-  return segment.endsWith('.git') && segment.length > '.git'.length ? segment.slice(0, -'.git'.length) : segment;
+/** The schemes of Git repositories. */
+const GIT = ['http', 'https', 'ssh'];
+
+/** Returns the form in which the last segment of a path is compared: Git servers serve a repository under both names. */
+export function comparedLast(scheme: string, segment: string): string {
+  const hasBothNames = GIT.includes(scheme) && segment.endsWith('.git') && segment.length > '.git'.length;
+  return hasBothNames ? segment.slice(0, -'.git'.length) : segment;
 }
 
 const DOCKER_HUB = ['index.docker.io', 'registry-1.docker.io', 'docker.io'];

@@ -37,6 +37,13 @@ describe('a pattern for URLs', () => {
     ['oci://[2001:db8::1]:5000/fleet', 'oci://[2001:db8::1]:5000/**'],
     ['bucket://s3.example.com/fleet', 'bucket://s3.example.com/fleet'],
     ['https://anything.example/x', 'https://*/**'],
+    // Git servers serve a repository under both names.
+    ['ssh://git@git.example.com/team/fleet.git', 'git.example.com/team/fleet'],
+    ['http://git.example.com/team/fleet', 'git.example.com/team/fleet.git'],
+    ['https://git.example.com/team.git/fleet', 'https://git.example.com/team.git/**'],
+    ['https://git.example.com/team', 'https://git.example.com/team.git/**'],
+    ['oci://registry.example.com/team/fleet.git', 'oci://registry.example.com/team/fleet.git'],
+    ['bucket://s3.example.com/fleet.git', 's3.example.com/fleet.git'],
   ])('includes %s in %s', (url, entry) => {
     expect(isAllowed(url, entry)).toBe(true);
   });
@@ -58,6 +65,12 @@ describe('a pattern for URLs', () => {
     // A user is not a host, whatever it looks like.
     ['https://git.example.com@evil.example/team/fleet', 'https://git.example.com/**'],
     ['ssh://git.example.com@evil.example/team/fleet', 'ssh://git.example.com/**'],
+    // Only Git servers serve a repository under two names.
+    ['oci://registry.example.com/team/fleet.git', 'oci://registry.example.com/team/fleet'],
+    ['oci://registry.example.com/team/fleet', 'oci://registry.example.com/team/fleet.git'],
+    ['bucket://s3.amazonaws.com/fleet.git', 'bucket://s3.amazonaws.com/fleet'],
+    ['bucket://s3.amazonaws.com/fleet', 's3.amazonaws.com/fleet.git'],
+    ['https://git.example.com/team/fleet', 'https://git.example.com/team.git/**'],
     // Docker Hub, and not a registry of that name.
     ['oci://registry/fleet', 'oci://registry.example.com/**'],
     ['oci://localhost/org/fleet', 'oci://localhost:443/org/**'],
@@ -144,6 +157,7 @@ describe('a prefix of images', () => {
     ['registry.example.com/a/b', 'registry.example.com/a', false],
     ['registry.example.com:5000/a', 'registry.example.com/a', false],
     ['evil.example/registry.example.com/a', 'registry.example.com/**', false],
+    ['registry.example.com/fluxcd.git', 'registry.example.com/fluxcd', false],
   ])('%s in %s: %s', (prefix, entry, expected) => {
     expect(includes(prefix, entry)).toBe(expected);
   });

@@ -1,6 +1,15 @@
 import type { Check } from '../checks.ts';
 import { quote } from '../quote.ts';
-import { defaultPort, hostAndPort, IMAGE, type Location, locationOf, partsOf, segmentsOf } from './location.ts';
+import {
+  comparedLast,
+  defaultPort,
+  hostAndPort,
+  IMAGE,
+  type Location,
+  locationOf,
+  partsOf,
+  segmentsOf,
+} from './location.ts';
 
 /** An entry of an operator's list, parsed. */
 export interface Pattern {
@@ -38,15 +47,15 @@ export function patternOf(entry: string, defaultScheme?: string): Pattern | unde
   return { scheme, host: plain.host, port, segments: [...plain.segments, ...segments], below };
 }
 
-/** By list and scheme: the lists of a policy never change. */
-const parsed = new WeakMap<readonly string[], Pattern[]>();
+/** By default scheme, then by list: the lists of a policy never change, and one list may serve as two. */
+const parsed = new Map<string | undefined, WeakMap<readonly string[], Pattern[]>>();
 
 /** Parses the entries of a list once. The schema of the policy has checked them. */
-export function patternsOf(entries: readonly string[], defaultScheme?: string): Pattern[] {
-  const known = parsed.get(entries);
-  if (known !== undefined) return known;
-  const patterns = entries.flatMap((entry) => patternOf(entry, defaultScheme) ?? []);
-  parsed.set(entries, patterns);
+export function patternsOf(entries: readonly string[], defaultScheme?: typeof IMAGE): Pattern[] {
+  const lists = parsed.get(defaultScheme) ?? new WeakMap<readonly string[], Pattern[]>();
+  parsed.set(defaultScheme, lists);
+  const patterns = lists.get(entries) ?? entries.flatMap((entry) => patternOf(entry, defaultScheme) ?? []);
+  lists.set(entries, patterns);
   return patterns;
 }
 
@@ -60,7 +69,10 @@ function includes({ scheme, host, port, segments, below }: Pattern, location: Lo
   if (port !== '*' && (port ?? defaultPort(location.scheme)) !== location.port) return false;
   const isLong = below ? location.segments.length >= segments.length : location.segments.length === segments.length;
   if (!isLong || !matches(host, location.host)) return false;
-  return segments.every((segment, index) => matches(segment, location.segments[index] ?? ''));
+  const last = location.segments.length - 1;
+  return segments.every((segment, index) =>
+    matches(index === last ? comparedLast(location.scheme, segment) : segment, location.segments[index] ?? ''),
+  );
 }
 
 /**

@@ -69,7 +69,7 @@ export const policySchema = z.strictObject({
   }),
   allowInsecureUrls: key(z.boolean(), {
     description:
-      '`false`: sources that may be read without encryption are refused: `http://`, `insecure: true`, and OCI registries at local and private addresses, which Flux also tries over HTTP.',
+      '`false`: sources that may be read without encryption are refused: `http://`, also in the endpoint of an Azure bucket, `insecure: true`, and OCI registries at local and private addresses, which Flux also tries over HTTP.',
     default: '`true`',
     example: 'false',
   }),
