@@ -15,6 +15,7 @@
 {{- with .Values.sqs.endpoint }}{{ $_ := set $config "sqsEndpoint" . }}{{ end -}}
 {{- end -}}
 {{- if eq .Values.mode "bridge-knative" -}}
+{{- $_ := set $config "eventsPort" 8081 -}}
 {{- with .Values.knative.sink }}{{ $_ := set $config "sink" . }}{{ end -}}
 {{- end -}}
 {{- with .Values.defaults }}{{ $_ := set $config "defaults" . }}{{ end -}}

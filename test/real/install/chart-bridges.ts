@@ -15,6 +15,8 @@ export interface ChartBridge extends AsyncDisposable {
   values: Record<string, unknown>;
   /** Objects that the operator creates. */
   objects: KubeObject[];
+  /** In place of ports that may be taken. */
+  flags?: string[];
   /** The first line of the process. */
   line: string;
   /** Returns what has arrived as a proof of the Pod. */
@@ -71,7 +73,8 @@ export const bridges: Record<string, () => Promise<ChartBridge>> = {
     return {
       values: { ...common, mode: 'bridge-knative', knative: { sink: sink.url } },
       objects: [],
-      line: `shoot-flux watches the garden, ${SEED} and sends to the sink ${new URL(sink.url).host}`,
+      line: `shoot-flux watches the garden, ${SEED} and sends to the sink ${new URL(sink.url).host}, and takes what waits`,
+      flags: ['--events-port', '0'],
       arrived: () => sink.events[0]?.attributes,
       proof: { source: '/shoot-flux/clusters/garden' },
       [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),

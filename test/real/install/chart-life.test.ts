@@ -70,7 +70,7 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
     await landscape.install(bridge.values);
     await using stage = await startStage(landscape.apis, '');
     await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/fleet' });
-    const pod = await landscape.start('shoot-flux');
+    const pod = await landscape.start('shoot-flux', bridge.flags);
     try {
       await eventually('its first line', pod.output, (said) => said.startsWith(`${bridge.line}, probes and metrics`));
       await eventually('it is ready', pod.readyz, (code) => code === 200);

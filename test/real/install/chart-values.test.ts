@@ -1,7 +1,16 @@
+import { execFile } from 'node:child_process';
+import { appendFile, cp, mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { operatorExtension } from '../../../infra/gardener/registration/registration.ts';
+import { watcher } from '../../../infra/knative/base.ts';
+import { EVENTS_PORT, NAMESPACE, WATCHER } from '../../../infra/knative/names.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { documents, root } from '../../integration/documents.ts';
+import { buildTools } from '../tools/build.ts';
 import { renderChart } from './helm.ts';
 
 const find = (objects: KubeObject[], kind: string): KubeObject => {
@@ -55,5 +64,71 @@ describe('admission in one cluster', () => {
       containers: [{ image: 'mirror.example.com/shoot-flux:v2' }],
       imagePullSecrets: given.imagePullSecrets,
     });
+  });
+});
+
+const SECTION = 'The chart as the bridge';
+
+/** Builds the overlay of the example with more in its `kustomization.yaml`, and returns kinds and names of its objects. */
+async function overlay(more: string): Promise<string[]> {
+  const { kustomize } = await buildTools(['kustomize']);
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-overlay-'));
+  await cp(join(root, 'infra/knative'), folder.path, { recursive: true });
+  const example = join(folder.path, 'overlays/example');
+  await appendFile(join(example, 'kustomization.yaml'), more);
+  const { stdout } = await promisify(execFile)(kustomize, ['build', example]);
+  return parseAllDocuments(stdout).map((document) => {
+    const { kind, metadata } = document.toJS() as KubeObject;
+    return `${kind} ${metadata.name}`;
+  });
+}
+
+describe('the chart on Knative', () => {
+  const values = { mode: 'bridge-knative' };
+  const render = (more: object = {}) =>
+    renderChart({ name: WATCHER, namespace: NAMESPACE, values: { ...values, ...more } });
+
+  it('is what the Triggers of the base send to, and what gets the address of the Broker, under the name of its watcher', async () => {
+    const objects = await render();
+    const base = watcher();
+    expect(configOf(objects)).toMatchObject({ eventsPort: EVENTS_PORT });
+    expect(podOf(objects)).toMatchObject({
+      containers: [{ ports: expect.arrayContaining([{ name: 'events', containerPort: EVENTS_PORT }]) }],
+    });
+    expect(find(objects, 'Deployment').metadata.name).toBe(find(base, 'Deployment').metadata.name);
+    const { metadata, spec } = find(objects, 'Service');
+    expect(metadata).toMatchObject({ name: find(base, 'Service').metadata.name, namespace: NAMESPACE });
+    const [{ port }] = (find(base, 'Service').spec as { ports: [{ port: number }] }).ports;
+    expect((spec as { ports: object[] }).ports).toContainEqual({ name: 'events', port, targetPort: 'events' });
+    expect(find(objects, 'ServiceAccount').metadata.name).toBe(WATCHER);
+  });
+
+  it('replaces the watcher of an overlay with the patch of the page', async () => {
+    const page = documents.find(({ path }) => path === 'docs/install-knative.md');
+    const patch = page?.fences.find(({ section, language }) => section === SECTION && language === 'yaml')?.text ?? '';
+    const before = await overlay('');
+    const removed = ['Deployment', 'Service', 'ServiceAccount'].map((kind) => `${kind} ${WATCHER}`);
+    expect(before).toEqual(expect.arrayContaining([...removed, `SinkBinding ${WATCHER}`]));
+    expect(await overlay(patch)).toEqual(before.filter((name) => !removed.includes(name)));
+  });
+
+  it('takes events from the Pods of Knative only, or of another place', async () => {
+    const ingress = async (more?: object) =>
+      (find(await render(more), 'NetworkPolicy').spec as { ingress: { from?: object[]; ports: object[] }[] }).ingress;
+    const knative = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'knative-eventing' } } };
+    expect(await ingress()).toEqual([
+      { ports: [{ port: 'metrics' }] },
+      { from: [knative], ports: [{ port: 'events' }] },
+    ]);
+    const elsewhere = [{ podSelector: { matchLabels: { app: 'dispatcher' } } }];
+    expect((await ingress({ knative: { eventsFrom: elsewhere } }))[1]?.from).toEqual(elsewhere);
+    const open = await render({ knative: { eventsFrom: [] } });
+    expect(open.filter(({ kind }) => kind === 'NetworkPolicy')).toEqual([]);
+  });
+
+  it.each(['embedded', 'bridge-sqs'])('has no such port in mode %s', async (mode) => {
+    const text = JSON.stringify(await render({ mode, sqs: { queuePrefix: 'a-' } }));
+    expect(text).not.toContain(String(EVENTS_PORT));
+    expect(text).not.toContain('NetworkPolicy');
   });
 });
