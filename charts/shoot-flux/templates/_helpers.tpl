@@ -28,25 +28,48 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* The image: the entry of imageVectorOverwrite, else the values under `image`. */}}
-{{- define "shoot-flux.image" -}}
-{{- $image := dict "repository" .Values.image.repository "tag" (.Values.image.tag | default .Chart.AppVersion) "digest" .Values.image.digest -}}
+{{/* The entry `shoot-flux` of imageVectorOverwrite as YAML: the last one, or an empty object. */}}
+{{- define "shoot-flux.imageOverwrite" -}}
+{{- $found := dict -}}
 {{- $vector := .Values.imageVectorOverwrite -}}
-{{- if kindIs "string" $vector }}{{ $vector = fromYaml $vector }}{{ end -}}
-{{- range (get ($vector | default dict) "images" | default list) -}}
-{{- if eq .name "shoot-flux" -}}
-{{- if .ref }}{{ $image = dict "ref" .ref }}{{ else -}}
-{{- $isDigest := hasPrefix "sha256:" (.tag | default "" | toString) -}}
-{{- $image = dict "repository" .repository "tag" (ternary "" .tag $isDigest) "digest" (ternary .tag "" $isDigest) -}}
+{{- if kindIs "string" $vector -}}
+{{- $vector = fromYaml $vector -}}
+{{- if hasKey $vector "Error" }}{{ fail (printf "imageVectorOverwrite is not YAML with the key images: %s" $vector.Error) }}{{ end -}}
+{{- end -}}
+{{- if $vector -}}
+{{- if not (hasKey $vector "images") }}{{ fail "imageVectorOverwrite has no key images, which holds the list of images" }}{{ end -}}
+{{- if not (kindIs "slice" $vector.images) }}{{ fail "imageVectorOverwrite.images is not a list of images" }}{{ end -}}
+{{- range $vector.images -}}
+{{- if not (and (kindIs "map" .) .name) }}{{ fail "imageVectorOverwrite.images has an entry without a name" }}{{ end -}}
+{{- if eq (toString .name) "shoot-flux" -}}
+{{- $entry := . -}}
+{{- range list "repository" "tag" "ref" -}}
+{{- if and (hasKey $entry .) (not (kindIs "string" (get $entry .))) }}{{ fail (printf "imageVectorOverwrite: %s of the image shoot-flux is not a text; quote it" .) }}{{ end -}}
+{{- end -}}
+{{- if not (or .repository .tag .ref) }}{{ fail "imageVectorOverwrite: the image shoot-flux has none of repository, tag and ref" }}{{ end -}}
+{{- $found = pick . "repository" "tag" "ref" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if $image.ref -}}
-{{- $image.ref -}}
+{{- toYaml $found -}}
+{{- end -}}
+
+{{/* The image: the values under `image`, overwritten by the entry of imageVectorOverwrite. A tag there replaces the digest here. */}}
+{{- define "shoot-flux.image" -}}
+{{- $entry := include "shoot-flux.imageOverwrite" . | fromYaml -}}
+{{- if $entry.ref -}}
+{{- $entry.ref -}}
 {{- else -}}
-{{- $image.repository -}}
-{{- with $image.tag }}:{{ . }}{{ end -}}
-{{- with $image.digest }}@{{ . }}{{ end -}}
+{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
+{{- $digest := .Values.image.digest -}}
+{{- with $entry.tag -}}
+{{- $isDigest := hasPrefix "sha256:" . -}}
+{{- $tag = ternary "" . $isDigest -}}
+{{- $digest = ternary . "" $isDigest -}}
+{{- end -}}
+{{- $entry.repository | default .Values.image.repository -}}
+{{- with $tag }}:{{ . }}{{ end -}}
+{{- with $digest }}@{{ . }}{{ end -}}
 {{- end -}}
 {{- end -}}
 

@@ -7,12 +7,32 @@ type Schema = Record<string, unknown>;
 
 const text = { type: ['string', 'number'] };
 
-/** Returns the JSON Schema of the config file: Helm reports a typo before a process does. */
+/** Keys that follow from other values, or must fit what the templates render: ports, probes, Services, mounts. */
+const OF_CHARTS = [
+  'port',
+  'eventsPort',
+  'sink',
+  'webhookPort',
+  'webhookFunction',
+  'webhookConfiguration',
+  'webhookSecret',
+  'webhookCert',
+  'webhookKey',
+  'webhookCa',
+];
+
+/** Returns the JSON Schema of what a chart's values add to the config file: Helm reports a typo before a process does. */
 export function configSchema(): Schema {
-  const properties = Object.entries(serviceOptions).map(([flag, option]) => {
-    const name = keyOf(flag, option);
-    return [name, isLandscapeValue(name) ? landscapeRef(name) : { description: option.description, ...typeOf(option) }];
-  });
+  const options = Object.entries(serviceOptions).map(([flag, option]): [string, Option] => [
+    keyOf(flag, option),
+    option,
+  ]);
+  const properties = options
+    .filter(([name]) => !OF_CHARTS.includes(name))
+    .map(([name, option]) => [
+      name,
+      isLandscapeValue(name) ? landscapeRef(name) : { description: option.description, ...typeOf(option) },
+    ]);
   return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
 }
 

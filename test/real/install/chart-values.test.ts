@@ -132,3 +132,41 @@ describe('the chart on Knative', () => {
     expect(text).not.toContain('NetworkPolicy');
   });
 });
+
+const runtime = 'shoot-flux-admission/charts/runtime';
+
+describe.each(['shoot-flux', runtime])('the config file of the chart %s', (chart) => {
+  it.each(['port', 'eventsPort', 'sink', 'webhookPort', 'webhookFunction', 'webhookSecret', 'webhookCert'])(
+    'holds no %s of its own: that follows from other values',
+    async (key) => {
+      const values = { config: { [key]: '9090' } };
+      await expect(renderChart({ chart, namespace: 'other', values })).rejects.toThrow(
+        `at '/config': additional properties '${key}' not allowed`,
+      );
+    },
+  );
+
+  it('may hold more hosts and the hashes of tokens', async () => {
+    const config = { webhookHost: ['admission.example.com'], webhookTokenSha256: 'a'.repeat(64) };
+    const objects = await renderChart({ chart, namespace: 'other', values: { config } });
+    expect(configOf(objects)).toMatchObject(config);
+  });
+});
+
+describe('queues of the config file', () => {
+  const config = { sqsEndpoint: 'http://sqs.example.com', queuePrefix: 'mine-' };
+
+  it('are those of everything in one process', async () => {
+    expect(configOf(await renderChart({ namespace: 'other', values: { config } }))).toMatchObject(config);
+  });
+
+  it.each([
+    ['bridge-sqs', 'queuePrefix', 'config.queuePrefix: in mode bridge-sqs set sqs.queuePrefix instead'],
+    ['bridge-sqs', 'sqsEndpoint', 'config.sqsEndpoint: in mode bridge-sqs set sqs.endpoint instead'],
+    ['bridge-knative', 'queuePrefix', 'config.queuePrefix: mode bridge-knative has no queues; remove it'],
+    ['bridge-knative', 'sqsEndpoint', 'config.sqsEndpoint: mode bridge-knative has no queues; remove it'],
+  ])('are not in mode %s: %s', async (mode, key, sentence) => {
+    const values = { mode, sqs: { queuePrefix: 'a-' }, config: { [key]: 'http://mine' } };
+    await expect(renderChart({ namespace: 'other', values })).rejects.toThrow(sentence);
+  });
+});
