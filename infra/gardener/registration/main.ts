@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { parse } from 'yaml';
+import { fileProblem, ShootFluxError } from '../../../shared/errors.ts';
 import { EXAMPLE, inlineRegistration, registrationFiles } from './files.ts';
+import { releaseOf } from './inputs.ts';
 
 const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--values FILE] [--operator | --inline] [--out FILE]
 
@@ -35,15 +36,30 @@ function options() {
   }
 }
 
-const { version, registry, values, inline, operator, out, help } = options();
+const { operator, inline, out, help, ...inputs } = options();
 
 async function text(): Promise<string> {
   if (help) return USAGE;
-  const release = { version, registry, values: values && parse(await readFile(values, 'utf8')) };
+  if (operator && inline) {
+    throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
+  }
+  const release = await releaseOf(inputs);
   if (inline) return inlineRegistration(release);
   const files = await registrationFiles(release);
   return files[operator ? 'operator-extension.yaml' : 'controller-registration.yaml'] ?? '';
 }
 
-if (out === undefined) process.stdout.write(await text());
-else await writeFile(out, await text());
+async function write(file: string, content: string): Promise<void> {
+  await writeFile(file, content).catch((error) => {
+    throw new ShootFluxError(`cannot write ${file}: ${fileProblem(error, 'folder')}.`);
+  });
+}
+
+try {
+  if (out === undefined) process.stdout.write(await text());
+  else await write(out, await text());
+} catch (error) {
+  if (!(error instanceof ShootFluxError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}
