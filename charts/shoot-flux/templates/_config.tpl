@@ -3,6 +3,7 @@
 {{- $config := dict "port" 8080 "seeds" (dict) -}}
 {{- with .Values.kubeconfigs.garden.secretName }}{{ $_ := set $config "garden" "/etc/shoot-flux/kubeconfigs/garden/kubeconfig" }}{{ end -}}
 {{- with ((.Values.gardener).garden).clusterIdentity }}{{ $_ := set $config "gardenIdentity" . }}{{ end -}}
+{{- if hasKey .Values.kubeconfigs.seeds "garden" }}{{ fail "kubeconfigs.seeds.garden: a seed cannot be called garden; the kubeconfig of the garden is kubeconfigs.garden" }}{{ end -}}
 {{- range $name, $seed := .Values.kubeconfigs.seeds -}}
 {{- $_ := set $config.seeds $name (ternary "in-cluster" (printf "/etc/shoot-flux/kubeconfigs/%s/kubeconfig" $name) (default false $seed.inCluster)) -}}
 {{- else -}}

@@ -1,11 +1,16 @@
+{{/* A version as the value of a label, which may not contain `+` nor be longer than 63 characters. */}}
+{{- define "shoot-flux-admission.labelValue" -}}
+{{- regexReplaceAll "[^A-Za-z0-9]+$" (. | replace "+" "_" | trunc 63) "" -}}
+{{- end -}}
+
 {{/* Labels of all objects. */}}
 {{- define "shoot-flux-admission.labels" -}}
 app.kubernetes.io/name: shoot-flux
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: admission
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+app.kubernetes.io/version: {{ include "shoot-flux-admission.labelValue" .Chart.AppVersion | quote }}
+helm.sh/chart: {{ include "shoot-flux-admission.labelValue" (printf "%s-%s" .Chart.Name .Chart.Version) }}
 {{- end -}}
 
 {{/* The ServiceAccount of gardener-operator, if there is one. */}}

@@ -1,10 +1,11 @@
 {{/* Written by "npm run docs" from templates of the chart shoot-flux. */}}
-{{/* Name of all objects in the namespace of the release. */}}
+{{/* Name of all objects in the namespace of the release. A Service must not have the dots that a release may have. */}}
 {{- define "shoot-flux.fullname" -}}
-{{- if contains "shoot-flux" .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- $name := .Release.Name | replace "." "-" -}}
+{{- if contains "shoot-flux" ($name | trunc 40) -}}
+{{- $name | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-shoot-flux" (.Release.Name | trunc 29 | trimSuffix "-") -}}
+{{- printf "%s-shoot-flux" ($name | trunc 29 | trimSuffix "-") -}}
 {{- end -}}
 {{- end -}}
 
@@ -13,13 +14,18 @@
 {{- printf "extensions.gardener.cloud:%s:%s" .Release.Namespace (include "shoot-flux.fullname" .) -}}
 {{- end -}}
 
+{{/* A version as the value of a label, which may not contain `+` nor be longer than 63 characters. */}}
+{{- define "shoot-flux.labelValue" -}}
+{{- regexReplaceAll "[^A-Za-z0-9]+$" (. | replace "+" "_" | trunc 63) "" -}}
+{{- end -}}
+
 {{/* Labels of all objects. */}}
 {{- define "shoot-flux.labels" -}}
 app.kubernetes.io/name: shoot-flux
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") }}
+app.kubernetes.io/version: {{ include "shoot-flux.labelValue" .Chart.AppVersion | quote }}
+helm.sh/chart: {{ include "shoot-flux.labelValue" (printf "%s-%s" .Chart.Name .Chart.Version) }}
 {{- end -}}
 
 {{/* Labels that select the Pods of a component: `include … (dict "root" $ "component" "controller")`. */}}
@@ -61,7 +67,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- if $entry.ref -}}
 {{- $entry.ref -}}
 {{- else -}}
-{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
+{{- $tag := .Values.image.tag | default (.Chart.AppVersion | replace "+" "_") -}}
 {{- $digest := .Values.image.digest -}}
 {{- with $entry.tag -}}
 {{- $isDigest := hasPrefix "sha256:" . -}}
