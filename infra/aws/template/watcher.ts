@@ -1,6 +1,5 @@
 import { DELAY } from '../../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
-import { serviceAccountUser } from '../../gardener/rbac.ts';
 import { NAMESPACE } from '../watcher-metric.ts';
 import { allow, arn, logicalId, type Named, policy, sub } from './cloudformation.ts';
 import type { Parameters } from './parameters.ts';
@@ -15,7 +14,7 @@ const AUDIENCE = 'sts.amazonaws.com';
  * They send to the functions and receive nothing.
  */
 export function watcherResources(definitions: FunctionDefinition[], parameters: Parameters): Named[] {
-  const { watcherIssuers, createsProviders } = parameters;
+  const { watcherIssuers, watcherSubject, createsProviders } = parameters;
   const watcherPolicy: Named = [
     'WatcherPolicy',
     {
@@ -33,7 +32,7 @@ export function watcherResources(definitions: FunctionDefinition[], parameters: 
   ];
   if (watcherIssuers.length === 0) return [watcherPolicy];
   const providers = createsProviders ? watcherIssuers.map(provider) : [];
-  return [watcherPolicy, ...providers, watcherRole(watcherIssuers, providers)];
+  return [watcherPolicy, ...providers, watcherRole(watcherIssuers, watcherSubject, providers)];
 }
 
 function provider(issuer: string, index: number): Named {
@@ -43,14 +42,14 @@ function provider(issuer: string, index: number): Named {
   ];
 }
 
-function watcherRole(issuers: string[], providers: Named[]): Named {
+function watcherRole(issuers: string[], subject: string, providers: Named[]): Named {
   const trust = issuers.map((issuer) => ({
     Effect: 'Allow',
     Principal: { Federated: sub(`arn:\${AWS::Partition}:iam::\${AWS::AccountId}:oidc-provider/${issuer}`) },
     Action: 'sts:AssumeRoleWithWebIdentity',
     Condition: {
       StringEquals: { [`${issuer}:aud`]: AUDIENCE },
-      StringLike: { [`${issuer}:sub`]: `\${param:watcherSubject, '${serviceAccountUser('watcher')}'}` },
+      StringLike: { [`${issuer}:sub`]: subject },
     },
   }));
   return [

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { documents } from '../../../test/integration/documents.ts';
+import { readParameters } from './parameters.ts';
+
+const read = (parameters: Record<string, string>) =>
+  readParameters(async (variable) => parameters[/^param:(\w+)/.exec(variable)?.[1] ?? '']);
+
+describe('the subject of watchers', () => {
+  it('is the ServiceAccount of the manifests, or the given one', async () => {
+    expect(await read({})).toMatchObject({ watcherSubject: 'system:serviceaccount:shoot-flux:shoot-flux-watcher' });
+    for (const watcherSubject of [
+      'system:serviceaccount:extension-shoot-flux-*:shoot-flux',
+      'system:serviceaccount:shoot-flux:watcher-*',
+    ])
+      expect(await read({ watcherSubject })).toMatchObject({ watcherSubject });
+  });
+
+  it.each([
+    '*',
+    'system:*',
+    'system:serviceaccount:*',
+    'system:serviceaccount:*:shoot-flux',
+    'system:serviceaccount:extension-shoot-flux-*:*',
+    'system:serviceaccount:shoot-flux:?*',
+    'system:serviceaccount:shoot-flux',
+    'system:node:shoot-flux:shoot-flux',
+    'shoot-flux:shoot-flux-watcher',
+  ])('is not %s', async (watcherSubject) => {
+    await expect(read({ watcherSubject })).rejects.toThrow(
+      `--param watcherSubject=${watcherSubject} must be system:serviceaccount:NAMESPACE:NAME; each of them may contain *, but not be only *.`,
+    );
+  });
+
+  it('of the chart is on the page', async () => {
+    const page = documents.find(({ path }) => path === 'docs/install-aws.md')?.text ?? '';
+    const [watcherSubject = ''] = /system:serviceaccount:extension-[^`]+/.exec(page) ?? [];
+    expect(await read({ watcherSubject })).toMatchObject({ watcherSubject });
+    const pattern = new RegExp(`^${watcherSubject.replaceAll('*', '.*')}$`);
+    expect('system:serviceaccount:extension-shoot-flux-x7k2p:shoot-flux').toMatch(pattern);
+  });
+});
