@@ -102,6 +102,8 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);
   const end = Promise.withResolvers<void>();
+  // Followed by 'close'.
+  child.once('error', (error) => collect(Buffer.from(error.message)));
   child.once('close', () => {
     const ended = new Error(`${name} ended:\n${output.slice(-2000)}`);
     isReady.reject(ended);

@@ -80,8 +80,11 @@ export async function startLambdaService(lambda: QueueLambda, endpoint: string):
     output: () => [...ended, ...[...all].map((instance) => instance.output())].join('\n').slice(-6000),
     async stop() {
       stopping.abort();
-      await Promise.all([...all].map((instance) => instance.kill()));
+      const killAll = () => Promise.all([...all].map((instance) => instance.kill()));
+      await killAll();
       await slots;
+      // A slot may have been about to start one.
+      await killAll();
       sqs.client.destroy();
     },
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { lambdaRuntimeClient } from '../../tools/aws-tools.ts';
 import { runProgram } from '../../tools/cache.ts';
 import type { DeployedLambda } from './account.ts';
@@ -30,7 +30,9 @@ export async function instanceOptionsOf(
     .update(await readFile(archive))
     .digest('base64');
   if (sha256 !== lambda.CodeSha256) throw new Error(`${archive} is not what was deployed.`);
-  const folder = join(packages, `unpacked-${name}`);
+  // Not beside the packages: the next deployment empties their folder, while instances still run.
+  const folder = join(dirname(packages), 'unpacked', name);
+  await mkdir(folder, { recursive: true });
   await runProgram('python3', ['-m', 'zipfile', '-e', archive, folder], packages);
   const credentials = aws.credentialsOf(lambda.Role.split('/').at(-1) ?? '');
   return {
