@@ -8,7 +8,7 @@ import { expectRemoved, identitiesIn, until, type Waiting, workload } from './li
 export interface LifeOptions {
   /** Called after each change, before its effect is awaited, with the name of the step: to kill a process, for example. */
   disturb?: (step: string) => Promise<void>;
-  /** Longest wait for one effect. Default: 60 s. After a kill, SQS gives a message again only after its visibility of 60 s. */
+  /** Longest wait for one effect. Default: 60 s. After a kill, SQS gives a message again only after its visibility timeout. */
   seconds?: number;
 }
 
