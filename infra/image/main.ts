@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { makeCommand } from '../make-command.ts';
 import { builders } from './builder.ts';
 import { makeImage } from './image.ts';
 
@@ -32,47 +31,21 @@ const options = {
   ...{ sbom: text, oci: text, push: flag, 'insecure-registry': flag, help: flag },
 };
 
-/** @returns the exit code */
-async function main(args: string[]): Promise<number> {
-  const values = parse(args);
-  if (values?.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
-  const builder = builders.find((name) => name === (values?.builder ?? 'docker'));
-  if (values?.tag === undefined || builder === undefined) {
-    process.stderr.write(help);
-    return 2;
-  }
-  try {
-    await makeImage({
-      builder,
-      tag: values.tag,
-      version: values['image-version'],
-      nodeImage: values['node-image'],
-      baseImage: values['base-image'],
-      distribution: values.distribution,
-      oci: values.oci,
-      sbom: values.sbom,
-      push: values.push,
-      insecureRegistry: values['insecure-registry'],
-      epoch: process.env.SOURCE_DATE_EPOCH,
-    });
-  } catch (error) {
-    process.stderr.write(`${error instanceof ShootFluxError ? errorMessage(error) : (error as Error).stack}\n`);
-    return 1;
-  }
-  process.stdout.write(`${values.tag} is built.\n`);
-  return 0;
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    process.stderr.write(`${errorMessage(error)}\n\n`);
-    return undefined;
-  }
-}
-
-process.exitCode = await main(process.argv.slice(2));
+await makeCommand(help, options, async (values) => {
+  const builder = builders.find((name) => name === (values.builder ?? 'docker'));
+  if (values.tag === undefined || builder === undefined) return undefined;
+  await makeImage({
+    builder,
+    tag: values.tag,
+    version: values['image-version'],
+    nodeImage: values['node-image'],
+    baseImage: values['base-image'],
+    distribution: values.distribution,
+    oci: values.oci,
+    sbom: values.sbom,
+    push: values.push,
+    insecureRegistry: values['insecure-registry'],
+    epoch: process.env.SOURCE_DATE_EPOCH,
+  });
+  return `${values.tag} is built.\n`;
+});

@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util';
-import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { builders } from '../image/builder.ts';
+import { makeCommand } from '../make-command.ts';
 import { makeRelease } from './release.ts';
 
 const help = `Usage:
@@ -31,41 +30,14 @@ const options = {
   ...{ 'base-image': text, 'node-image': text, 'no-image': flag, help: flag },
 };
 
-/** @returns the exit code */
-async function main(args: string[]): Promise<number> {
-  const values = parse(args);
-  if (values?.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
+await makeCommand(help, options, async ({ version, registry, out = 'dist/release', distribution, ...values }) => {
   // docker writes no OCI layout.
-  const builder = builders.find((name) => name !== 'docker' && name === (values?.builder ?? 'buildah'));
-  if (values?.version === undefined || values.registry === undefined || builder === undefined) {
-    process.stderr.write(help);
-    return 2;
-  }
-  const { version, registry, distribution, out = 'dist/release' } = values;
+  const builder = builders.find((name) => name !== 'docker' && name === (values.builder ?? 'buildah'));
+  if (version === undefined || registry === undefined || builder === undefined) return undefined;
   const image = { builder, baseImage: values['base-image'], nodeImage: values['node-image'] };
-  try {
-    await makeRelease({
-      ...{ version, registry, out, distribution, epoch: process.env.SOURCE_DATE_EPOCH },
-      image: values['no-image'] === true ? undefined : image,
-    });
-  } catch (error) {
-    process.stderr.write(`${error instanceof ShootFluxError ? errorMessage(error) : (error as Error).stack}\n`);
-    return 1;
-  }
-  process.stdout.write(`${out} has the release ${version}.\n`);
-  return 0;
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    process.stderr.write(`${errorMessage(error)}\n\n`);
-    return undefined;
-  }
-}
-
-process.exitCode = await main(process.argv.slice(2));
+  await makeRelease({
+    ...{ version, registry, out, distribution, epoch: process.env.SOURCE_DATE_EPOCH },
+    image: values['no-image'] === true ? undefined : image,
+  });
+  return `${out} has the release ${version}.\n`;
+});
