@@ -76,7 +76,8 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
     if (isRunning || stopped.signal.aborted) return;
     isRunning = true;
     lastProgress = performance.now();
-    running = run();
+    // What is added together is sent together, however long adding takes.
+    running = Promise.resolve().then(run);
   };
 
   /** Makes one attempt at a time, so that changes of a key stay in order. */

@@ -97,7 +97,7 @@ describe('shoot-flux watch', () => {
     await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
     await using ofGardenOnly = watch(ofGarden());
     await vi.waitFor(async () => expect((await ofGardenOnly.page('/readyz')).status).toBe(200), soon);
-    expect(await keysFor('keys')).toEqual(['garden/garden-foo/flux-config']);
+    await vi.waitFor(async () => expect(await keysFor('keys')).toEqual(['garden/garden-foo/flux-config']), soon);
     expect(await keysFor('managed-resources')).toEqual([]);
     expect((await ofGardenOnly.page('/readyz')).text).not.toContain('local');
     expect(await ofGardenOnly.end()).toBe(0);
