@@ -50,6 +50,7 @@ describe('effectiveConfig without a source', () => {
       },
       syncMode: 'Once',
       suspend: false,
+      objects: [],
       additionalSecrets: [],
     });
   });

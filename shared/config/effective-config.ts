@@ -73,6 +73,7 @@ export function mergeLayers(
     suspend: first('suspend') ?? false,
     source,
     kustomization,
+    objects: [],
     sourceSecret,
     additionalSecrets: additional.secrets,
     ...(pullSecret && { pullSecret }),

@@ -76,6 +76,11 @@ export interface EffectiveConfig {
   source?: KubeObject | undefined;
   /** The root Kustomization, complete except for `apiVersion` and `suspend`. */
   kustomization?: KubeObject | undefined;
+  /**
+   * The other objects for Flux, complete except for `apiVersion` and `suspend`, in the order in which they are applied: further
+   * sources, further Kustomizations, other kinds.
+   */
+  objects: KubeObject[];
   /** The source's credentials. */
   sourceSecret?: CopiedSecret | undefined;
   additionalSecrets: CopiedSecret[];

@@ -24,6 +24,7 @@ export function fluxOnly(changes: Partial<EffectiveConfig> = {}): EffectiveConfi
     flux: fluxInstall(),
     syncMode: 'Once',
     suspend: false,
+    objects: [],
     additionalSecrets: [],
     hasFluxConfig: false,
     origins: {

@@ -9,11 +9,19 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
 
 /**
  * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON. Where
- * a field was set, the sync mode and the deletion policy do not count, because they change none of the objects.
+ * a field was set, the sync mode and the deletion policy do not count, because they change none of the objects; an empty
+ * list of objects does not count either, so that the hash of configurations from before there was one stays.
  */
 export function configHash(config: EffectiveConfig): string {
-  const { hasFluxConfig: _has, origins: _origins, syncMode: _mode, deletionPolicy: _policy, ...content } = config;
-  return shortHash(canonicalJson(content));
+  const {
+    hasFluxConfig: _has,
+    origins: _origins,
+    syncMode: _mode,
+    deletionPolicy: _policy,
+    objects,
+    ...content
+  } = config;
+  return shortHash(canonicalJson({ ...content, ...(objects.length > 0 && { objects }) }));
 }
 
 /** Identifies what the users of a Shoot have written, so that their edits differ from those of the operators. */
