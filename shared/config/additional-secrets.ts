@@ -1,6 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { AdditionalSecret } from './layer.ts';
+import { issueAt } from './place.ts';
 import { quote } from './quote.ts';
 import { type CopyKind, type ReferencedNames, referencedNames } from './references.ts';
 import { entryProblem, type ShootResource } from './shoot-resources.ts';
@@ -48,10 +49,8 @@ export function additionalSecrets(
   if (pullSecret !== undefined) {
     taken.set(`Secret ${pullSecret.namespace}/${pullSecret.targetName}`, "the landscape's pull secret");
   }
-  for (const [index, { name, targetName }] of entries.entries()) {
-    const path = `additionalSecretResources[${index}]`;
-    const issue = (field: string, message: string) =>
-      issues.push({ object: 'providerConfig', path: `${path}.${field}`, message });
+  for (const { name, targetName, place: entryPlace } of entries) {
+    const issue = (field: string, message: string) => issues.push(issueAt(entryPlace, field, message));
     const entry = byName.get(name);
     // The schema reports a missing name.
     const problem = name === '' ? undefined : shootResources && entryProblem(name, 'copy', entry, shootResources);
@@ -71,7 +70,7 @@ export function additionalSecrets(
         );
         break;
       }
-      taken.set(place, path);
+      taken.set(place, entryPlace.path);
       secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
     }
   }

@@ -83,16 +83,8 @@ export function defaultsLayer({ defaults }: Landscape): Layer {
   return layer;
 }
 
-/** The parts of a FluxConfig name their object `providerConfig`. */
 function layerOf(fluxConfig: unknown): Layer {
-  const layer = readProviderConfig(fluxConfig);
-  const origins = Object.entries(layer.origins).map(([path, origin]) => [path, { ...origin, object: DEFAULTS }]);
-  return {
-    ...layer,
-    object: DEFAULTS,
-    origins: Object.fromEntries(origins),
-    issues: layer.issues.map((issue) => ({ ...issue, object: DEFAULTS })),
-  };
+  return readProviderConfig(fluxConfig, { object: DEFAULTS, path: '' });
 }
 
 /** Returns the pull secret with its defaults filled in. */

@@ -45,11 +45,12 @@ type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
 export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   const object = fluxConfigObject(fluxConfig.namespace);
   const size = sizeIssue(fluxConfig);
-  if (size !== undefined) return unreadLayer(object, [size]);
+  if (size !== undefined) return unreadLayer({ object, path: '' }, [size]);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
   return {
     object,
+    path: '',
     isRead: true,
     content: parsed.success ? toContent(parsed.data) : noContent,
     sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },

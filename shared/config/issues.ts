@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
+import { issueAt, type Place } from './place.ts';
 import { quote, typeName } from './quote.ts';
 import { keyDocs, shapeOf } from './schema.ts';
 
@@ -32,19 +33,25 @@ function partText(part: PropertyKey, isFirst: boolean): string {
 
 /**
  * Returns the issues that a schema finds in a value, each with its own sentence.
- * @param object the name of the object in errors, for example `providerConfig`
- * @param prefix the path of the value in the object
+ * @param place the name of the object in errors, for example `providerConfig`, or a part of it
+ * @param prefix the path of the value at that place
  */
-export function schemaIssues(object: string, schema: z.ZodMiniType, value: unknown, prefix: Path = []): ConfigIssue[] {
+export function schemaIssues(
+  place: string | Place,
+  schema: z.ZodMiniType,
+  value: unknown,
+  prefix: Path = [],
+): ConfigIssue[] {
+  const start = typeof place === 'string' ? { object: place, path: '' } : place;
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues.slice(0, MOST_ISSUES_OF_A_PART).flatMap((issue) =>
-    sentences(issue, schema, value).map(({ path, message }) => ({
-      object,
-      path: pathText([...prefix, ...issue.path, ...path]),
-      message,
-    })),
-  );
+  return result.error.issues
+    .slice(0, MOST_ISSUES_OF_A_PART)
+    .flatMap((issue) =>
+      sentences(issue, schema, value).map(({ path, message }) =>
+        issueAt(start, pathText([...prefix, ...issue.path, ...path]), message),
+      ),
+    );
 }
 
 interface Sentence {

@@ -2,6 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { Layer } from './layer.ts';
 import { type Origins, originOf } from './origins.ts';
+import { issueAt } from './place.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';
@@ -37,25 +38,24 @@ export function layerIssues(merged: MergedLayers): ConfigIssue[] {
 
 /** A source needs a Kustomization and vice versa; the lower layers set both or neither. */
 function pairIssues({ layers, providerConfig }: MergedLayers): ConfigIssue[] {
-  const { object, sets } = providerConfig;
+  const { sets } = providerConfig;
   if (sets.source === sets.kustomization || layers.some((layer) => layer !== providerConfig && layer.sets.source)) {
     return [];
   }
   return sets.source
     ? [
-        {
-          object,
-          path: 'kustomization',
-          message: 'is missing, but a source is configured; add a kustomization with at least template.spec.path',
-        },
+        issueAt(
+          providerConfig,
+          'kustomization',
+          'is missing, but a source is configured; add a kustomization with at least template.spec.path',
+        ),
       ]
     : [
-        {
-          object,
-          path: 'source',
-          message:
-            'is missing, but a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config',
-        },
+        issueAt(
+          providerConfig,
+          'source',
+          'is missing, but a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config',
+        ),
       ];
 }
 
@@ -81,11 +81,13 @@ function namespaceIssues({ flux, source, kustomization, sourceFrom, kustomizatio
   ];
   return parts
     .filter(({ made }) => made !== undefined && made.metadata.namespace !== flux.namespace)
-    .map(({ part, layer }) => ({
-      object: layer.object,
-      path: `${part}.template.metadata.namespace`,
-      message: `must be ${flux.namespace}, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true`,
-    }));
+    .map(({ part, layer }) =>
+      issueAt(
+        layer,
+        `${part}.template.metadata.namespace`,
+        `must be ${flux.namespace}, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true`,
+      ),
+    );
 }
 
 /** With multi-tenancy, a Kustomization reads no source of another namespace, and acts as an account of its own. */
@@ -113,18 +115,18 @@ function tenancyIssues({ flux, source, kustomization, origins }: MergedLayers): 
 }
 
 /** A sourceRef with the source's name but another kind would wait forever. */
-function sourceRefIssues({ source, kustomization, providerConfig }: MergedLayers): ConfigIssue[] {
+function sourceRefIssues({ source, kustomization, kustomizationFrom }: MergedLayers): ConfigIssue[] {
   if (source === undefined || kustomization === undefined) return [];
   const { sourceRef } = kustomization.spec as { sourceRef: { kind: string; name: string; namespace?: string } };
   const sameName = sourceRef.name === source.metadata.name;
   const sameNamespace = (sourceRef.namespace ?? kustomization.metadata.namespace) === source.metadata.namespace;
   if (!sameName || !sameNamespace || sourceRef.kind === source.kind) return [];
   return [
-    {
-      object: providerConfig.object,
-      path: 'kustomization.template.spec.sourceRef.kind',
-      message: `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`,
-    },
+    issueAt(
+      kustomizationFrom,
+      'kustomization.template.spec.sourceRef.kind',
+      `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`,
+    ),
   ];
 }
 
@@ -134,12 +136,12 @@ function secretNameIssues({ source, flux, sourceFrom }: MergedLayers): ConfigIss
   const isTaken = name !== undefined && name === flux.landscapePullSecret;
   if (!isTaken || source?.metadata.namespace !== flux.namespace) return [];
   const message = `${quote(name)} is already taken by the landscape's pull secret; use another name`;
-  return [{ object: sourceFrom.object, path: 'source.template.spec.secretRef.name', message }];
+  return [issueAt(sourceFrom, 'source.template.spec.secretRef.name', message)];
 }
 
-function secretResourceIssues({ providerConfig, shootResources }: MergedLayers): ConfigIssue[] {
-  const { object, secretResourceName } = providerConfig;
+function secretResourceIssues({ sourceFrom, shootResources }: MergedLayers): ConfigIssue[] {
+  const { secretResourceName } = sourceFrom;
   const message =
     secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, 'credentials', shootResources);
-  return message === undefined ? [] : [{ object, path: 'source.secretResourceName', message }];
+  return message === undefined ? [] : [issueAt(sourceFrom, 'source.secretResourceName', message)];
 }

@@ -1,5 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { Origins } from './origins.ts';
+import type { Place } from './place.ts';
 import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './types.ts';
 
 /** A partial Flux object; `spec` is passed on unchanged. */
@@ -27,6 +28,8 @@ export interface SourceLayer {
 export interface AdditionalSecret {
   name: string;
   targetName?: string | undefined;
+  /** Where the entry is, for errors. */
+  place: Place;
 }
 
 /** The options of the installation that a layer may set, with the extra components still in their own list. */
@@ -49,6 +52,8 @@ export interface LayerContent {
 export interface Layer {
   /** The name of the object in errors, for example `providerConfig`. */
   object: string;
+  /** Where it is in the object: empty, or for example `overrides.yaml[2].config`. A layer is thus a place. */
+  path: string;
   /** False: it exceeds a limit, so its content is unknown, and no rule for several layers applies. */
   isRead: boolean;
   content: LayerContent;
@@ -67,12 +72,12 @@ export interface Layer {
 export const noContent: LayerContent = { flux: {}, additionalSecrets: [] };
 
 /** Returns the layer of an object that does not exist. */
-export function absentLayer(object: string): Layer {
+export function absentLayer(object: string, path = ''): Layer {
   const sets = { source: false, kustomization: false };
-  return { object, isRead: true, content: noContent, sets, origins: {}, issues: [] };
+  return { object, path, isRead: true, content: noContent, sets, origins: {}, issues: [] };
 }
 
 /** Returns the layer of an object that exceeds limits. */
-export function unreadLayer(object: string, issues: ConfigIssue[]): Layer {
-  return { ...absentLayer(object), isRead: false, issues };
+export function unreadLayer({ object, path }: Place, issues: ConfigIssue[]): Layer {
+  return { ...absentLayer(object, path), isRead: false, issues };
 }

@@ -1,7 +1,7 @@
-import type { ConfigIssue } from '../errors.ts';
+import type { Place } from './place.ts';
 
 /** A field as the user wrote it: the object and the path in it. */
-export type Origin = Pick<ConfigIssue, 'object' | 'path'>;
+export type Origin = Place;
 
 /**
  * Path in the effective configuration -> where the layer that decides the field sets it, for example `flux.version` ->

@@ -12,6 +12,7 @@ import {
   unreadLayer,
 } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
+import { inside, issueAt, type Place } from './place.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
@@ -34,27 +35,33 @@ import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 /** The name of the providerConfig in errors. */
 export const PROVIDER_CONFIG = 'providerConfig';
 
-/** Reads the providerConfig of an Extension. */
-export function readProviderConfig(value: unknown): Layer {
+/**
+ * Reads a FluxConfig: the providerConfig of an Extension, or another one with the same schema.
+ * @param place where it is, for errors; its paths begin there
+ */
+export function readProviderConfig(value: unknown, place: Place = { object: PROVIDER_CONFIG, path: '' }): Layer {
   const problem = sizeProblem(value);
   const problems = problem === undefined ? listProblems(value) : [{ path: '', message: problem }];
-  if (problems.length === 0) return readParts(value);
+  if (problems.length === 0) return readParts(value, place);
   return unreadLayer(
-    PROVIDER_CONFIG,
-    problems.map((found) => ({ object: PROVIDER_CONFIG, ...found })),
+    place,
+    problems.map(({ path, message }) => issueAt(place, path, message)),
   );
 }
 
-function readParts(value: unknown): Layer {
+function readParts(value: unknown, place: Place): Layer {
   const config = withoutEmpty(value);
   const object = asObject(config) ?? {};
   const top = providerConfigSchema.safeParse(config);
-  const flux = readFlux(object.flux);
-  const source = readSource(object.source);
-  const kustomization = readKustomization(object.kustomization);
-  const additional = readAdditionalSecrets(object.additionalSecretResources);
+  const flux = readFlux(object.flux, inside(place, 'flux'));
+  const source = readSource(object.source, inside(place, 'source'));
+  const kustomization = readKustomization(object.kustomization, inside(place, 'kustomization'));
+  const additional = readAdditionalSecrets(
+    object.additionalSecretResources,
+    inside(place, 'additionalSecretResources'),
+  );
   return {
-    object: PROVIDER_CONFIG,
+    ...place,
     isRead: true,
     content: {
       ...noContent,
@@ -70,9 +77,9 @@ function readParts(value: unknown): Layer {
     },
     sets: { source: object.source !== undefined, kustomization: object.kustomization !== undefined },
     secretResourceName: asString(asObject(withoutEmpty(object.source))?.secretResourceName),
-    origins: originsOf(object, flux.value ?? {}),
+    origins: originsOf(object, flux.value ?? {}, place),
     issues: [
-      ...schemaIssues(PROVIDER_CONFIG, providerConfigSchema, config),
+      ...schemaIssues(place, providerConfigSchema, config),
       ...flux.issues,
       ...source.issues,
       ...kustomization.issues,
@@ -91,13 +98,12 @@ const partPaths: Record<string, string> = {
   suspend: 'suspend',
 };
 
-function originsOf(config: JsonObject, flux: FluxOptions): Origins {
-  const options = optionOrigins(flux, (option, index) => ({
-    object: PROVIDER_CONFIG,
-    path: `flux.${option}${index === undefined ? '' : `[${index}]`}`,
-  }));
+function originsOf(config: JsonObject, flux: FluxOptions, place: Place): Origins {
+  const options = optionOrigins(flux, (option, index) =>
+    inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
+  );
   const parts = Object.entries(partPaths).filter(([, path]) => config[path.replace('.template', '')] !== undefined);
-  return { ...options, ...Object.fromEntries(parts.map(([part, path]) => [part, { object: PROVIDER_CONFIG, path }])) };
+  return { ...options, ...Object.fromEntries(parts.map(([part, path]) => [part, inside(place, path)])) };
 }
 
 interface Read<T> {
@@ -108,11 +114,11 @@ interface Read<T> {
 // `providerConfigSchema` reports a part that is not an object.
 const skipped = { issues: [] };
 
-function readFlux(value: unknown): Read<FluxOptions> {
+function readFlux(value: unknown, place: Place): Read<FluxOptions> {
   const flux = asObject(withoutEmpty(value));
   if (flux === undefined) return skipped;
   const parsed = fluxSchema.safeParse(flux);
-  if (!parsed.success) return { issues: schemaIssues(PROVIDER_CONFIG, fluxSchema, flux, ['flux']) };
+  if (!parsed.success) return { issues: schemaIssues(place, fluxSchema, flux) };
   const { version, components, ...rest } = parsed.data;
   return {
     value: {
@@ -125,35 +131,32 @@ function readFlux(value: unknown): Read<FluxOptions> {
   };
 }
 
-function readSource(value: unknown): Read<SourceLayer> {
+function readSource(value: unknown, place: Place): Read<SourceLayer> {
   const source = asObject(withoutEmpty(value));
   if (source === undefined) return skipped;
   const template = withDefaultSecretRef(tidyTemplate(source.template), source.secretResourceName);
-  const issues = schemaIssues(PROVIDER_CONFIG, sourceSchema, source, ['source']);
+  const issues = schemaIssues(place, sourceSchema, source);
   const object = asObject(template);
   if (object === undefined) return { issues };
-  const kind = SOURCE_KINDS.find((name) => name === object.kind) ?? unknownKind(object);
+  const kind = SOURCE_KINDS.find((name) => name === object.kind) ?? unknownKind(object, place);
   // The spec can only be checked for a known kind.
-  const all = [...issues, ...(typeof kind === 'string' ? templateIssues(source, object, kind) : [kind])];
+  const all = [...issues, ...(typeof kind === 'string' ? templateIssues(source, object, kind, place) : [kind])];
   if (all.length > 0) return { issues: all };
   const resourceName = asString(source.secretResourceName);
   const secret: SecretOrigin | undefined = resourceName === undefined ? undefined : { type: 'resource', resourceName };
   return { value: { template: object as unknown as Template, secret }, issues: [] };
 }
 
-function templateIssues(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
+function templateIssues(source: JsonObject, template: JsonObject, kind: SourceKind, place: Place): ConfigIssue[] {
   return [
-    ...schemaIssues(PROVIDER_CONFIG, sourceTemplateSchema(kind), template, ['source', 'template']),
-    ...sourceIssues(source, template, kind),
+    ...schemaIssues(place, sourceTemplateSchema(kind), template, ['template']),
+    ...sourceIssues(source, template, kind, place),
   ];
 }
 
-function unknownKind(template: JsonObject): ConfigIssue {
-  const [issue] = schemaIssues(PROVIDER_CONFIG, z.object({ kind: z.enum(SOURCE_KINDS) }), template, [
-    'source',
-    'template',
-  ]);
-  return issue ?? { object: PROVIDER_CONFIG, path: 'source.template.kind', message: 'is not a valid value' };
+function unknownKind(template: JsonObject, place: Place): ConfigIssue {
+  const [issue] = schemaIssues(place, z.object({ kind: z.enum(SOURCE_KINDS) }), template, ['template']);
+  return issue ?? issueAt(place, 'template.kind', 'is not a valid value');
 }
 
 /** Early users of `secretResourceName` could omit `secretRef`, so it has a default. */
@@ -164,32 +167,31 @@ function withDefaultSecretRef(template: unknown, secretResourceName: unknown): u
   return spec.secretRef === undefined ? { ...object, spec: { ...spec, secretRef: { name: 'flux-system' } } } : template;
 }
 
-function readKustomization(value: unknown): Read<Template> {
+function readKustomization(value: unknown, place: Place): Read<Template> {
   const kustomization = asObject(withoutEmpty(value));
   if (kustomization === undefined) return skipped;
   const template = tidyTemplate(kustomization.template ?? {});
-  const issues = schemaIssues(PROVIDER_CONFIG, kustomizationSchema, { ...kustomization, template }, ['kustomization']);
+  const issues = schemaIssues(place, kustomizationSchema, { ...kustomization, template });
   const object = asObject(template);
   if (object === undefined) return { issues };
   const all = [
     ...issues,
-    ...schemaIssues(PROVIDER_CONFIG, kustomizationTemplateSchema, object, ['kustomization', 'template']),
-    ...kustomizationIssues(object),
+    ...schemaIssues(place, kustomizationTemplateSchema, object, ['template']),
+    ...kustomizationIssues(object, place),
   ];
   return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [] };
 }
 
-function readAdditionalSecrets(value: unknown): Read<AdditionalSecret[]> {
+function readAdditionalSecrets(value: unknown, place: Place): Read<AdditionalSecret[]> {
   if (!Array.isArray(value)) return skipped;
   const entries = value.map(withoutEmpty);
   const issues = entries.flatMap((entry, index) =>
-    asObject(entry) === undefined
-      ? []
-      : schemaIssues(PROVIDER_CONFIG, additionalSecretSchema, entry, ['additionalSecretResources', index]),
+    asObject(entry) === undefined ? [] : schemaIssues(place, additionalSecretSchema, entry, [index]),
   );
   // Invalid entries stay in the list, because later checks name entries by their index.
   return {
-    value: entries.map((entry) => ({
+    value: entries.map((entry, index) => ({
+      place: inside(place, `[${index}]`),
       name: asString(asObject(entry)?.name) ?? '',
       targetName: asString(asObject(entry)?.targetName),
     })),

@@ -2,6 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { type Check, labelValue, metadataKey } from './checks.ts';
 import { pathText, wrongType } from './issues.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { issueAt, type Place } from './place.ts';
 import { quote } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import { asObject, type JsonObject } from './values.ts';
@@ -11,24 +12,21 @@ type MetadataMap = 'labels' | 'annotations';
 /**
  * Returns the issues with the labels and annotations of a template. They are read here and not by the schema, because
  * its result leaves out the key `__proto__`, which the object would still have.
- * @param part `source` or `kustomization`
+ * @param part where the source or Kustomization is, such as `source`
  */
-export function metadataIssues(part: string, template: JsonObject): ConfigIssue[] {
+export function metadataIssues(part: Place, template: JsonObject): ConfigIssue[] {
   const metadata = asObject(template.metadata) ?? {};
   const maps: MetadataMap[] = ['labels', 'annotations'];
-  return maps
-    .flatMap((map) => mapIssues([part, 'template', 'metadata', map], map, asObject(metadata[map]) ?? {}))
-    .slice(0, MOST_ISSUES_OF_A_PART);
+  return maps.flatMap((map) => mapIssues(part, map, asObject(metadata[map]) ?? {})).slice(0, MOST_ISSUES_OF_A_PART);
 }
 
-function mapIssues(path: string[], map: MetadataMap, fields: JsonObject): ConfigIssue[] {
+function mapIssues(part: Place, map: MetadataMap, fields: JsonObject): ConfigIssue[] {
+  const path = ['template', 'metadata', map];
   return Object.entries(fields).flatMap(([key, value]) => {
     const ofKey = keyProblem(map, key);
-    if (ofKey !== undefined) return [{ object: 'providerConfig', path: pathText(path), message: ofKey }];
+    if (ofKey !== undefined) return [issueAt(part, pathText(path), ofKey)];
     const ofValue = valueProblem(map, value);
-    return ofValue === undefined
-      ? []
-      : [{ object: 'providerConfig', path: pathText([...path, key]), message: ofValue }];
+    return ofValue === undefined ? [] : [issueAt(part, pathText([...path, key]), ofValue)];
   });
 }
 

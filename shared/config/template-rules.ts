@@ -1,6 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { issueAt, type Place } from './place.ts';
 import { quote, shown } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import { metadataIssues } from './template-metadata.ts';
@@ -13,8 +14,20 @@ const REVISIONS: Record<SourceKind, string[]> = {
   Bucket: [],
 };
 
-/** Returns the issues that concern several fields of a source of this kind. */
-export function sourceIssues(source: JsonObject, template: JsonObject, kind: SourceKind): ConfigIssue[] {
+/** Reports an issue with a field by its path below the part that is checked. */
+type Report = (path: string, message: string) => ConfigIssue;
+
+const reportAt =
+  (part: Place): Report =>
+  (path, message) =>
+    issueAt(part, path, message);
+
+/**
+ * Returns the issues that concern several fields of a source of this kind.
+ * @param part where the source is, such as `source`
+ */
+export function sourceIssues(source: JsonObject, template: JsonObject, kind: SourceKind, part: Place): ConfigIssue[] {
+  const issue = reportAt(part);
   const spec = asObject(template.spec) ?? {};
   const ref = asObject(spec.ref);
   const secretName = asString(asObject(spec.secretRef)?.name);
@@ -22,45 +35,41 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
   const revisions = REVISIONS[kind];
   const issues: ConfigIssue[] = [];
   if (ref !== undefined && !revisions.some((revision) => ref[revision] !== undefined)) {
-    issues.push(issue('source.template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
+    issues.push(issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
   }
   if (secretName !== undefined && !hasResource) {
     issues.push(
       issue(
-        'source.secretResourceName',
+        'secretResourceName',
         "is missing, but source.template.spec.secretRef is set; name the entry of the Shoot's spec.resources that holds the credentials",
       ),
     );
   }
   if (asObject(spec.secretRef) !== undefined && secretName === undefined) {
-    issues.push(
-      issue('source.template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the shoot'),
-    );
+    issues.push(issue('template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the shoot'));
   }
   if (isSsh(asString(spec.url) ?? '') && spec.secretRef === undefined) {
     issues.push(
       issue(
-        'source.secretResourceName',
+        'secretResourceName',
         "is missing, but Flux needs a key to read over SSH; name the entry of the Shoot's spec.resources that holds identity and known_hosts",
       ),
     );
   }
   if (kind === 'Bucket' && spec.secretRef !== undefined && spec.serviceAccountName !== undefined) {
-    issues.push(
-      issue('source.template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of them'),
-    );
+    issues.push(issue('template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of them'));
   }
   return [
     ...issues,
-    ...identityIssues(spec, kind),
-    ...tokenServiceIssues(spec, kind),
-    ...endpointIssues(spec, kind),
-    ...metadataIssues('source', template),
+    ...identityIssues(spec, kind, issue),
+    ...tokenServiceIssues(spec, kind, issue),
+    ...endpointIssues(spec, kind, issue),
+    ...metadataIssues(part, template),
   ];
 }
 
 /** Only cloud providers use the identity of a ServiceAccount; the CRDs have the same rule in CEL. */
-function identityIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
+function identityIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
   const provider = asString(spec.provider) ?? 'generic';
   const isUnused: Record<SourceKind, boolean> = {
     GitRepository: provider !== 'azure' && provider !== 'aws',
@@ -68,7 +77,7 @@ function identityIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
     Bucket: provider === 'generic',
   };
   return spec.serviceAccountName !== undefined && isUnused[kind]
-    ? [issue('source.template.spec.serviceAccountName', `is not supported with provider ${shown(provider)}; remove it`)]
+    ? [issue('template.spec.serviceAccountName', `is not supported with provider ${shown(provider)}; remove it`)]
     : [];
 }
 
@@ -78,10 +87,10 @@ const tokenServices = new Map([
 ]);
 
 /** Checks the token service of a Bucket; its CRD has the same rule in CEL. */
-function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
+function tokenServiceIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
   const service = asObject(spec.sts);
   if (kind !== 'Bucket' || service === undefined) return [];
-  const path = 'source.template.spec.sts';
+  const path = 'template.spec.sts';
   const provider = asString(spec.provider) ?? 'generic';
   const possible = tokenServices.get(provider);
   if (possible === undefined) return [issue(path, `is not supported with provider ${shown(provider)}; remove it`)];
@@ -94,10 +103,10 @@ function tokenServiceIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
 }
 
 /** Flux reads a URL for Azure, host and port for S3, and nothing for Google. */
-function endpointIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
+function endpointIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
   const endpoint = asString(spec.endpoint);
   if (kind !== 'Bucket' || endpoint === undefined || spec.provider === 'gcp') return [];
-  const path = 'source.template.spec.endpoint';
+  const path = 'template.spec.endpoint';
   if (spec.provider === 'azure') {
     const remedy = 'use the URL of the account, for example https://account.blob.core.windows.net';
     return /^https?:\/\/./.test(endpoint) ? [] : [issue(path, `${quote(endpoint)} is not a URL; ${remedy}`)];
@@ -108,8 +117,12 @@ function endpointIssues(spec: JsonObject, kind: SourceKind): ConfigIssue[] {
 
 const VARIABLE = /^[_a-zA-Z]\w*$/;
 
-/** Returns the issues that concern several fields of the Kustomization. */
-export function kustomizationIssues(template: JsonObject): ConfigIssue[] {
+/**
+ * Returns the issues that concern several fields of a Kustomization.
+ * @param part where the Kustomization is, such as `kustomization`
+ */
+export function kustomizationIssues(template: JsonObject, part: Place): ConfigIssue[] {
+  const issue = reportAt(part);
   const spec = asObject(template.spec) ?? {};
   const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
   const invalid = variables
@@ -117,22 +130,18 @@ export function kustomizationIssues(template: JsonObject): ConfigIssue[] {
     .slice(0, MOST_ISSUES_OF_A_PART)
     .map((name) =>
       issue(
-        'kustomization.template.spec.postBuild.substitute',
+        'template.spec.postBuild.substitute',
         `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`,
       ),
     );
-  return [...invalid, ...kubeConfigIssues(spec), ...metadataIssues('kustomization', template)];
+  return [...invalid, ...kubeConfigIssues(spec, issue), ...metadataIssues(part, template)];
 }
 
-function kubeConfigIssues(spec: JsonObject): ConfigIssue[] {
+function kubeConfigIssues(spec: JsonObject, issue: Report): ConfigIssue[] {
   const kubeConfig = asObject(spec.kubeConfig);
   if (kubeConfig === undefined) return [];
-  const path = 'kustomization.template.spec.kubeConfig';
+  const path = 'template.spec.kubeConfig';
   const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
   if (count === 0) return [issue(path, 'has neither secretRef nor configMapRef; set one of them')];
   return count > 1 ? [issue(path, 'has both secretRef and configMapRef; remove one of them')] : [];
-}
-
-function issue(path: string, message: string): ConfigIssue {
-  return { object: 'providerConfig', path, message };
 }
