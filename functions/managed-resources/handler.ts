@@ -9,8 +9,6 @@ import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
-import { releaseLeftovers } from './uninstall/leftovers.ts';
-import { migrate, remove, yieldToShootDeletion } from './uninstall/operations.ts';
 
 /** gardenlet gives an operation three minutes: back-off must not use them up (trap 13). */
 const RETRY_IN_FLIGHT_SECONDS = 15;
@@ -23,7 +21,10 @@ export const handler: Handler = async (key, context) => {
   const started = performance.now();
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key);
-  if (loaded.state === 'absent') return releaseLeftovers(seed, key.namespace, context.now());
+  if (loaded.state === 'absent') {
+    const { releaseLeftovers } = await import('./uninstall/leftovers.ts');
+    return releaseLeftovers(seed, key.namespace, context.now());
+  }
   if (loaded.state === 'irrelevant') return done;
   if (loaded.state === 'without Cluster') {
     // Trap 40: for a Shoot's namespace a missing Cluster is an error, not an end.
@@ -60,11 +61,14 @@ export const handler: Handler = async (key, context) => {
   }
 };
 
-function dispatch(run: Run): Promise<Outcome> {
+/** Most runs reconcile: the code of the other operations is loaded on demand. */
+async function dispatch(run: Run): Promise<Outcome> {
+  const isRemoved = run.reporter.current().metadata.deletionTimestamp !== undefined;
+  const isShootDeleted = run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined;
+  if (run.operation !== 'Migrate' && !isRemoved && !isShootDeleted) return reconcile(run);
+  const { migrate, remove, yieldToShootDeletion } = await import('./uninstall/operations.ts');
   if (run.operation === 'Migrate') return migrate(run);
-  if (run.reporter.current().metadata.deletionTimestamp !== undefined) return remove(run);
-  if (run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined) return yieldToShootDeletion(run);
-  return reconcile(run);
+  return isRemoved ? remove(run) : yieldToShootDeletion(run);
 }
 
 /** Shows an error that is retried while gardenlet waits. Best effort: the retry matters more. */

@@ -1,6 +1,5 @@
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource } from './deliver/by-managed-resource.ts';
-import { deliverDirectly } from './deliver/directly.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { planDelivery } from './plan/direct.ts';
@@ -33,7 +32,8 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const outcome =
     delivery.by === 'ManagedResource'
       ? await deliverByManagedResource(run, plan, controlPlane)
-      : await deliverDirectly(run, plan, delivery, controlPlane);
+      : // Loaded on demand, because most landscapes never deliver directly.
+        await (await import('./deliver/directly.ts')).deliverDirectly(run, plan, delivery, controlPlane);
   // The record no longer names objects that are pending removal: the next run releases the rest.
   const scope = updateScope(plan.record.syncMode, controlPlane.isBootstrapped, plan.record);
   const isNarrower = outcome.type === 'done' && configuration.scope.sync && !scope.sync;
