@@ -4,6 +4,7 @@ import { pathText, wrongType } from './issues.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { issueAt, type Place } from './place.ts';
 import { quote } from './quote.ts';
+import { isReservedForGardener } from './reserved-keys.ts';
 import { lengthProblem } from './schema.ts';
 import { asObject, type JsonObject } from './values.ts';
 
@@ -49,8 +50,7 @@ function valueProblem(map: MetadataMap, value: unknown): string | undefined {
  * that it applies or prunes itself, and these templates are neither.
  */
 function reservedProblem(key: string): string | undefined {
-  const domain = key.slice(0, Math.max(0, key.indexOf('/'))).toLowerCase();
-  return domain === 'gardener.cloud' || domain.endsWith('.gardener.cloud')
+  return isReservedForGardener(key)
     ? `has the key ${quote(key)}, which is reserved for Gardener; remove it`
     : undefined;
 }

@@ -123,6 +123,15 @@ test('keeps the type of copied Secrets and labels them like the Go extension', a
   expect(secret?.metadata.labels).toEqual({ 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
 });
 
+test('gives the copy of a Secret the labels of its content, which do not replace our own', async () => {
+  const labels = { team: 'blue', 'app.kubernetes.io/managed-by': 'Helm' };
+  const [secret] = objectGroups(await renderInputs({ secrets: [secretContent({ labels })] })).secrets;
+  expect(secret?.metadata.labels).toEqual({
+    team: 'blue',
+    'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
+  });
+});
+
 test('suspends source and Kustomization, and keeps suspend of a template', async () => {
   const suspended = async (suspend: boolean, changes = {}) => {
     const spec = { ...(kustomization.spec as object), ...changes };

@@ -89,8 +89,12 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
  * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
  * With sync mode Once the source is released after the first success, so its credentials must stay, too.
  */
-function copiedSecret({ name, namespace, type, data }: SecretContent, { syncMode, sourceSecret }: EffectiveConfig) {
-  const plain = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels: managedBy }, type, data };
+function copiedSecret(
+  { name, namespace, type, labels, data }: SecretContent,
+  { syncMode, sourceSecret }: EffectiveConfig,
+) {
+  const metadata = { name, namespace, labels: { ...labels, ...managedBy } };
+  const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
   const isOfSource = sourceSecret?.targetName === name && sourceSecret.namespace === namespace;
   return isOfSource && syncMode === 'Once' ? withKeepObject(secret) : secret;

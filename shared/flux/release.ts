@@ -49,6 +49,8 @@ export interface SecretContent {
   name: string;
   namespace: string;
   type: string;
+  /** Labels of the original that the copy gets. */
+  labels?: Record<string, string> | undefined;
   /** base64 values, as in a Secret's `data`. */
   data: Record<string, string>;
 }

@@ -6,6 +6,7 @@ import { referenceCopy } from '../../../shared/gardener/references.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { Run } from '../run.ts';
+import { copiedLabels } from './copied-labels.ts';
 import { countCopies } from './copy-limit.ts';
 import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from './pull-secret.ts';
 
@@ -146,10 +147,12 @@ function renewalOf({ metadata }: KubeObject): number {
  */
 function secretContent(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretContent {
   const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
+  const labels = copiedLabels(secret);
   return {
     name: copied.targetName ?? defaultName,
     namespace: copied.namespace,
     type: (secret.type as string | undefined) ?? 'Opaque',
+    ...(labels && { labels }),
     data,
   };
 }

@@ -24,7 +24,8 @@ export function countCopies(config: EffectiveConfig): (content: SecretContent | 
 
 function bytesOf(content: SecretContent | ConfigMapContent): number {
   let bytes = 0;
-  for (const fields of [content.data, 'binaryData' in content ? content.binaryData : undefined]) {
+  const { data, labels, binaryData } = content as SecretContent & ConfigMapContent;
+  for (const fields of [data, labels, binaryData]) {
     for (const [key, value] of Object.entries(fields ?? {})) bytes += key.length + lengthInContent(value);
   }
   return bytes;
