@@ -76,7 +76,7 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
     if (isRunning || stopped.signal.aborted) return;
     isRunning = true;
     lastProgress = performance.now();
-    // What is added together is sent together, however long adding takes.
+    // Changes that are added together go together, however long adding them takes.
     running = Promise.resolve().then(run);
   };
 
