@@ -74,7 +74,7 @@ Entries of \`allowedRegistries\` have the same form without a scheme, and are co
 
 ### Versions
 
-Entries of \`allowedVersions\` are releases (\`v2.9.4\`) and ranges (\`2.9.x\`, \`2.x\`), which include no pre-releases. A configuration with a range, or without a version, gets the newest release that both allow. A recorded release that is no longer allowed is replaced by a newer one that is, while shoot-flux manages Flux in the Shoot; Flux is never downgraded. Where \`syncMode\` has released Flux, its version belongs to the user.
+Entries of \`allowedVersions\` are releases (\`v2.9.4\`) and ranges (\`2.9.x\`, \`>=2.8 <2.10\`); a range includes pre-releases only if it names one. A configuration with a range, or without a version, gets the newest release that both allow. A recorded release that is no longer allowed is replaced by a newer one that is, while shoot-flux manages Flux in the Shoot; Flux is never downgraded. Where \`syncMode\` has released Flux, its version belongs to the user.
 
 ### When a policy becomes stricter
 

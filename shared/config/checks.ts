@@ -1,6 +1,7 @@
 import { KUBERNETES_NAMESPACES } from '../kube/system-namespaces.ts';
 import { misspelt } from './nearest.ts';
 import { quote, withoutCredentials } from './quote.ts';
+import { rangeProblem, versionRange } from './version-range.ts';
 
 /** Returns what is wrong with a string and how to fix it, in one sentence; undefined for a valid string. */
 export type Check = (text: string) => string | undefined;
@@ -73,16 +74,22 @@ export function isZero(text: string): boolean {
 const EXACT = /^v?(\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?)$/;
 const RANGE = /^v?(\d+(\.\d+)?\.x)$/;
 
-/** Checks a Flux version: a release, a range of releases, or `latest`. */
-export const fluxVersion: Check = (text) =>
-  EXACT.test(text) || RANGE.test(text) || text === 'latest'
-    ? undefined
-    : `${quote(text)} is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release`;
+/** A range without a number, or with one after `x`, which Flux ignores. */
+const UNCLEAR_RANGE = /(^|[\s,|<>=~^!v])[xX*]|[xX*]\.\d/;
 
-/** Returns the canonical form of a valid version: `v2.9.4`, `2.9.x` or `latest`. */
+/** Checks a Flux version: a release, a range of releases, or `latest`. */
+export const fluxVersion: Check = (text) => {
+  if (EXACT.test(text) || text === 'latest') return undefined;
+  const range = UNCLEAR_RANGE.test(text) ? undefined : versionRange(text);
+  return range === undefined
+    ? `${quote(text)} is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release`
+    : rangeProblem(range);
+};
+
+/** Returns the canonical form of a valid version: `v2.9.4`, `latest`, or a range such as `2.9.x` or `>=2.8 <2.10`. */
 export function normalVersion(text: string): string {
   const exact = EXACT.exec(text)?.[1];
-  return exact === undefined ? (RANGE.exec(text)?.[1] ?? 'latest') : `v${exact}`;
+  return exact === undefined ? (RANGE.exec(text)?.[1] ?? text.trim().replace(/\s+/g, ' ')) : `v${exact}`;
 }
 
 const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
@@ -164,22 +171,11 @@ export const gitCommit: Check = (text) =>
     ? undefined
     : `${quote(text)} is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them`;
 
-const VERSION = /v?(\d+|[xX*])(\.(\d+|[xX*])){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?/.source;
-const HYPHEN_RANGE = new RegExp(`^${VERSION}\\s+-\\s+${VERSION}$`);
-const COMPARISON = new RegExp(`^(=|!=|>|<|>=|=>|<=|=<|~|~>|\\^)?${VERSION}$`);
-
 /** Checks a version range as Flux understands it: alternatives, each a list of comparisons that must all hold. */
-export const semverRange: Check = (text) => {
-  const isRange = text.split('||').every((alternative) => {
-    // Blanks may follow an operator, and a comma may separate comparisons.
-    const comparisons = alternative
-      .trim()
-      .replace(/([=!<>~^])\s+/g, '$1')
-      .split(/\s*,\s*|\s+/);
-    return HYPHEN_RANGE.test(alternative.trim()) || comparisons.every((each) => COMPARISON.test(each));
-  });
-  return isRange ? undefined : `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`;
-};
+export const semverRange: Check = (text) =>
+  versionRange(text) === undefined
+    ? `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`
+    : undefined;
 
 /** Checks the tag of an OCI artifact. */
 export const ociTag: Check = (text) =>

@@ -34,7 +34,7 @@ export const logLevels = ['debug', 'info', 'error'] as const satisfies readonly 
 export const optionDocs = {
   version: {
     description:
-      'The Flux release: an exact version (`v2.9.4`), a range (`2.9.x`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded.',
+      'The Flux release: an exact version (`v2.9.4`), a range (`2.9.x`, `>=2.8 <2.10`, `~2.8`, `^2`, with alternatives `||`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded.',
     default: 'the newest release',
     example: 'v2.9.4',
   },

@@ -69,6 +69,11 @@ const tooLarge: [string, ConfigInputs, string][] = [
     'ConfigMap garden-foo/flux-config: fluxVersion is longer than 4,096 characters; use a shorter one',
   ],
   [
+    'a fluxVersion of 40 alternatives',
+    withFluxConfig({ fluxVersion: '2.9.x || '.repeat(40).slice(0, -4) }),
+    'ConfigMap garden-foo/flux-config: fluxVersion has more than 20 comparisons; use fewer',
+  ],
+  [
     'an interval of 30,000 units',
     withFluxConfig({ repositoryUrl: 'https://a/b', repositoryInterval: '1m'.repeat(30_000) }),
     'ConfigMap garden-foo/flux-config: repositoryInterval is longer than 4,096 characters; use a shorter one',

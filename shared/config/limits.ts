@@ -51,6 +51,12 @@ export const limits = {
     of: '`components`, `componentsExtra`, `tolerationKeys`, labels and annotations of a template, `additionalSecretResources`; keys of `flux-config`',
     why: 'each entry is compared with the others, or copied into the shoot',
   },
+  comparisons: {
+    most: 20,
+    unit: 'comparisons',
+    of: 'a range of Flux releases',
+    why: 'each is compared with every release, and with the policy',
+  },
   knownHosts: { most: knownHostsLimits.kib, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
   hostKeys: {
     most: knownHostsLimits.lines,

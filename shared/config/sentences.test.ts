@@ -27,8 +27,8 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
     'fluxVersion "newest" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
   ],
   [
-    { fluxVersion: '2.9' },
-    'fluxVersion "2.9" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
+    { fluxVersion: '2.9 or newer' },
+    'fluxVersion "2.9 or newer" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
   ],
   [
     { repositoryUrl: 'git://github.com/org/fleet' },

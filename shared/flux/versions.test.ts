@@ -98,7 +98,8 @@ const list = 'available releases are v2.10.0-rc.2, v2.9.10, v2.9.4, v2.8.8, v2.7
 test.each([
   [{ requested: 'v2.9.5' }, `"v2.9.5" matches no Flux release; ${list}`],
   [{ requested: '2.6.x' }, `"2.6.x" matches no Flux release; ${list}`],
-  [{ requested: '>=2.7' }, `">=2.7" is neither a release nor a range; ${list}`],
+  [{ requested: '>=2.7 or newer' }, `">=2.7 or newer" is neither a release nor a range; ${list}`],
+  [{ requested: '>2.9' }, `">2.9" matches no Flux release; ${list}`],
   [
     { requested: 'v2.8.8', pinned: 'v2.9.4' },
     `resolves to an older release than the installed Flux v2.9.4, which is never downgraded; use this release or a newer one; ${list}`,

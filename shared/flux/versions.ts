@@ -1,6 +1,7 @@
 import type { Origin } from '../config/origins.ts';
 import { isAllowedVersion } from '../config/policy/version-range.ts';
 import { quote } from '../config/quote.ts';
+import { comparePreReleases, includesVersion, versionRange } from '../config/version-range.ts';
 import { ConfigError } from '../errors.ts';
 
 /** The version of a Flux release; `pre` is the part after the dash of a pre-release, else empty. */
@@ -12,7 +13,6 @@ export interface FluxVersion {
 }
 
 const EXACT = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/;
-const RANGE = /^v?(\d+)(?:\.(\d+))?\.x$/;
 
 /** Parses `2.9.4`, `v2.9.4` and pre-releases; returns undefined for anything else. */
 export function parseVersion(text: string): FluxVersion | undefined {
@@ -25,13 +25,7 @@ export function parseVersion(text: string): FluxVersion | undefined {
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parseVersion(one), parseVersion(other)];
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
-  return a.major - b.major || a.minor - b.minor || a.patch - b.patch || comparePre(a.pre, b.pre);
-}
-
-/** A release is newer than its pre-releases; `rc.10` is newer than `rc.9`. */
-function comparePre(one: string, other: string): number {
-  if (one === '' || other === '') return Number(one === '') - Number(other === '');
-  return one.localeCompare(other, 'en', { numeric: true });
+  return a.major - b.major || a.minor - b.minor || a.patch - b.patch || comparePreReleases(a.pre, b.pre);
 }
 
 /**
@@ -52,7 +46,7 @@ function supports(version: string, kubernetesVersion: string | undefined): boole
 
 /** The facts that decide which release is used. */
 export interface VersionInputs {
-  /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `2.x`), or absent: the newest for the Shoot's Kubernetes. */
+  /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `>=2.8 <2.10`), or absent: the newest for the Shoot's Kubernetes. */
   requested?: string | undefined;
   /** Where the user sets the version. */
   origin: Origin;
@@ -110,18 +104,12 @@ export function resolveVersion(inputs: VersionInputs): string {
   );
 }
 
-/** Returns the filter for the requested version. Ranges never match pre-releases, which must be named exactly. */
+/** Returns the filter for the requested version. */
 function filterOf(requested: string | undefined): ((version: string) => boolean) | undefined {
   if (requested === undefined) return (version) => parseVersion(version)?.pre === '';
   if (EXACT.test(requested)) return (version) => compareVersions(version, requested) === 0;
-  const range = RANGE.exec(requested);
-  if (range === null) return undefined;
-  const [, major, minor] = range;
-  return (version) => {
-    const parsed = parseVersion(version);
-    const sameMinor = minor === undefined || parsed?.minor === Number(minor);
-    return parsed?.pre === '' && parsed.major === Number(major) && sameMinor;
-  };
+  const range = versionRange(requested);
+  return range && ((version) => includesVersion(range, version));
 }
 
 function newestFirst(one: string, other: string): number {

@@ -14,6 +14,7 @@ export const toolNames = [
   'crane',
   'kustomize',
   'actionlint',
+  'semver',
   'knative-ingress',
   'knative-filter',
   'knative-channel_dispatcher',
