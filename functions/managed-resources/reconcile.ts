@@ -1,14 +1,16 @@
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource } from './deliver/by-managed-resource.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { planDelivery } from './plan/direct.ts';
 import { makePlan } from './plan/plan.ts';
+import { isLeftProtected } from './plan/protection.ts';
 import { updateScope } from './plan/scope.ts';
 import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
-import { readControlPlane } from './read/control-plane.ts';
+import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
 import { readPlanParts } from './read/plan-parts.ts';
-import type { Run } from './run.ts';
+import { oldestDeletion, type Run, waitOn } from './run.ts';
 
 /**
  * Handles Create, Reconcile and Restore: reads, decides the scope, plans, and delivers the plan. Each delivery records
@@ -17,8 +19,9 @@ import type { Run } from './run.ts';
 export async function reconcile(run: Run): Promise<Outcome> {
   if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return reportHibernated(run);
 
-  const found = await readControlPlane(run);
-  if (found.legacy.length > 0) return takeOver(run, found.legacy);
+  const live = await readControlPlane(run);
+  if (live.legacy.length > 0) return takeOver(run, live.legacy);
+  const found = await withoutLeftProtection(run, live);
 
   const layers = await readLayers(run);
   const controlPlane = withWrittenPolicy(found, layers);
@@ -37,5 +40,20 @@ export async function reconcile(run: Run): Promise<Outcome> {
   // The record no longer names objects that are pending removal: the next run releases the rest.
   const scope = updateScope(plan.record.syncMode, controlPlane.isBootstrapped, plan.record);
   const isNarrower = outcome.type === 'done' && configuration.scope.sync && !scope.sync;
-  return isNarrower ? requeueAfter(1) : withNextCheck(run, plan, outcome);
+  return isNarrower ? requeueAfter(1) : unlessLeftProtected(run, live, withNextCheck(run, plan, outcome));
+}
+
+/** Once the resource-manager has released the installed objects, nothing puts the protection back. */
+async function withoutLeftProtection(run: Run, found: ControlPlane): Promise<ControlPlane> {
+  const isReleased = !found.live.has(names.crds) && !found.live.has(names.controllers);
+  if (!isReleased || !isLeftProtected(found.previous)) return found;
+  return (await import('./shoot/remove-protection.ts')).removeLeftProtection(run, found);
+}
+
+/** The next run removes the protection from what this one has released, or did not reach in the shoot. */
+function unlessLeftProtected(run: Run, { previous, live }: ControlPlane, outcome: Outcome): Outcome {
+  const { state, lastOperation } = run.reporter.current().status ?? {};
+  if (outcome.type !== 'done' || !isLeftProtected(state?.applied)) return outcome;
+  const unreachableSince = isLeftProtected(previous) ? lastOperation?.lastUpdateTime : undefined;
+  return waitOn(run, oldestDeletion(live.values()) ?? unreachableSince, 2);
 }

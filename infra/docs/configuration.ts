@@ -104,6 +104,8 @@ Until source and Kustomization are Ready in the shoot for the first time, everyt
 
 "No longer managed" means that Gardener releases the objects: they stay in the shoot, and you, or Flux itself, may change them there. Set the mode to \`Reconcile\` and they are adopted again, never with an older Flux than the one that runs.
 
+While the extension manages Flux, it annotates the objects of Flux with \`kustomize.toolkit.fluxcd.io/ssa: Ignore\` and \`kustomize.toolkit.fluxcd.io/prune: Disabled\`: a repository with its own \`gotk-components.yaml\`, as \`flux bootstrap\` writes it, neither changes nor removes them. When they are released, the annotations are removed, and the repository may manage Flux.
+
 ## \`deletionPolicy\`
 
 When the extension is removed from the Shoot, \`Orphan\` leaves Flux and everything that belongs to it unchanged and unmanaged. \`Uninstall\` suspends all Kustomizations and HelmReleases, then removes the controllers, the objects and CustomResourceDefinitions of Flux, and the namespace if shoot-flux created it and it is empty. Everything that Flux has deployed keeps running in both cases: nothing is pruned, no Helm release is uninstalled. Flux stays in a Shoot that is hibernated, that is being deleted, or whose API cannot be reached for two minutes.

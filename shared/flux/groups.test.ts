@@ -115,6 +115,15 @@ test('does not change pods when the annotations of their Deployment change', asy
   for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
 });
 
+test('protects what is installed from the Kustomizations of users, and nothing else', async () => {
+  const config = fluxOnly({ source: source(), kustomization });
+  const { crds, controllers, secrets, sync } = objectGroups(await renderInputs({ config }));
+  const annotations = { 'kustomize.toolkit.fluxcd.io/ssa': 'Ignore', 'kustomize.toolkit.fluxcd.io/prune': 'Disabled' };
+  for (const object of [...crds, ...controllers]) expect(object.metadata.annotations).toMatchObject(annotations);
+  expect(JSON.stringify([...secrets, ...sync])).not.toContain('kustomize.toolkit.fluxcd.io/ssa');
+  for (const { spec } of controllers) expect(JSON.stringify(spec ?? {})).not.toContain('kustomize.toolkit.fluxcd.io');
+});
+
 test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
   const data = { '.dockerconfigjson': 'e30=' };
   const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];

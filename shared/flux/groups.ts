@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { installObjects } from './install.ts';
+import { withProtection } from './protection.ts';
 import type { ConfigMapContent, ObjectGroups, Release, RenderInputs, SecretContent } from './release.ts';
 
 /** Label of copied Secrets and ConfigMaps. The Go extension of the same name sets it, and its users select by it. */
@@ -54,12 +55,13 @@ function installGroups({ config, release, ownsNamespace, shootHealth }: RenderIn
 }
 
 function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {
-  const namespace = install.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(withKeepObject);
+  const installed = install.map(withProtection);
+  const namespace = installed.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(withKeepObject);
   const health = healthFilter(shootHealth);
   return {
     // Removing a component must not delete its CRDs, and with them the custom resources of the user.
-    crds: health([...namespace, ...install.filter(isCrd).map(withKeepObject)]),
-    controllers: health(install.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
+    crds: health([...namespace, ...installed.filter(isCrd).map(withKeepObject)]),
+    controllers: health(installed.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
   };
 }
 

@@ -58,6 +58,8 @@ export interface Applied {
   arrived?: number | undefined;
   /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
   objects: Record<string, string[]>;
+  /** True while installed objects may carry the protection from the user's Kustomizations (decision 51). */
+  protected?: true | undefined;
   /** The configured source in the shoot, when there is one. */
   source?: ShootObject | undefined;
   /** The root Kustomization in the shoot, when there is one. */

@@ -8,6 +8,7 @@ import type { Applied, ManagedResource, ShootObject } from '../../../shared/gard
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { renderHash } from './config-hash.ts';
+import { protects } from './protection.ts';
 import type { Scope } from './scope.ts';
 import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
 
@@ -105,6 +106,7 @@ export function makePlan(
     fromFluxConfig: config.hasFluxConfig,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
     objects: recordedObjects(contents, released, previous),
+    ...(protects(contents, previous) && { protected: true as const }),
     ...optional('source', last === undefined ? shootObject(groups.sync, config.source) : last.source),
     ...optional(
       'kustomization',

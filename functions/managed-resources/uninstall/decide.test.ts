@@ -53,6 +53,7 @@ describe('decideRemoval', () => {
 
   it('removes nothing without a record', () => {
     expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
+      isLost: false,
       isOverdue: false,
       recheckInSeconds: 2,
       removesFinalizers: false,
@@ -64,6 +65,7 @@ describe('decideRemoval', () => {
   it('trap 18: leaves Flux in a Shoot that is being deleted, which has no nodes any more', () => {
     const cluster = clusterFactory({ metadata: { deletionTimestamp } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
+      isLost: true,
       isOverdue: false,
       recheckInSeconds: 2,
       removesFinalizers: false,
@@ -73,6 +75,7 @@ describe('decideRemoval', () => {
   it('trap 17: leaves Flux in a hibernated Shoot, with the reason', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
+      isLost: true,
       isOverdue: false,
       recheckInSeconds: 2,
       removesFinalizers: true,
@@ -83,6 +86,7 @@ describe('decideRemoval', () => {
   it('leaves Flux in a Shoot that is about to hibernate, and resumes objects that an earlier attempt has suspended', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
     expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
+      isLost: true,
       isOverdue: false,
       recheckInSeconds: 2,
       removesFinalizers: false,
@@ -94,6 +98,7 @@ describe('decideRemoval', () => {
   it('trap 16: gives up after two of the three minutes that gardenlet waits, with the reason', () => {
     expect(decideRemoval(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(decideRemoval(uninstalled, clusterFactory(), later(121))).toEqual({
+      isLost: true,
       isOverdue: true,
       recheckInSeconds: 2,
       removesFinalizers: true,

@@ -32,6 +32,8 @@ export interface Removal {
   isOver?: boolean;
   /** True: no resource-manager will remove its finalizer. With `keepObjects` nothing is lost by removing it ourselves. */
   removesFinalizers: boolean;
+  /** True: the shoot is going, does not run, or has not answered for too long; what it cannot take is not waited for. */
+  isLost: boolean;
   /** True: releasing takes longer than a running resource-manager needs. */
   isOverdue: boolean;
   /** The next check, in case the watch misses that a ManagedResource is gone; nothing of the shoot sends events. */
@@ -46,6 +48,11 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
   const releasing = {
     isOverdue,
+    isLost:
+      isForced ||
+      shoot.metadata.deletionTimestamp !== undefined ||
+      shoot.spec?.hibernation?.enabled === true ||
+      waited > SHOOT_PATIENCE_SECONDS,
     removesFinalizers: isForced || shoot.status?.hibernated === true || isOverdue,
     // Once gardenlet has stopped waiting, only a foreign finalizer is left, which may stay for days.
     recheckInSeconds: waited <= GARDENLET_PATIENCE_SECONDS ? 2 : growingPause(waited, 30),

@@ -6,9 +6,11 @@ import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { protectedRefs } from '../plan/protection.ts';
 import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { fieldManager, release } from '../release.ts';
 import { type Run, waitOn } from '../run.ts';
+import { removeProtection } from '../shoot/remove-protection.ts';
 import { resumeAll, suspendAll } from '../shoot/suspend.ts';
 import { cleanupRecheckSeconds, decideRemoval, type Removal } from './decide.ts';
 import { finalizeDeleted } from './finalizers.ts';
@@ -38,6 +40,7 @@ export async function remove(run: Run): Promise<Outcome> {
   if (!isUninstalled || remaining.length > 0) return requeueAfter(removal.recheckInSeconds);
   const again = await secondsUntilResumed(run, removal);
   if (again !== undefined) return requeueAfter(again);
+  if (!(await isUnprotected(run, removal))) return requeueAfter(removal.recheckInSeconds);
   await reportRemoved(run, removal);
   await reporter.removeFinalizers('own');
   return done;
@@ -67,6 +70,19 @@ async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Prom
   // The shoot answers, and has more objects than fit into one run: suspended, they would stay so for ever.
   if (isResumed === false && isOver !== true) return 1;
   return isResumed === undefined && resumes === 'must' ? RESUME_AGAIN_SECONDS : undefined;
+}
+
+/**
+ * Removes the protection from a Flux that stays in the shoot, so that the user's Kustomizations can manage it.
+ * @returns false when it has to be tried again
+ */
+async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal): Promise<boolean> {
+  const applied = run.reporter.current().status?.state?.applied;
+  if (removed !== undefined || applied?.protected !== true) return true;
+  const isDone = await tryInShoot(run, NOT_UNPROTECTED, (shoot) =>
+    removeProtection(shoot, protectedRefs(applied), run),
+  );
+  return isDone === true || isLost;
 }
 
 /** Records when the removal of Flux began, once, so that neither a killed run nor gardenlet's next request restarts it. */
@@ -190,6 +206,7 @@ async function removeResourceManagerFinalizer(seed: KubeClient, resource: Manage
 }
 
 const NOT_RESUMED = 'resuming kustomizations and helmreleases failed';
+const NOT_UNPROTECTED = 'removing the protection of flux failed';
 const NOT_SUSPENDED = 'suspending kustomizations and helmreleases failed';
 
 /** Tries to act in the shoot; undefined when the shoot does not answer, which must not hold anything up. */

@@ -1,0 +1,24 @@
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+
+const installed = [names.crds, names.controllers];
+
+/** True for a plan or record by which installed objects carry the protection from the user's Kustomizations. */
+export function protects(contents: ReadonlyMap<string, unknown>, previous: Applied | undefined): boolean {
+  return previous?.protected === true || installed.some((name) => contents.has(name));
+}
+
+/** True while objects that we no longer manage still carry the protection; the user's Kustomizations skip them. */
+export function isLeftProtected(record: Applied | undefined): record is Applied {
+  return record?.protected === true && installed.every((name) => record.managedResources[name] === undefined);
+}
+
+/** The refs of the objects that carry the protection. */
+export function protectedRefs({ objects }: Applied): string[] {
+  return installed.flatMap((name) => objects[name] ?? []);
+}
+
+/** The record once nothing in the shoot carries the protection. */
+export function withoutProtection({ protected: _, ...record }: Applied): Applied {
+  return record;
+}

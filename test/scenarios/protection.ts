@@ -1,0 +1,114 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
+import { protection } from '../../shared/flux/protection.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { type Apis, eventually, patience, type Stage, startStage } from './stage.ts';
+
+/** The protection of installed objects from the user's Kustomizations, on embedded or real API servers. */
+export function protectionSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe.each<Settings['delivery']>(['ManagedResource', 'Direct'])(
+    `${name}, delivery %s`,
+    { timeout: patience },
+    (delivery) => {
+      let apis: Apis;
+      let stage: Stage;
+
+      beforeEach(async () => {
+        apis = await startApis();
+        stage = await startStage(apis, fluxDistribution, { delivery });
+        await stage.startProduct();
+      });
+
+      afterEach(async () => {
+        await stage[Symbol.asyncDispose]();
+        await apis.stop();
+      });
+
+      const bootstrap = async () => {
+        await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+        await eventually('success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      };
+      const untilUnprotected = () =>
+        eventually(
+          'nothing is protected',
+          () => installed(stage),
+          isUnprotected,
+          (found) => found.filter(isProtected),
+        );
+      const isManaged = async () => (await stage.extension()).status?.state?.applied?.protected;
+
+      it('protects everything that is installed, and no longer once the mode releases it', async () => {
+        await stage.reconcileShoot({ providerConfig: config('Reconcile') });
+        await stage.untilReady();
+        const before = await installed(stage);
+        expect(before.length).toBeGreaterThan(10);
+        expect(before.filter((object) => !isProtected(object))).toEqual([]);
+        await bootstrap();
+        await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
+        const after = await untilUnprotected();
+        expect(namesOf(after)).toEqual(namesOf(before));
+        await eventually('the record', isManaged, (answer) => answer === undefined);
+      });
+
+      it('leaves the Pods as they are when the protection comes and goes', async () => {
+        await stage.reconcileShoot({ providerConfig: config('Once') });
+        await stage.untilReady();
+        const templates = async () =>
+          (await installed(stage))
+            .filter(({ kind }) => kind === 'Deployment')
+            .map(({ metadata, spec }) => [metadata.name, (spec as { template: unknown }).template]);
+        const before = await templates();
+        await bootstrap();
+        await untilUnprotected();
+        expect(await templates()).toEqual(before);
+        await stage.reconcileShoot({ providerConfig: config('Reconcile') });
+        await eventually(
+          'protected again',
+          () => installed(stage),
+          (found) => found.every(isProtected),
+        );
+        await stage.untilReady();
+        expect(await templates()).toEqual(before);
+      });
+
+      it('leaves no protection behind when the extension is removed and Flux stays', async () => {
+        await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Orphan' } });
+        await stage.untilReady();
+        await stage.deleteExtension();
+        await eventually(
+          'the Extension is gone',
+          () => stage.extension().catch(() => undefined),
+          (live) => live === undefined,
+        );
+        expect((await installed(stage)).filter(isProtected)).toEqual([]);
+      });
+    },
+  );
+}
+
+function config(syncMode: string): Record<string, unknown> {
+  const template = { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } };
+  return {
+    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+    kind: 'FluxConfig',
+    syncMode,
+    source: { template },
+    kustomization: { template: { spec: { path: './' } } },
+  };
+}
+
+/** The objects of Flux itself, which have its label. */
+async function installed(stage: Stage): Promise<KubeObject[]> {
+  const kinds = Object.values(builtInKinds).filter(({ kind }) => kind !== 'Secret' && kind !== 'ConfigMap');
+  const lists = await Promise.all(
+    kinds.map((kind) => stage.shoot.list(kind, { labelSelector: 'app.kubernetes.io/part-of=flux' })),
+  );
+  return lists.flatMap(({ items }, index) => items.map((item) => ({ ...item, kind: kinds[index]?.kind ?? '' })));
+}
+
+const keys = Object.keys(protection);
+const isProtected = ({ metadata }: KubeObject) => keys.some((key) => metadata.annotations?.[key] !== undefined);
+const isUnprotected = (objects: KubeObject[]) => objects.length > 0 && !objects.some(isProtected);
+const namesOf = (objects: KubeObject[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();
