@@ -106,6 +106,8 @@ Until source and Kustomization are Ready in the shoot for the first time, everyt
 
 While the extension manages Flux, it annotates the objects of Flux with \`kustomize.toolkit.fluxcd.io/ssa: Ignore\` and \`kustomize.toolkit.fluxcd.io/prune: Disabled\`: a repository with its own \`gotk-components.yaml\`, as \`flux bootstrap\` writes it, neither changes nor removes them. When they are released, the annotations are removed, and the repository may manage Flux.
 
+Without \`syncMode\`, the mode is \`ManifestsOnly\` if the source comes from \`flux-config\`, so that an edit reaches every Shoot of the project, and \`Once\` if it comes from a \`providerConfig\` or from the landscape's defaults, or if there is none ([decision 52](decisions/0052-the-default-sync-mode-follows-the-project.md)).
+
 ## \`deletionPolicy\`
 
 When the extension is removed from the Shoot, \`Orphan\` leaves Flux and everything that belongs to it unchanged and unmanaged. \`Uninstall\` suspends all Kustomizations and HelmReleases, then removes the controllers, the objects and CustomResourceDefinitions of Flux, and the namespace if shoot-flux created it and it is empty. Everything that Flux has deployed keeps running in both cases: nothing is pruned, no Helm release is uninstalled. Flux stays in a Shoot that is hibernated, that is being deleted, or whose API cannot be reached for two minutes.

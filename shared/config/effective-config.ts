@@ -11,7 +11,7 @@ import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
-import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape } from './types.ts';
+import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape, SyncMode } from './types.ts';
 
 /**
  * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,
@@ -68,7 +68,7 @@ export function mergeLayers(
     layers.find(({ content }) => content[field] !== undefined)?.content[field];
   return {
     flux,
-    syncMode: first('syncMode') ?? 'Once',
+    syncMode: first('syncMode') ?? defaultSyncMode(sourceFrom, fluxConfig),
     deletionPolicy: first('deletionPolicy'),
     suspend: first('suspend') ?? false,
     source,
@@ -80,6 +80,14 @@ export function mergeLayers(
     hasFluxConfig: inputs.fluxConfig !== undefined,
     origins,
   };
+}
+
+/**
+ * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
+ * (decision 52).
+ */
+function defaultSyncMode(sourceFrom: Layer, fluxConfig: Layer): SyncMode {
+  return sourceFrom === fluxConfig && sourceFrom.sets.source ? 'ManifestsOnly' : 'Once';
 }
 
 /** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */

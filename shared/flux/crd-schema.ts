@@ -15,6 +15,7 @@ export interface CrdSchema {
   minLength?: number;
   maxLength?: number;
   nullable?: boolean;
+  default?: unknown;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 

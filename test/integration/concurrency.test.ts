@@ -41,7 +41,7 @@ describe('two instances at once', () => {
       await eventually(
         'Flux is released',
         async () => Object.keys(await stage.managedResources()),
-        (names) => names.join() === 'shoot-flux-secrets',
+        (names) => names.sort().join() === 'shoot-flux-secrets,shoot-flux-sync',
       );
       await quiet(stage);
       const deployment = { namespace: 'flux-system', name: 'source-controller' };

@@ -35,6 +35,15 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         ({ status }) => status,
       );
 
+    /** Leads a Shoot to where Flux, source and Kustomization belong to the user. */
+    const released = async () => {
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Once' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      await untilManagedResources(['shoot-flux-secrets']);
+    };
+
     it('brings Flux and the repository into a new Shoot', async () => {
       await stage.setFluxConfig(publicRepository);
       await stage.reconcileShoot({ status: { lastOperation: creating } });
@@ -81,7 +90,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
     });
 
     it('mode Once: releases Flux after the first success; only Secrets and shoot-info follow', async () => {
-      await stage.setFluxConfig(publicRepository);
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Once' });
       await stage.reconcileShoot();
       await stage.untilReady();
       await syncReady();
@@ -92,7 +101,7 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
       expect(await stage.shoot.find(kustomizations, inFlux('main-ks'))).toBeDefined();
       expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
-      await stage.setFluxConfig({ ...publicRepository, repositoryBranch: 'other' });
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'Once', repositoryBranch: 'other' });
       await stage.reconcileShoot();
       await stage.untilReady();
       await quiet(stage);
@@ -115,6 +124,51 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await untilManagedResources(['shoot-flux-secrets', 'shoot-flux-sync']);
       await stage.setFluxConfig({ ...publicRepository, syncMode: 'ManifestsOnly', repositoryBranch: 'other' });
       await untilBranch('other');
+    });
+
+    it('without a mode: sources follow flux-config, and the controllers are released', async () => {
+      await stage.setFluxConfig(publicRepository);
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await syncReady();
+      await untilManagedResources(['shoot-flux-secrets', 'shoot-flux-sync']);
+      await stage.setFluxConfig({ ...publicRepository, repositoryBranch: 'other' });
+      await untilBranch('other');
+    });
+
+    it('without a mode: sources that Once has released follow again if they are unchanged in the shoot', async () => {
+      await released();
+      await stage.setFluxConfig(publicRepository);
+      await untilManagedResources(['shoot-flux-secrets', 'shoot-flux-sync']);
+      await stage.setFluxConfig({ ...publicRepository, repositoryBranch: 'other' });
+      await untilBranch('other');
+    });
+
+    it('without a mode: sources that were changed after Once had released them stay as they are, until a mode is set', async () => {
+      await released();
+      const path = './of-the-user';
+      const asUser = { fieldManager: 'user' };
+      await stage.shoot.mergePatch(kustomizations, inFlux('main-ks'), { spec: { path } }, asUser);
+      await stage.setFluxConfig(publicRepository);
+      const { status } = await eventually(
+        'the problem',
+        stage.extension,
+        (one) => one.status?.state?.applied?.problem !== undefined,
+      );
+      expect(status?.state?.applied).toMatchObject({
+        syncMode: 'Once',
+        problem: expect.stringContaining('differ from the configuration'),
+      });
+      await quiet(stage);
+      expect(await names()).toEqual(['shoot-flux-secrets']);
+      expect((await stage.shoot.find(kustomizations, inFlux('main-ks')))?.spec).toMatchObject({ path });
+      await stage.setFluxConfig({ ...publicRepository, syncMode: 'ManifestsOnly' });
+      await untilManagedResources(['shoot-flux-secrets', 'shoot-flux-sync']);
+      await eventually(
+        'the path of the configuration',
+        () => stage.shoot.find(kustomizations, inFlux('main-ks')),
+        (live) => (live?.spec as { path?: string } | undefined)?.path === './',
+      );
     });
 
     it('mode Reconcile: manages everything, releases it on a switch to Once, and adopts it on a switch back', async () => {

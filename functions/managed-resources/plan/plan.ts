@@ -44,6 +44,8 @@ export interface PlanInputs {
   renewals: number[];
   /** Recorded where the landscape has defaults or a policy. */
   layersHash?: string | undefined;
+  /** Why the configuration is not applied as a whole; shown on the Extension. */
+  problem?: string | undefined;
 }
 
 /** The objects as the configuration asks for them, before the objects that are pending removal join them. */
@@ -112,7 +114,10 @@ export function makePlan(
       'kustomization',
       last === undefined ? shootObject(groups.sync, config.kustomization) : last.kustomization,
     ),
-    ...optional('problem', last === undefined || last.configHash === hash ? undefined : OUT_OF_SCOPE),
+    ...optional(
+      'problem',
+      inputs.problem ?? (last === undefined || last.configHash === hash ? undefined : OUT_OF_SCOPE),
+    ),
     ...(sync.pendingRemoval.length > 0 && scope.sync ? { leaving: sync.pendingRemoval } : {}),
   };
   const references = referencesOf(config, inputs.shootResources);

@@ -13,6 +13,7 @@ import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../p
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { confirmSuspended } from '../shoot/confirm-suspended.ts';
+import { heldBack } from './adoption.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
@@ -49,8 +50,8 @@ export async function readPlanParts(
     }
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
-    const inputs = planInputs(run, controlPlane, configuration, copies, existing, release);
-    const rendered = renderObjects(inputs);
+    const asked = planInputs(run, controlPlane, configuration, copies, existing, release);
+    const { inputs, rendered } = await heldBack(run, controlPlane, asked, renderObjects(asked));
     const changing = resourceWithFormerContent(rendered.sync);
     // Undefined: the ManagedResource holds the rendered content.
     const former = changing && (await readContent(run, changing));
