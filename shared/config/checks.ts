@@ -79,7 +79,7 @@ const UNCLEAR_RANGE = /(^|[\s,|<>=~^!v])[xX*]|[xX*]\.\d/;
 
 /** Checks a Flux version: a release, a range of releases, or `latest`. */
 export const fluxVersion: Check = (text) => {
-  if (/^v?[01]\.\d/.test(text)) {
+  if (/^v?[01](\.[\dxX*]|$)/.test(text)) {
     return `${quote(text)} is a Flux version before 2.0, which is not supported; use a release such as v2.9.4 or a range such as 2.x, or omit it for the newest release`;
   }
   if (EXACT.test(text) || text === 'latest') return undefined;

@@ -26,6 +26,10 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
     { fluxVersion: 'newest' },
     'fluxVersion "newest" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
   ],
+  ...['v0.29.5', '0.41.2', 'v1.0.0', '0.x'].map((fluxVersion): [Record<string, string>, string] => [
+    { fluxVersion },
+    `fluxVersion "${fluxVersion}" is a Flux version before 2.0, which is not supported; use a release such as v2.9.4 or a range such as 2.x, or omit it for the newest release`,
+  ]),
   [
     { fluxVersion: '2.9 or newer' },
     'fluxVersion "2.9 or newer" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
