@@ -12,7 +12,7 @@ import {
 import { keyDocs } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
-import { FLUX_CONFIG_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
+import { FLUX_CONFIG_EXAMPLE, PATCH_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
 import { exampleOf } from './table.ts';
 
 test('docs/configuration.md is what npm run docs writes', async () => {
@@ -27,6 +27,15 @@ test('the example of the ConfigMap is good', () => {
     source: { metadata: { name: 'main-gitrepo' }, spec: { url: data.repositoryUrl } },
     kustomization: { spec: { path: './clusters/production' } },
     sourceSecret: { targetName: 'flux-source' },
+  });
+});
+
+test('the example of a patch is good', () => {
+  const { metadata, data } = parse(FLUX_CONFIG_EXAMPLE);
+  const fluxConfig = { namespace: metadata.namespace, data };
+  expect(effectiveConfig({ fluxConfig, providerConfig: parse(PATCH_EXAMPLE) }).kustomization).toMatchObject({
+    metadata: { name: 'main-ks' },
+    spec: { path: './clusters/staging', interval: '1m', prune: true },
   });
 });
 

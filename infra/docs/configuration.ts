@@ -8,7 +8,7 @@ import {
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
-import { FLUX_CONFIG_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
+import { FLUX_CONFIG_EXAMPLE, PATCH_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
 import { table } from './table.ts';
 
 /** The path of the page. */
@@ -76,6 +76,13 @@ Labels and annotations of both templates may have any key except those of \`gard
 ### \`kustomization\`
 
 ${table(kustomizationSchema)}
+A \`template\` replaces the Kustomization of the lower layers, so it is another object unless it has the same name. A \`patch\` changes it instead: \`main-ks\` of \`flux-config\` keeps its name, its \`prune\` and everything that the patch does not name.
+
+\`\`\`yaml
+${PATCH_EXAMPLE}\`\`\`
+
+A patch has \`spec\`, and \`metadata\` with \`labels\` and \`annotations\`. It is merged as [RFC 7386](https://www.rfc-editor.org/rfc/rfc7386) says: objects field by field, lists and other values are replaced, and \`null\` removes a field. The result is checked like a template. Without a Kustomization in a lower layer a patch is an error.
+
 ### \`kustomization.template\`
 
 ${table(kustomizationTemplateSchema)}

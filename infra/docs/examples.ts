@@ -73,6 +73,16 @@ spec:
       resourceRef: { apiVersion: v1, kind: ConfigMap, name: production-variables }
 `;
 
+/** A providerConfig that changes two fields of the project's Kustomization. */
+export const PATCH_EXAMPLE = `apiVersion: flux.extensions.gardener.cloud/v1alpha1
+kind: FluxConfig
+kustomization:
+  patch:
+    spec:
+      path: ./clusters/staging
+      interval: 1m
+`;
+
 const kubectl = (command: string) => `kubectl -n garden-my-project ${command}`;
 const annotate = (operation: string) => kubectl(`annotate configmap flux-config gardener.cloud/operation=${operation}`);
 

@@ -5,6 +5,7 @@ import { additionalSecrets } from './additional-secrets.ts';
 import { defaultsLayer, pullSecretOf } from './defaults.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
+import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
@@ -41,7 +42,8 @@ export function mergeLayers(
   const flux = mergeOptions(layers, landscape);
 
   const source = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
-  const template = kustomizationFrom.content.kustomization;
+  const patched = patchedKustomization(layers, kustomizationFrom);
+  const { template } = patched;
   const kustomization =
     template && source && completeKustomization(template, source, flux, kustomizationFrom === fluxConfig);
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
@@ -53,12 +55,13 @@ export function mergeLayers(
     pullSecret,
     shootResources,
   });
-  const origins = mergeOrigins(layers.map((layer) => layer.origins).reverse());
+  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
 
   const merged = { layers, sourceFrom, kustomizationFrom, flux, source, kustomization, origins, shootResources };
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
     ...providerConfig.issues,
+    ...patched.issues,
     ...layerIssues({ ...merged, providerConfig }),
     ...additional.issues,
     ...judge(merged, landscape),

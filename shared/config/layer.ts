@@ -2,6 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { Origins } from './origins.ts';
 import type { Place } from './place.ts';
 import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './types.ts';
+import type { JsonObject } from './values.ts';
 
 /** A partial Flux object; `spec` is passed on unchanged. */
 export interface Template {
@@ -45,6 +46,8 @@ export interface LayerContent {
   suspend?: boolean | undefined;
   source?: SourceLayer | undefined;
   kustomization?: Template | undefined;
+  /** Changes of a lower layer's Kustomization. */
+  kustomizationPatch?: JsonObject | undefined;
   additionalSecrets: AdditionalSecret[];
 }
 
@@ -57,7 +60,7 @@ export interface Layer {
   /** False: it exceeds a limit, so its content is unknown, and no rule for several layers applies. */
   isRead: boolean;
   content: LayerContent;
-  /** Which parts the layer sets, valid or not. */
+  /** Which parts the layer sets, valid or not; a patch sets nothing. */
   sets: { source: boolean; kustomization: boolean };
   /** `knownHosts` of `flux-config`, which the function `keys` follows. */
   knownHosts?: string | undefined;

@@ -43,6 +43,19 @@ export const kustomizationSchema = z.strictObject({
       'The root Kustomization. Fields that are not listed here are passed on unchanged if the Flux release knows them.',
     example: '{ spec: { path: ./clusters/production } }',
   }),
+  patch: key(z.looseObject({}), {
+    description:
+      'Changes of the Kustomization of a lower layer, instead of `template`: it keeps its name and everything that the patch does not name.',
+    example: '{ spec: { path: ./clusters/staging } }',
+  }),
+});
+
+const changedMap = z.optional(z.looseObject({}));
+
+/** `kustomization.patch` of the FluxConfig. The name stays: under another one it would be another Kustomization. */
+export const kustomizationPatchSchema = z.strictObject({
+  metadata: z.optional(z.strictObject({ labels: changedMap, annotations: changedMap })),
+  spec: z.optional(z.looseObject({})),
 });
 
 /** An entry of `additionalSecretResources`. */

@@ -16,6 +16,7 @@ import { inside, issueAt, type Place } from './place.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
+  kustomizationPatchSchema,
   kustomizationSchema,
   providerConfigSchema,
   sourceSchema,
@@ -56,6 +57,8 @@ function readParts(value: unknown, place: Place): Layer {
   const flux = readFlux(object.flux, inside(place, 'flux'));
   const source = readSource(object.source, inside(place, 'source'));
   const kustomization = readKustomization(object.kustomization, inside(place, 'kustomization'));
+  const isPatch = patchIn(object.kustomization) !== undefined;
+  const patch = readPatch(object.kustomization, inside(place, 'kustomization'));
   const additional = readAdditionalSecrets(
     object.additionalSecretResources,
     inside(place, 'additionalSecretResources'),
@@ -73,9 +76,10 @@ function readParts(value: unknown, place: Place): Layer {
       flux: flux.value ?? {},
       source: source.value,
       kustomization: kustomization.value,
+      kustomizationPatch: patch.value,
       additionalSecrets: additional.value ?? [],
     },
-    sets: { source: object.source !== undefined, kustomization: object.kustomization !== undefined },
+    sets: { source: object.source !== undefined, kustomization: object.kustomization !== undefined && !isPatch },
     secretResourceName: asString(asObject(withoutEmpty(object.source))?.secretResourceName),
     origins: originsOf(object, flux.value ?? {}, place),
     issues: [
@@ -83,6 +87,7 @@ function readParts(value: unknown, place: Place): Layer {
       ...flux.issues,
       ...source.issues,
       ...kustomization.issues,
+      ...patch.issues,
       ...additional.issues,
     ],
   };
@@ -102,7 +107,13 @@ function originsOf(config: JsonObject, flux: FluxOptions, place: Place): Origins
   const options = optionOrigins(flux, (option, index) =>
     inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
   );
-  const parts = Object.entries(partPaths).filter(([, path]) => config[path.replace('.template', '')] !== undefined);
+  // A patch says itself which fields it sets, `patchedKustomization`.
+  const { kustomization, ...others } = config;
+  const set: JsonObject = {
+    ...others,
+    kustomization: patchIn(kustomization) === undefined ? kustomization : undefined,
+  };
+  const parts = Object.entries(partPaths).filter(([, path]) => set[path.replace('.template', '')] !== undefined);
   return { ...options, ...Object.fromEntries(parts.map(([part, path]) => [part, inside(place, path)])) };
 }
 
@@ -169,7 +180,7 @@ function withDefaultSecretRef(template: unknown, secretResourceName: unknown): u
 
 function readKustomization(value: unknown, place: Place): Read<Template> {
   const kustomization = asObject(withoutEmpty(value));
-  if (kustomization === undefined) return skipped;
+  if (kustomization === undefined || patchIn(kustomization) !== undefined) return skipped;
   const template = tidyTemplate(kustomization.template ?? {});
   const issues = schemaIssues(place, kustomizationSchema, { ...kustomization, template });
   const object = asObject(template);
@@ -181,6 +192,26 @@ function readKustomization(value: unknown, place: Place): Read<Template> {
   ];
   return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [] };
 }
+
+/** Returns the patch of a `kustomization`, valid or not. */
+function patchIn(kustomization: unknown): unknown {
+  return asObject(withoutEmpty(kustomization))?.patch;
+}
+
+function readPatch(value: unknown, place: Place): Read<JsonObject> {
+  const { patch, ...others } = asObject(withoutEmpty(value)) ?? {};
+  if (patch === undefined) return skipped;
+  const issues = [
+    ...schemaIssues(place, patchOnlySchema, { patch, ...others }),
+    ...(asObject(patch) === undefined ? [] : schemaIssues(place, kustomizationPatchSchema, patch, ['patch'])),
+    ...(others.template === undefined
+      ? []
+      : [issueAt(place, 'patch', 'cannot be combined with template; remove one of them')]),
+  ];
+  return issues.length > 0 ? { issues } : { value: patch as JsonObject, issues: [] };
+}
+
+const patchOnlySchema = z.strictObject({ ...kustomizationSchema.shape, template: z.optional(z.unknown()) });
 
 function readAdditionalSecrets(value: unknown, place: Place): Read<AdditionalSecret[]> {
   if (!Array.isArray(value)) return skipped;

@@ -598,7 +598,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
       source: { template: gitRepository() },
       kustomization: { template: kustomization(), path: './' },
     }),
-    'kustomization.path is not a known key; known keys are template',
+    'kustomization.path is not a known key; did you mean patch?',
   ],
   [
     'a Kustomization without a template',

@@ -82,6 +82,8 @@ const bounded: readonly (readonly string[])[] = [
   ...['source', 'kustomization'].flatMap((part) =>
     ['labels', 'annotations'].map((map) => [part, 'template', 'metadata', map]),
   ),
+  ['kustomization', 'patch', 'metadata', 'labels'],
+  ['kustomization', 'patch', 'metadata', 'annotations'],
 ];
 
 /** Returns the lists and maps of a providerConfig with too many entries, by path. */

@@ -24,7 +24,7 @@ const HYPHEN = /^(\S+)\s+-\s+(\S+)$/;
 
 /**
  * Parses a range as Flux does, with the syntax of the Go library Masterminds/semver: `2.x`, `>=2.8 <2.10`, `~2.8`,
- * `^2`, `2.6 - 2.8`, and alternatives with `||`. Undefined: it is not one. (decision 94)
+ * `^2`, `2.6 - 2.8`, and alternatives with `||`. Undefined: it is not one. (decision 50)
  */
 export function versionRange(text: string): VersionRange | undefined {
   const alternatives = text.split('||').map(comparisonsOf);

@@ -11,7 +11,7 @@ interface Released {
 }
 
 /**
- * True where source and Kustomization were released to the user, and nobody has asked to follow the configuration again:
+ * True where source and Kustomization were released to the user, and no user has asked to follow the configuration again:
  * only the default of `syncMode` says so (decision 52).
  */
 export function isAdoptedByDefault({ syncMode, origins }: EffectiveConfig, released: Released): boolean {

@@ -45,7 +45,8 @@ async function compared(
   { render }: PlanInputs,
   wanted: KubeObject[],
 ): Promise<'same' | 'different' | 'unknown'> {
-  const hasRecord = previous?.source !== undefined || previous?.kustomization !== undefined;
+  // The former extension has left no record of its objects.
+  const hasRecord = previous === undefined || previous.source !== undefined || previous.kustomization !== undefined;
   const kinds = kindsOf(render.release);
   const isSame = async (shoot: KubeClient, object: KubeObject) => {
     const live = await shoot.find(resourceOf(object, kinds), object.metadata);
