@@ -26,7 +26,7 @@ const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
 
 /** Returns whether the Flux controllers are running. */
 export function controllersVerdict(applied: Applied, deployments: KubeObject[]): Verdict {
-  const waiting = applied.components
+  const waiting = controllerNames(applied)
     .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
     .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));
   if (waiting.length === 0) {
@@ -45,6 +45,15 @@ export function controllersVerdict(applied: Applied, deployments: KubeObject[]):
     message: why === undefined ? `Not available yet: ${names}.` : `Not available: ${names}; ${why}`,
     ...(refused === undefined ? {} : { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
   };
+}
+
+/** The components, and those of their shards that were applied. */
+function controllerNames({ components, objects }: Applied): string[] {
+  const refs = Object.values(objects).flat();
+  const applied = refs.filter((ref) => ref.startsWith('Deployment.apps/')).map((ref) => ref.split('/').at(-1) ?? '');
+  const isShard = (name: string) =>
+    !components.includes(name) && components.some((component) => name.startsWith(`${component}-`));
+  return [...components, ...applied.filter(isShard)];
 }
 
 const OFF = 'some are scaled to 0 replicas; scale them to 1.';

@@ -1,6 +1,7 @@
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
+import { loadCustomise } from '../../shared/flux/customise.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
@@ -40,6 +41,8 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
     configMaps: [],
     ownsNamespace: true,
     shootHealth: true,
+    customise: await loadCustomise(config.flux),
+    policy: inputs.landscape?.policy,
   });
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
   return { groups: { ...groups, secrets }, unknown: unknownObjects(config, shoot) };

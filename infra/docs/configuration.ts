@@ -62,9 +62,15 @@ A source needs a Kustomization and vice versa, unless \`flux-config\` defines th
 ${table(providerConfigSchema)}
 ### \`flux\`
 
-The options of \`flux install\` under their own names.
+The options of \`flux install\` under their own names, and others that are common for Flux.
 
 ${table(fluxSchema)}
+- \`size\` has the values of flux-operator, so a cluster that moves here keeps its own.
+- Where another object needs a shard, give it and its source the label, for example \`sharding.fluxcd.io/key: shard1\`. The source and the root Kustomization stay with the main controllers.
+- \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources).
+- Removing \`storage\` or a shard removes its objects: what source-controller has stored is fetched again. Before you remove a shard, move its objects to another one, because nothing else acts on them.
+- Controllers restart when one of these options changes, as with those of \`flux install\`.
+
 ### \`source\`
 
 ${table(sourceSchema)}

@@ -68,7 +68,7 @@ An entry of \`allowedRepositoryUrls\` is \`[scheme://]host[:port][/path]\`:
 | \`gcp\` | \`bucket://storage.googleapis.com/NAME\`, because Flux does not read \`endpoint\` |
 | \`azure\` | \`bucket://ACCOUNT.blob.core.windows.net/CONTAINER\`: the URL in \`endpoint\` without \`https://\`; with \`http://\`, the default port is 80 |
 
-Before the comparison, host names become lower case and lose a final dot, default ports, users and a final \`.git\` of Git repositories are left out, \`git@host:path\` becomes \`ssh://\`, and percent-encoded characters of the path are decoded once. Paths are compared letter by letter. URLs that servers and clients could understand in different ways are refused: with a query, a fragment, a backslash, a dot segment, an empty segment, an encoded slash or percent sign, a bucket's name with an encoded character, or a host that is not ASCII. So is a \`proxySecretRef\`, because a proxy decides what is read.
+Before the comparison, host names become lower case and lose a final dot, default ports, users and a final \`.git\` of Git repositories are left out, \`git@host:path\` becomes \`ssh://\`, and percent-encoded characters of the path are decoded once. Paths are compared letter by letter. URLs that servers and clients could understand in different ways are refused: with a query, a fragment, a backslash, a dot segment, an empty segment, an encoded slash or percent sign, a bucket's name with an encoded character, or a host that is not ASCII. So is a \`proxySecretRef\`, and \`flux.proxy\` except from the landscape's defaults, because a proxy decides what is read.
 
 Entries of \`allowedRegistries\` have the same form without a scheme, and are compared with \`registry\`, the prefix of the images.
 

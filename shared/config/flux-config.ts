@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
-import { normalVersion } from './checks.ts';
+import { normalVersion, objectName } from './checks.ts';
+import { customDocs, digestModes, sizes } from './custom-options.ts';
 import { fluxConfigFields } from './flux-config-fields.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
 import {
@@ -37,6 +38,11 @@ export const fluxConfigSchema = z.strictObject({
   clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
   tolerationKeys: key(listText(optionChecks.tolerationKey), optionDocs.tolerationKeys),
   multiTenancy: key(flagText(), optionDocs.multiTenancy),
+  tenantDefaultServiceAccount: key(text(objectName), customDocs.tenantDefaultServiceAccount),
+  size: key(z.enum(sizes), customDocs.size),
+  priorityClass: key(text(objectName), customDocs.priorityClass),
+  imageDigests: key(z.enum(digestModes), customDocs.imageDigests),
+  sopsAgeSecret: key(text(objectName), customDocs.sopsAgeSecret),
 });
 
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
@@ -75,6 +81,7 @@ function originsOf(object: string, keys: FluxConfigKeys): Origins {
 function toContent(keys: FluxConfigKeys): LayerContent {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
   const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy } = keys;
+  const { tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret } = keys;
   const { syncMode, deletionPolicy, suspend } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
   const repository = repositoryOf(keys);
@@ -82,6 +89,7 @@ function toContent(keys: FluxConfigKeys): LayerContent {
     flux: {
       ...{ version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy },
       ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy },
+      ...{ tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret },
     },
     syncMode,
     deletionPolicy,

@@ -30,6 +30,7 @@ export function layerIssues(merged: MergedLayers): ConfigIssue[] {
     ...componentIssues(merged),
     ...namespaceIssues(merged),
     ...tenancyIssues(merged),
+    ...optionIssues(merged),
     ...sourceRefIssues(merged),
     ...secretResourceIssues(merged),
     ...secretNameIssues(merged),
@@ -110,6 +111,29 @@ function tenancyIssues({ flux, source, kustomization, origins }: MergedLayers): 
   if (serviceAccountName === undefined && kubeConfig === undefined && namespace !== flux.namespace) {
     const message = `is missing, which multiTenancy requires outside of ${flux.namespace}; name a ServiceAccount that may apply the objects`;
     issues.push({ ...originOf(origins, 'kustomization.spec.serviceAccountName'), message });
+  }
+  return issues;
+}
+
+/** Options that need another one, or exclude it. */
+function optionIssues({ flux, kustomization, origins }: MergedLayers): ConfigIssue[] {
+  const { tenantDefaultServiceAccount: account, multiTenancy, proxy, sopsAgeSecret } = flux;
+  const issues: ConfigIssue[] = [];
+  const report = (path: string, message: string) => issues.push({ ...originOf(origins, path), message });
+  if (account !== undefined && multiTenancy !== true) {
+    report(
+      'flux.tenantDefaultServiceAccount',
+      'has no effect without multiTenancy; set multiTenancy to true, or remove it',
+    );
+  }
+  if (proxy?.secretName !== undefined && (proxy.http ?? proxy.https) !== undefined) {
+    report('flux.proxy.secretName', 'excludes http and https, which the Secret contains; remove them or secretName');
+  }
+  if (sopsAgeSecret !== undefined && kustomization === undefined) {
+    report(
+      'flux.sopsAgeSecret',
+      'has no effect without a Kustomization; configure a source and a kustomization, or remove it',
+    );
   }
   return issues;
 }

@@ -48,7 +48,7 @@ export const limits = {
   list: {
     most: 100,
     unit: 'entries',
-    of: '`components`, `componentsExtra`, `tolerationKeys`, labels and annotations of a template, `additionalSecretResources`; keys of `flux-config`',
+    of: '`components`, `componentsExtra`, `tolerationKeys`, `nodeSelector`, labels and annotations of a template and of `commonMetadata`, `additionalSecretResources`; keys of `flux-config`',
     why: 'each entry is compared with the others, or copied into the shoot',
   },
   comparisons: {
@@ -57,6 +57,7 @@ export const limits = {
     of: 'a range of Flux releases',
     why: 'each is compared with every release, and with the policy',
   },
+  shards: { most: 16, unit: 'entries', of: '`sharding.shards`', why: 'each has up to four Deployments' },
   knownHosts: { most: knownHostsLimits.kib, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
   hostKeys: {
     most: knownHostsLimits.lines,

@@ -47,6 +47,7 @@ export function completeKustomization(
         ...sourceRef,
       },
       ...accountOf(template, metadata, flux),
+      ...decryptionOf(template, flux),
     },
   };
 }
@@ -58,6 +59,12 @@ export function completeKustomization(
 function accountOf({ spec }: Template, { namespace }: ObjectMeta, flux: FluxInstall): { serviceAccountName?: string } {
   const isOfController = flux.multiTenancy === true && namespace === flux.namespace && spec.kubeConfig === undefined;
   return isOfController && spec.serviceAccountName === undefined ? { serviceAccountName: ROOT_ACCOUNT } : {};
+}
+
+/** A Kustomization with a `decryption` of its own keeps it. */
+function decryptionOf({ spec }: Template, { sopsAgeSecret }: FluxInstall): { decryption?: object } {
+  if (sopsAgeSecret === undefined || spec.decryption !== undefined) return {};
+  return { decryption: { provider: 'sops', secretRef: { name: sopsAgeSecret } } };
 }
 
 function completeMetadata({ metadata }: Template, fluxNamespace: string): ObjectMeta {

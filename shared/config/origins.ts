@@ -55,7 +55,7 @@ export function optionOrigins(
     origins[`flux.${option}`] = originAt(option);
     if (!Array.isArray(value)) continue;
     for (const index of [...value.keys()].reverse())
-      origins[`flux.${option}[${value[index]}]`] = originAt(option, index);
+      if (typeof value[index] === 'string') origins[`flux.${option}[${value[index]}]`] = originAt(option, index);
   }
   return origins;
 }

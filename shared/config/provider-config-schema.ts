@@ -1,5 +1,15 @@
 import * as z from 'zod/mini';
 import { objectName } from './checks.ts';
+import {
+  commonMetadataSchema,
+  customDocs,
+  digestModes,
+  nodeSelectorSchema,
+  proxySchema,
+  shardingSchema,
+  sizes,
+  storageSchema,
+} from './custom-options.ts';
 import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
 import { key, requiredKey, text } from './schema.ts';
 
@@ -21,6 +31,16 @@ export const fluxSchema = z.strictObject({
   clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
   tolerationKeys: key(listOf(optionChecks.tolerationKey), optionDocs.tolerationKeys),
   multiTenancy: key(z.boolean(), optionDocs.multiTenancy),
+  tenantDefaultServiceAccount: key(text(objectName), customDocs.tenantDefaultServiceAccount),
+  size: key(z.enum(sizes), customDocs.size),
+  priorityClass: key(text(objectName), customDocs.priorityClass),
+  imageDigests: key(z.enum(digestModes), customDocs.imageDigests),
+  sopsAgeSecret: key(text(objectName), customDocs.sopsAgeSecret),
+  nodeSelector: key(nodeSelectorSchema, customDocs.nodeSelector),
+  commonMetadata: key(commonMetadataSchema, customDocs.commonMetadata),
+  proxy: key(proxySchema, customDocs.proxy),
+  storage: key(storageSchema, customDocs.storage),
+  sharding: key(shardingSchema, customDocs.sharding),
 });
 
 /** `source` of the FluxConfig; `sourceTemplateSchema` checks its template. */

@@ -1,5 +1,17 @@
+/** Their labels and annotations say which objects belong to whom, and what is done with them. */
+const DOMAINS = ['gardener.cloud', 'fluxcd.io', 'kubernetes.io', 'k8s.io'];
+
+/** True for a label or annotation in a domain of Gardener, Flux or Kubernetes. */
+export function isReserved(key: string): boolean {
+  return DOMAINS.some((domain) => isInDomain(key, domain));
+}
+
 /** True for a label or annotation in a domain of Gardener, whose components obey such keys. */
 export function isReservedForGardener(key: string): boolean {
-  const domain = key.slice(0, Math.max(0, key.indexOf('/'))).toLowerCase();
-  return domain === 'gardener.cloud' || domain.endsWith('.gardener.cloud');
+  return isInDomain(key, 'gardener.cloud');
+}
+
+function isInDomain(key: string, domain: string): boolean {
+  const own = key.slice(0, Math.max(0, key.indexOf('/'))).toLowerCase();
+  return own === domain || own.endsWith(`.${domain}`);
 }

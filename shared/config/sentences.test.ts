@@ -20,7 +20,7 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [{ fluxversion: 'v2.9.4' }, 'fluxversion is not a known key; did you mean fluxVersion?'],
   [
     { something: 'x' },
-    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy',
+    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret',
   ],
   [
     { fluxVersion: 'newest' },
@@ -383,7 +383,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
     ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
-        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy`,
+        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding`,
     ),
   ],
   [

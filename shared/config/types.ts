@@ -35,8 +35,35 @@ export interface FluxInstall {
   tolerationKeys: string[];
   /** True: the controllers use no objects of other namespaces, and a ServiceAccount of each tenant. Default false. */
   multiTenancy?: boolean | undefined;
+  /** With `multiTenancy`: the ServiceAccount of tenants that name none; default `default`. */
+  tenantDefaultServiceAccount?: string | undefined;
+  /** Absent: the values of the release. */
+  size?: 'small' | 'medium' | 'large' | undefined;
+  /** Absent: those of the release. */
+  priorityClass?: string | undefined;
+  /** Default `Auto`. */
+  imageDigests?: 'Auto' | 'Always' | 'Never' | undefined;
+  /** Name of the Secret with which the root Kustomization decrypts. */
+  sopsAgeSecret?: string | undefined;
+  nodeSelector?: Record<string, string> | undefined;
+  /** Labels and annotations of all objects of the installation. */
+  commonMetadata?: Partial<Record<'labels' | 'annotations', Record<string, string> | undefined>> | undefined;
+  proxy?: Proxy | undefined;
+  /** The volume of source-controller. */
+  storage?: { class?: string | undefined; size: string } | undefined;
+  /** Further instances of the controllers, by the values of a label. */
+  sharding?: { key?: string | undefined; shards: string[] } | undefined;
   /** Name of the landscape's pull secret in the flux namespace, also put on every Deployment. */
   landscapePullSecret?: string | undefined;
+}
+
+/** The proxy of the controllers. */
+export interface Proxy {
+  http?: string | undefined;
+  https?: string | undefined;
+  noProxy?: string | undefined;
+  /** Name of a Secret with the URLs, instead of `http` and `https`. */
+  secretName?: string | undefined;
 }
 
 /** Where the content of a Secret for the shoot comes from. */

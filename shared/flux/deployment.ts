@@ -1,5 +1,6 @@
 import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import { type ControllerFlags, serviceHost, withFlags } from './flags.ts';
 import type { ImageDigests } from './release.ts';
 
 const NOTIFICATION_CONTROLLER = 'notification-controller';
@@ -79,26 +80,10 @@ function argsOf(name: string, args: readonly string[], install: FluxInstall): st
     'watch-all-namespaces': String(install.watchAllNamespaces),
     'log-level': install.logLevel,
     'storage-adv-addr': artifactServers.includes(name) ? serviceHost(name, clusterDomain) : undefined,
-    ...(install.multiTenancy === true && lockdownOf(name)),
+    ...(install.multiTenancy === true && lockdownOf(name, install)),
   };
   const gated = components.includes(SOURCE_WATCHER) && artifactConsumers.includes(name);
   return [...withFlags(args, flags), ...(gated ? ['--feature-gates=ExternalArtifact=true'] : [])];
-}
-
-/** Returns the host of a Service. The kubelet fills in the namespace; the final dot avoids search domains and proxies. */
-function serviceHost(service: string, clusterDomain: string): string {
-  return `${service}.$(RUNTIME_NAMESPACE).svc.${clusterDomain}.`;
-}
-
-/** Flags that `flux install` sets on a controller; `undefined` keeps the release's value. */
-interface ControllerFlags {
-  'events-addr'?: string | undefined;
-  'watch-all-namespaces': string;
-  'log-level': string;
-  'storage-adv-addr'?: string | undefined;
-  'no-cross-namespace-refs'?: string | undefined;
-  'no-remote-bases'?: string | undefined;
-  'default-service-account'?: string | undefined;
 }
 
 /** Controllers whose objects may refer to objects of other namespaces. */
@@ -112,24 +97,10 @@ const referring = [
 ];
 
 /** The multi-tenancy lockdown of Flux (docs/flux-facts.md). */
-function lockdownOf(name: string): Partial<ControllerFlags> {
+function lockdownOf(name: string, { tenantDefaultServiceAccount = 'default' }: FluxInstall): ControllerFlags {
   return {
     'no-cross-namespace-refs': referring.includes(name) ? 'true' : undefined,
     'no-remote-bases': name === 'kustomize-controller' ? 'true' : undefined,
-    'default-service-account': artifactConsumers.includes(name) ? 'default' : undefined,
+    'default-service-account': artifactConsumers.includes(name) ? tenantDefaultServiceAccount : undefined,
   };
-}
-
-/**
- * Sets flags by name, because their positions differ between releases. Existing flags keep their position, so that the
- * order is the release's own; missing ones are appended.
- */
-export function withFlags(args: readonly string[], flags: ControllerFlags): string[] {
-  const result = [...args];
-  for (const [name, value] of Object.entries(flags)) {
-    if (value === undefined) continue;
-    const at = result.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-    result.splice(at === -1 ? result.length : at, 1, `--${name}=${value}`);
-  }
-  return result;
 }

@@ -4,6 +4,7 @@ import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resou
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
 import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
+import { isCustomised } from './customise.ts';
 import { installObjects } from './install.ts';
 import { withProtection } from './protection.ts';
 import type { ConfigMapContent, ObjectGroups, Release, RenderInputs, SecretContent } from './release.ts';
@@ -43,15 +44,23 @@ const MAX_RENDERED = 50;
  * Returns the same arrays for all Shoots with the same options, so that callers can cache by them what they derive (JSON,
  * hash, compressed content).
  */
-function installGroups({ config, release, ownsNamespace, shootHealth }: RenderInputs): InstallGroups {
+function installGroups(inputs: RenderInputs): InstallGroups {
+  const { config, release, ownsNamespace, shootHealth } = inputs;
   const cache = rendered.get(release) ?? new Map<string, InstallGroups>();
   rendered.set(release, cache);
-  const key = JSON.stringify([config.flux, ownsNamespace, shootHealth]);
-  const groups =
-    cache.get(key) ?? renderInstall(installObjects(release, config.flux, config.origins), ownsNamespace, shootHealth);
+  const key = JSON.stringify([config.flux, ownsNamespace, shootHealth, inputs.customise && inputs.policy]);
+  const groups = cache.get(key) ?? renderInstall(customisedObjects(inputs), ownsNamespace, shootHealth);
   if (cache.size >= MAX_RENDERED) cache.clear();
   cache.set(key, groups);
   return groups;
+}
+
+/** Returns the objects of `flux install`, changed by the options that it does not have. */
+function customisedObjects({ config, release, customise, policy }: RenderInputs): KubeObject[] {
+  const { flux: install, origins } = config;
+  const objects = installObjects(release, install, origins);
+  if (customise === undefined && isCustomised(install)) throw new Error('the code for these options is not loaded');
+  return customise?.(objects, { install, version: release.version, origins, policy }) ?? objects;
 }
 
 function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {

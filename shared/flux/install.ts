@@ -4,7 +4,7 @@ import type { FluxInstall } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { installedDeployment } from './deployment.ts';
-import type { Release } from './release.ts';
+import type { ImageDigests, Release } from './release.ts';
 import { rolesFor } from './roles.ts';
 
 /** Files of a release that are not components. */
@@ -21,6 +21,7 @@ const clusterScoped = new Set(['Namespace', 'CustomResourceDefinition', 'Cluster
  */
 export function installObjects(release: Release, install: FluxInstall, origins: Origins = {}): KubeObject[] {
   checkComponents(release, install.components, origins);
+  const digests = digestsOf(release, install, origins);
   const file = (name: string) => release.files.get(name) ?? [];
   const objects = [
     namespaceOf(install.namespace),
@@ -35,8 +36,21 @@ export function installObjects(release: Release, install: FluxInstall, origins: 
   };
   return objects.map((object) => {
     const placed = inNamespace(object, install.namespace, labels);
-    return object.kind === 'Deployment' ? installedDeployment(placed, install, labels, release.imageDigests) : placed;
+    return object.kind === 'Deployment' ? installedDeployment(placed, install, labels, digests) : placed;
   });
+}
+
+/** Returns the digests by which images are named. @throws ConfigError when one is required and unknown */
+function digestsOf(
+  { imageDigests = {}, version }: Release,
+  { imageDigests: mode, components }: FluxInstall,
+  origins: Origins,
+): ImageDigests {
+  if (mode === 'Never') return {};
+  const unknown = components.filter((component) => imageDigests[component] === undefined);
+  if (mode !== 'Always' || unknown.length === 0) return imageDigests;
+  const message = `"Always" requires a digest for each image, but Flux ${version} in the distribution has none for ${unknown.join(', ')}; use Auto, or ask the operators of this landscape to add them with "distribution make --digests"`;
+  throw new ConfigError([{ ...originOf(origins, 'flux.imageDigests'), message }]);
 }
 
 /** Returns the names of a release's components, sorted. */

@@ -44,6 +44,10 @@ const installParts = new Set([
   'componentsExtra',
   'imagePullSecret',
   'multiTenancy',
+  'tenantDefaultServiceAccount',
+  'size',
+  'priorityClass',
+  'imageDigests',
   ...Object.keys(installDefaults),
 ]);
 

@@ -1,4 +1,6 @@
 import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
+import type { Customise } from '../../../shared/flux/customisation.ts';
+import { loadCustomise } from '../../../shared/flux/customise.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
@@ -50,7 +52,8 @@ export async function readPlanParts(
     }
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
-    const asked = planInputs(run, controlPlane, configuration, copies, existing, release);
+    const customise = await loadCustomise(config.flux);
+    const asked = planInputs(run, controlPlane, configuration, copies, existing, release, customise);
     const { inputs, rendered } = await heldBack(run, controlPlane, asked, renderObjects(asked));
     const changing = resourceWithFormerContent(rendered.sync);
     // Undefined: the ManagedResource holds the rendered content.
@@ -111,12 +114,14 @@ function planInputs(
   { secrets, configMaps, renewals }: CopiedContents,
   { ownsNamespace }: ExistingFlux,
   release: Release,
+  customise: Customise | undefined,
 ): PlanInputs {
   const { shootHealth } = settings;
   const shoot = shootFacts(cluster, settings);
   const shootResources = cluster.spec.shoot.spec?.resources ?? [];
   const hasLandscape = settings.defaults !== undefined || settings.policy !== undefined;
-  const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth };
+  const changes = { customise, policy: settings.policy };
+  const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, ...changes };
   return {
     ...{ scope, previous, live, render, shootResources, renewals },
     ...(hasLandscape && { layersHash: layersHash(layers) }),

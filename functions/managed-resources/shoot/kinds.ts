@@ -13,6 +13,7 @@ export const builtInKinds: Record<string, Resource> = Object.fromEntries(
     ['', 'v1', 'serviceaccounts', 'ServiceAccount', true],
     ['', 'v1', 'secrets', 'Secret', true],
     ['', 'v1', 'configmaps', 'ConfigMap', true],
+    ['', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim', true],
     ['', 'v1', 'resourcequotas', 'ResourceQuota', true],
     ['apps', 'v1', 'deployments', 'Deployment', true],
     ['apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false],

@@ -8,6 +8,7 @@ import {
   withProviderConfig,
   withTemplates,
 } from '../config.fixtures.ts';
+import { effectiveConfig } from '../effective-config.ts';
 import type { ConfigInputs } from '../types.ts';
 import type { Policy } from './policy.ts';
 
@@ -79,6 +80,12 @@ describe('each rule refuses in one sentence that names it, the value and what is
       `providerConfig: source.template.spec.proxySecretRef is not allowed by ${inPolicy('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`,
     ],
     [
+      'a proxy of the controllers',
+      urls,
+      withProviderConfig({ flux: { proxy: { http: 'http://proxy.example.com' } } }),
+      `providerConfig: flux.proxy is not allowed by ${inPolicy('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`,
+    ],
+    [
       'multiTenancy false',
       { requireMultiTenancy: true },
       withFluxConfig({ multiTenancy: 'false' }),
@@ -145,6 +152,14 @@ describe('what a policy allows', () => {
   ])('%s', (_what, policy, inputs) => {
     expect(judged(policy, inputs)).toEqual([]);
   });
+});
+
+test('the operators may set a proxy for all', () => {
+  const landscape = {
+    defaults: { flux: { proxy: { http: 'http://proxy.example.com' } } },
+    policy: { allowedRepositoryUrls: ['https://git.example.com/**'] },
+  };
+  expect(effectiveConfig({ landscape }).flux.proxy).toEqual({ http: 'http://proxy.example.com' });
 });
 
 test('one list may serve as two: the entries of each are read as its own kind', () => {

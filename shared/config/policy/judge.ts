@@ -1,5 +1,6 @@
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { DEFAULTS } from '../defaults.ts';
 import type { Origins } from '../origins.ts';
 import { quote } from '../quote.ts';
 import type { FluxInstall } from '../types.ts';
@@ -27,6 +28,7 @@ export function policyIssues(policy: Policy, { flux, source, origins }: Judged):
     ...versionIssues(policy, flux, origins),
     ...registryIssues(policy, flux, origins),
     ...multiTenancyIssues(policy, flux, origins),
+    ...proxyIssues(policy, flux, origins),
     ...(source === undefined ? [] : sourceIssues(policy, source.kind, asObject(source.spec) ?? {}, origins)),
   ];
 }
@@ -50,6 +52,14 @@ function multiTenancyIssues(policy: Policy, { multiTenancy }: FluxInstall, origi
   if (policy.requireMultiTenancy !== true || multiTenancy === true) return [];
   const place = { origins, path: 'flux.multiTenancy' };
   return [refusal('requireMultiTenancy', place, `false ${NOT_ALLOWED}`, 'remove it, or set it to true')];
+}
+
+/** A proxy decides what is read from `http://`, and learns the host of everything else; operators may set their own. */
+function proxyIssues({ allowedRepositoryUrls }: Policy, { proxy }: FluxInstall, origins: Origins): ConfigIssue[] {
+  const isOfLandscape = origins['flux.proxy']?.object === DEFAULTS;
+  if (allowedRepositoryUrls === undefined || proxy === undefined || isOfLandscape) return [];
+  const remedy = 'remove it, because the proxy would decide what is read';
+  return [refusal('allowedRepositoryUrls', { origins, path: 'flux.proxy' }, NOT_ALLOWED, remedy)];
 }
 
 /** Returns what a policy refuses in the `spec` of a source. */

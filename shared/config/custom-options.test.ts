@@ -1,0 +1,129 @@
+import { describe, expect, it, test } from 'vitest';
+import {
+  gitRepository,
+  kustomization,
+  problems,
+  withFluxConfig,
+  withProviderConfig,
+  withTemplates,
+} from './config.fixtures.ts';
+import { effectiveConfig } from './effective-config.ts';
+import type { FluxInstall } from './types.ts';
+
+const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
+const NAME_RULE = "use at most 20 lowercase letters, digits and '-', starting and ending with a letter or digit";
+const OWN_DOMAIN =
+  'which belongs to Kubernetes, Gardener or Flux; use a key of your own domain, for example example.com/team';
+
+test.each<[object, ...string[]]>([
+  [{ size: 'huge' }, 'size "huge" is not a valid value; use one of small, medium, large'],
+  [{ size: 'Medium' }, 'size "Medium" is not a valid value; did you mean medium?'],
+  [{ imageDigests: 'always' }, 'imageDigests "always" is not a valid value; did you mean Always?'],
+  [{ priorityClass: 'Very High' }, expect.stringContaining('priorityClass "Very High" is not a valid object name')],
+  [
+    { proxy: { http: 'proxy:3128' } },
+    'proxy.http "proxy:3128" is not the URL of a proxy; use a form like http://proxy.example.com:3128',
+  ],
+  [{ proxy: { https: 'http://proxy/$(HOME)' } }, expect.stringContaining('is not the URL of a proxy')],
+  [
+    { proxy: { https: 'http://me:geheim@proxy.example.com' } },
+    'proxy.https contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName',
+  ],
+  [
+    { proxy: { noProxy: 'a b' } },
+    'proxy.noProxy "a b" is not a list of hosts; separate domains, addresses and address ranges with commas, as in .example.com,10.0.0.0/8',
+  ],
+  [{ proxy: { secret: 'a' } }, expect.stringContaining('proxy.secret is not a known key')],
+  [
+    { proxy: { http: 'http://a', secretName: 'b' } },
+    'proxy.secretName excludes http and https, which the Secret contains; remove them or secretName',
+  ],
+  [{ storage: {} }, 'storage.size is missing; set it, for example 10Gi'],
+  [
+    { storage: { size: '10 GB' } },
+    'storage.size "10 GB" is not a size; use a number with Mi, Gi or Ti, for example 10Gi',
+  ],
+  [{ sharding: {} }, 'sharding.shards is missing; set it, for example shard1, shard2'],
+  [{ sharding: { shards: ['A'] } }, `sharding.shards[0] "A" is not a valid name of a shard; ${NAME_RULE}`],
+  [{ sharding: { shards: names(17) } }, 'sharding.shards has 17 entries; use at most 16'],
+  [
+    { nodeSelector: { 'a b': 'c' } },
+    'nodeSelector "a b" is not a valid label or annotation key; use a form like example.com/team',
+  ],
+  [{ nodeSelector: { pool: 1 } }, 'nodeSelector.pool must be a string, not a number; put it in quotes'],
+  [
+    { nodeSelector: Object.fromEntries(names(101).map((name) => [name, ''])) },
+    'nodeSelector has 101 entries; use at most 100',
+  ],
+  [
+    { commonMetadata: { labels: { 'app.kubernetes.io/part-of': 'mine' } } },
+    `commonMetadata.labels has the key "app.kubernetes.io/part-of", ${OWN_DOMAIN}`,
+  ],
+  [
+    { commonMetadata: { annotations: { 'Resources.Gardener.Cloud/ignore': 'true' } } },
+    `commonMetadata.annotations has the key "Resources.Gardener.Cloud/ignore", ${OWN_DOMAIN}`,
+  ],
+  [
+    { commonMetadata: { labels: { team: 'a b' } } },
+    expect.stringContaining('commonMetadata.labels.team "a b" is not a valid label value'),
+  ],
+  [
+    { tenantDefaultServiceAccount: 'tenant' },
+    'tenantDefaultServiceAccount has no effect without multiTenancy; set multiTenancy to true, or remove it',
+  ],
+  [
+    { sopsAgeSecret: 'sops-age' },
+    'sopsAgeSecret has no effect without a Kustomization; configure a source and a kustomization, or remove it',
+  ],
+])('%j has its own sentence', (flux, ...sentences) => {
+  const expected = sentences.map((sentence) =>
+    typeof sentence === 'string' ? `providerConfig: flux.${sentence}` : sentence,
+  );
+  expect(problems(withProviderConfig({ flux }))).toEqual(expected);
+});
+
+test('no sentence shows the credentials of a proxy', () => {
+  const found = problems(withProviderConfig({ flux: { proxy: { http: 'http://me:geheim@proxy' } } }));
+  expect(found).toHaveLength(1);
+  expect(found.join()).not.toContain('geheim');
+});
+
+describe('in the effective configuration', () => {
+  const options: Partial<FluxInstall> = {
+    size: 'large',
+    priorityClass: 'high',
+    imageDigests: 'Never',
+    nodeSelector: { pool: 'infra' },
+    commonMetadata: { labels: { team: 'a' } },
+    proxy: { secretName: 'proxy', noProxy: '.example.com' },
+    storage: { size: '1Gi', class: 'fast' },
+    sharding: { shards: ['a', 'b'] },
+    multiTenancy: true,
+    tenantDefaultServiceAccount: 'tenant',
+  };
+
+  it('the options are what a FluxConfig says', () => {
+    expect(effectiveConfig(withProviderConfig({ flux: options })).flux).toMatchObject(options);
+  });
+
+  it('the keys of flux-config say the same', () => {
+    const keys = { size: 'large', priorityClass: 'high', imageDigests: 'Never', tenantDefaultServiceAccount: 'tenant' };
+    const { flux } = effectiveConfig(withFluxConfig({ ...keys, multiTenancy: 'true' }));
+    expect(flux).toMatchObject({ ...keys, multiTenancy: true });
+  });
+
+  it('options that are absent leave no trace', () => {
+    expect(Object.keys(effectiveConfig(withProviderConfig({})).flux)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/size|proxy|sharding|storage|Metadata|Selector|Class|Digests/)]),
+    );
+  });
+
+  it('the root Kustomization decrypts with sopsAgeSecret', () => {
+    const decryption = (spec: object) =>
+      effectiveConfig(withTemplates(gitRepository(), kustomization(spec), { flux: { sopsAgeSecret: 'sops-age' } }))
+        .kustomization?.spec;
+    expect(decryption({})).toMatchObject({ decryption: { provider: 'sops', secretRef: { name: 'sops-age' } } });
+    const own = { provider: 'sops', secretRef: { name: 'own' } };
+    expect(decryption({ decryption: own })).toMatchObject({ decryption: own });
+  });
+});

@@ -1,0 +1,192 @@
+import * as z from 'zod/mini';
+import { type Check, labelValue, metadataKey, objectName } from './checks.ts';
+import { wrongType } from './issues.ts';
+import { type Limit, limits, withCommas } from './limits.ts';
+import { quote } from './quote.ts';
+import { isReserved } from './reserved-keys.ts';
+import { type KeyDoc, key, lengthProblem, requiredKey, text } from './schema.ts';
+
+/** Sizes of the controllers, as flux-operator names them. */
+export const sizes = ['small', 'medium', 'large'] as const;
+
+/** Whether images are named by their digests. */
+export const digestModes = ['Auto', 'Always', 'Never'] as const;
+
+/** The documentation of the options beyond those of `flux install`. */
+export const customDocs = {
+  tenantDefaultServiceAccount: {
+    description:
+      'With `multiTenancy`: the ServiceAccount that a Kustomization or HelmRelease acts as if it names none, in its own namespace. The root Kustomization keeps `kustomize-controller`.',
+    default: '`default`',
+    example: 'flux-tenant',
+  },
+  size: {
+    description:
+      'How much source-, kustomize- and helm-controller may do at once: `small` 5 objects with 1 CPU and 512 MiB, `medium` 10 with 2 CPU and 1 GiB, `large` 20 with 3 CPU and 3 GiB. A dependency that is not ready is checked again after 10 s (`small`) or 5 s, and source-controller caches Helm repositories.',
+    default: "the release's own values",
+    example: 'medium',
+  },
+  priorityClass: {
+    description: 'The PriorityClass of all controllers, instead of those in the release.',
+    default: "the release's own",
+    example: 'system-cluster-critical',
+  },
+  imageDigests: {
+    description:
+      'Whether images are named by their digests beside their tags: `Auto` where the distribution knows them, `Always` with an error where it does not, `Never` by tags alone.',
+    default: '`Auto`',
+    example: 'Always',
+  },
+  sopsAgeSecret: {
+    description:
+      'A Secret with age keys (`*.agekey`) in the namespace of the root Kustomization, which decrypts with it unless it has a `decryption` of its own.',
+    example: 'sops-age',
+  },
+  nodeSelector: {
+    description: 'Labels of the nodes that run the controllers, in addition to `kubernetes.io/os: linux`.',
+    example: '{ worker.gardener.cloud/pool: infra }',
+  },
+  commonMetadata: {
+    description: 'Labels and annotations of all objects of the installation, but not of Pods.',
+    example: '{ labels: { example.com/team: platform } }',
+  },
+  proxy: {
+    description: 'The proxy of all controllers, with its keys `http`, `https`, `noProxy` and `secretName`.',
+    example: '{ https: http://proxy.example.com:3128, noProxy: .example.com }',
+  },
+  storage: {
+    description:
+      'A PersistentVolumeClaim for the artifacts of source-controller, which then outlive its Pod. The size can only grow, and the class cannot change.',
+    default: 'the disk of the node',
+    example: '{ size: 10Gi }',
+  },
+  sharding: {
+    description:
+      'Further instances of source-, kustomize- and helm-controller, and from Flux 2.9 of source-watcher. Each acts on the objects whose label `key` has its name as the value; the main controllers on those without this label.',
+    example: '{ shards: [shard1, shard2] }',
+  },
+} as const satisfies Record<string, KeyDoc>;
+
+/** Returns the schema of labels or annotations. */
+function mapOf(keyCheck: Check, valueCheck: Check = () => undefined) {
+  return z.looseObject({}).check(
+    z.check<Record<string, unknown>>(({ value, issues }) => {
+      const report = (message: string, path: string[] = []) =>
+        issues.push({ code: 'custom', message, input: value, path });
+      const entries = Object.entries(value);
+      const tooMany = countProblem(entries.length, limits.list);
+      if (tooMany !== undefined) report(tooMany);
+      for (const [name, entry] of tooMany === undefined ? entries : []) {
+        const ofKey = keyCheck(name);
+        const ofValue =
+          typeof entry === 'string' ? (lengthProblem(entry) ?? valueCheck(entry)) : wrongType('string', entry);
+        if (ofKey !== undefined) report(ofKey);
+        else if (ofValue !== undefined) report(ofValue, [name]);
+      }
+    }),
+  ) as unknown as z.ZodMiniType<Record<string, string>>;
+}
+
+/** Returns the schema of a list with a limit. */
+export function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
+  return z.array(entry).check(
+    z.check<z.core.output<T>[]>(({ value, issues }) => {
+      const message = countProblem(value.length, limit);
+      if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+    }),
+  );
+}
+
+function countProblem(count: number, limit: Limit): string | undefined {
+  return count > limit.most ? `has ${withCommas(count)} entries; use at most ${limit.most}` : undefined;
+}
+
+const ownKey: Check = (name) =>
+  metadataKey(name.toLowerCase()) ??
+  (isReserved(name)
+    ? `has the key ${quote(name)}, which belongs to Kubernetes, Gardener or Flux; use a key of your own domain, for example example.com/team`
+    : undefined);
+
+const PROXY_URL = /^(https?|socks5):\/\/[^\s/?#$@\\]+\/?$/;
+
+/** Checks the URL of a proxy. */
+export const proxyUrl: Check = (url) => {
+  // Before anything that quotes it.
+  if (url.includes('@')) {
+    return 'contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName';
+  }
+  return PROXY_URL.test(url) && URL.canParse(url)
+    ? undefined
+    : `${quote(url)} is not the URL of a proxy; use a form like http://proxy.example.com:3128`;
+};
+
+const noProxy: Check = (hosts) =>
+  /^[\w.*:/[\]-]+(,[\w.*:/[\]-]+)*$/.test(hosts)
+    ? undefined
+    : `${quote(hosts)} is not a list of hosts; separate domains, addresses and address ranges with commas, as in .example.com,10.0.0.0/8`;
+
+/** `flux.proxy`. */
+export const proxySchema = z.strictObject({
+  http: key(text(proxyUrl), {
+    description: '`HTTP_PROXY`: the proxy for `http://`.',
+    example: 'http://proxy.example.com:3128',
+  }),
+  https: key(text(proxyUrl), {
+    description: '`HTTPS_PROXY`: the proxy for `https://`.',
+    example: 'http://proxy.example.com:3128',
+  }),
+  noProxy: key(text(noProxy), {
+    description:
+      "`NO_PROXY`: what is reached without the proxy, separated by commas. The cluster's own domain and the address of its API server are always added.",
+    example: '.example.com,10.0.0.0/8',
+  }),
+  secretName: key(text(objectName), {
+    description:
+      'A Secret in the namespace of Flux with the keys `HTTP_PROXY` and `HTTPS_PROXY`, for URLs with credentials: instead of `http` and `https`.',
+    example: 'proxy',
+  }),
+});
+
+const quantity: Check = (size) =>
+  /^[1-9][0-9]{0,5}(Mi|Gi|Ti)$/.test(size)
+    ? undefined
+    : `${quote(size)} is not a size; use a number with Mi, Gi or Ti, for example 10Gi`;
+
+/** `flux.storage`. */
+export const storageSchema = z.strictObject({
+  class: key(text(objectName), {
+    description: 'The StorageClass.',
+    default: 'the default class of the shoot',
+    example: 'default',
+  }),
+  size: requiredKey(text(quantity), { description: 'The size.', example: '10Gi' }),
+});
+
+const shard: Check = (name) =>
+  /^[a-z0-9]([-a-z0-9]{0,18}[a-z0-9])?$/.test(name)
+    ? undefined
+    : `${quote(name)} is not a valid name of a shard; use at most 20 lowercase letters, digits and '-', starting and ending with a letter or digit`;
+
+/** The label that Flux's documentation uses. */
+export const SHARD_KEY = 'sharding.fluxcd.io/key';
+
+/** `flux.sharding`. */
+export const shardingSchema = z.strictObject({
+  key: key(text(metadataKey), {
+    description: 'The key of the label.',
+    default: `\`${SHARD_KEY}\``,
+    example: SHARD_KEY,
+  }),
+  shards: requiredKey(listUpTo(limits.shards, text(shard)), {
+    description: 'The names of the instances.',
+    example: 'shard1, shard2',
+  }),
+});
+
+/** `flux.commonMetadata`. */
+export const commonMetadataSchema = z.strictObject({
+  labels: key(mapOf(ownKey, labelValue), { description: 'Labels.', example: '{ example.com/team: platform }' }),
+  annotations: key(mapOf(ownKey), { description: 'Annotations.', example: '{ example.com/contact: platform team }' }),
+});
+
+export const nodeSelectorSchema = mapOf(metadataKey, labelValue);
