@@ -3,9 +3,14 @@ import type { Cause } from '../../shared/runtime/change-request.ts';
 import { forwardedCause, type Versions } from './forwarded.ts';
 
 const key = { cluster: 'garden', namespace: 'garden-foo', name: 'flux-config' };
+type Version = Versions['secrets'][number]['version'];
+const secrets = (source?: Version, sops?: Version): Versions['secrets'] => [
+  { name: 'flux-source', version: source },
+  { name: 'flux-sops', version: sops },
+];
 const versions: Versions = {
   config: { uid: 'c', resourceVersion: '7' },
-  source: { uid: 's', resourceVersion: '5' },
+  secrets: secrets({ uid: 's', resourceVersion: '5' }),
 };
 const edit = (resourceVersion: string, flags: object = {}): Cause => ({
   ...{ type: 'object', cluster: 'garden', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config' },
@@ -21,15 +26,20 @@ describe('the forwarded cause', () => {
     expect(textOf(versions, [edit('6'), edit('7')])).toBe(textOf(versions, [edit('6')]));
   });
 
-  it('differs for another version of the ConfigMap, of the Secret, and for recreated ones', () => {
+  it('differs for another version of the ConfigMap, of each Secret, and for recreated ones', () => {
     const others: Versions[] = [
       versions,
       { ...versions, config: { uid: 'c', resourceVersion: '8' } },
       { ...versions, config: { uid: 'd', resourceVersion: '7' } },
-      { ...versions, source: { uid: 's', resourceVersion: '6' } },
-      { ...versions, source: { uid: 't', resourceVersion: '5' } },
+      { ...versions, secrets: secrets({ uid: 's', resourceVersion: '6' }) },
+      { ...versions, secrets: secrets({ uid: 't', resourceVersion: '5' }) },
+      {
+        ...versions,
+        secrets: secrets({ uid: 's', resourceVersion: '5' }, { uid: 's', resourceVersion: '5' }),
+      },
       { ...versions, config: undefined },
-      { ...versions, source: undefined },
+      { ...versions, secrets: secrets() },
+      { ...versions, secrets: secrets(undefined, { uid: 's', resourceVersion: '5' }) },
     ];
     expect(new Set(others.map((found) => textOf(found, [edit('6')])))).toHaveLength(others.length);
   });
@@ -39,6 +49,16 @@ describe('the forwarded cause', () => {
     const deletion = (version: string) => edit(version, { deleted: true });
     expect(textOf(gone, [deletion('7')])).not.toBe(textOf(gone, [deletion('9')]));
     expect(textOf(gone, [deletion('7')])).toBe(textOf(gone, [deletion('7')]));
+  });
+
+  it('differs for a second deletion of the same Secret, and for no other cause', () => {
+    const deletion = (name: string, resourceVersion: string): Cause => ({
+      ...{ type: 'object', cluster: 'garden', kind: 'Secret', namespace: 'garden-foo', name, uid: 's' },
+      ...{ resourceVersion, deleted: true },
+    });
+    const text = (cause: Cause) => textOf(versions, [cause]);
+    expect(text(deletion('flux-sops', '7'))).not.toBe(text(deletion('flux-sops', '9')));
+    expect(text(deletion('flux-source', '7'))).toBe(text(deletion('flux-source', '9')));
   });
 
   it('carries no attempts of this function to others', () => {

@@ -2,7 +2,8 @@ import {
   FLUX_CONFIG,
   FLUX_SOURCE,
   fluxConfigSubscription,
-  fluxSourceSubscription,
+  projectSecretNames,
+  projectSecretSubscriptions,
 } from '../../shared/gardener/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
@@ -10,7 +11,7 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 export const definition: FunctionDefinition = {
   name: 'fan-out',
   description: 'Sends one change for every Shoot of a project whose configuration or credentials changed.',
-  subscriptions: [fluxConfigSubscription, fluxSourceSubscription],
+  subscriptions: [fluxConfigSubscription, ...projectSecretSubscriptions],
   // The resync of managed-resources reaches every Shoot; one of a project would reach all of its Shoots at once.
   resync: false,
   sends: true,
@@ -19,7 +20,7 @@ export const definition: FunctionDefinition = {
       { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['list'] },
       // Only metadata is requested; RBAC cannot restrict a right to it.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [FLUX_SOURCE] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [FLUX_SOURCE, ...projectSecretNames] },
     ],
     seed: [],
   },

@@ -2,12 +2,13 @@ import {
   FLUX_CONFIG,
   FLUX_SOURCE,
   fluxConfigSubscription,
-  fluxSourceSubscription,
+  projectSecretNames,
+  projectSecretSubscriptions,
 } from '../../shared/gardener/project-config.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Creates and rotates the key pair of a project's private repository, and reports both on its ConfigMap. */
+/** Creates and rotates the key pair of a project's private repository, checks its other Secrets, and reports on its ConfigMap. */
 export const definition: FunctionDefinition = {
   name: 'keys',
   description: "Creates and rotates the key pair of a project's private repository, with its known_hosts.",
@@ -17,7 +18,7 @@ export const definition: FunctionDefinition = {
       wakes: (object) => [fluxConfigSubscription.wakes(object), object.metadata.annotations?.[OPERATION_ANNOTATION]],
       isAwaited: ({ metadata }) => metadata.annotations?.[OPERATION_ANNOTATION] !== undefined,
     },
-    fluxSourceSubscription,
+    ...projectSecretSubscriptions,
   ],
   resync: true,
   sends: false,
@@ -26,6 +27,8 @@ export const definition: FunctionDefinition = {
       // Patched only to remove the operation annotation.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], resourceNames: [FLUX_CONFIG] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE] },
+      // Checked, and never written.
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [...projectSecretNames] },
       // RBAC cannot name what does not exist yet, and the names of Events are hashes. A policy restricts the Secrets
       // (infra/gardener/admission-policies.ts).
       { apiGroups: [''], resources: ['secrets', 'events'], verbs: ['create'] },

@@ -15,6 +15,7 @@ import { type Decision, decide } from './decide.ts';
 import { isTrustOnFirstUse, warning } from './notice.ts';
 import { operationOf, operationRefused } from './operation.ts';
 import { refusalsOf } from './policy.ts';
+import { checkProjectSecrets } from './project-secrets.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
 import { generateIdentity } from './ssh/key-pair.ts';
@@ -45,7 +46,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return done;
   const { operation, notices } = operationOf(namespace, configMap.metadata.annotations);
   const run = { garden, configMap, context, namespace, operation };
-  await report(run, notices);
+  await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
   const config = fluxConfigMapOf(namespace, configMap);
   const { issues } = readFluxConfig(config);

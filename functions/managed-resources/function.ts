@@ -5,7 +5,7 @@ import {
   managedResourceNames,
   ourLabelSelector,
 } from '../../shared/gardener/managed-resource.ts';
-import { PULL_SECRET } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, PULL_SECRET, projectSecretNames } from '../../shared/gardener/project-config.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
 import {
   type Cluster,
@@ -79,8 +79,13 @@ export const definition: FunctionDefinition = {
   sends: false,
   rights: {
     garden: [
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: ['flux-config'] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['flux-source', PULL_SECRET] },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
+      {
+        apiGroups: [''],
+        resources: ['secrets'],
+        verbs: ['get'],
+        resourceNames: [FLUX_SOURCE, PULL_SECRET, ...projectSecretNames],
+      },
     ],
     seed: [
       { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },

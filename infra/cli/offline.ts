@@ -70,6 +70,8 @@ function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot 
     return `Secret ${namespace}/${targetName}: a copy of the garden Secret flux-source.`;
   if (origin.type === 'landscape')
     return `Secret ${namespace}/${targetName}: the landscape's pull secret, a copy of ${origin.secret.namespace}/${origin.secret.name} in the ${origin.secret.in}.`;
+  if (origin.type === 'project')
+    return `Secret ${namespace}/${targetName}: a copy of the garden Secret ${origin.name}.`;
   const { resourceName } = origin;
   const entry = shoot?.spec?.resources?.find(({ name }) => name === resourceName)?.resourceRef;
   const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';

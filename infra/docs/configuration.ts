@@ -35,6 +35,7 @@ Defaults < the landscape's [defaults](policy.md) < \`flux-config\` < \`providerC
 
 - The source and the Kustomization are each taken as a whole from the highest layer that defines them. \`repositoryUrl\` in \`flux-config\` defines both.
 - Everything else merges key by key.
+- The other [Secrets of the project](#secrets-of-a-project) fill in what no layer says.
 - The Secret \`flux-source\` belongs only to the source of \`flux-config\`; a source of the \`providerConfig\` names its own with \`secretResourceName\`.
 - A Kustomization without a \`sourceRef\` refers to the source of the merged configuration.
 
@@ -52,6 +53,21 @@ ${FLUX_CONFIG_EXAMPLE}\`\`\`
 All values are strings, so quote \`true\`, \`false\` and numbers. Separate list entries with commas, spaces or line breaks. A key with an empty value counts as absent.
 
 ${table(fluxConfigSchema)}
+## Secrets of a project
+
+Secrets with these names beside \`flux-config\` need no entry in a Shoot's \`spec.resources\`. One that exists is copied into the namespace of Flux in every Shoot of the project that has the extension, and fills in what the configuration leaves out:
+
+| Secret | content | what it fills in |
+|---|---|---|
+| \`flux-source\` | see \`repositoryType\` | the credentials of the repository in \`flux-config\` |
+| \`flux-registry\` | type \`kubernetes.io/dockerconfigjson\` | \`imagePullSecret\`, and \`secretRef\` of an OCIRepository that has no \`serviceAccountName\` and no \`provider\` other than \`generic\` |
+| \`flux-sops\` | private keys: \`*.agekey\` (age), \`*.asc\` (PGP), or Flux's keys for key services, such as \`sops.vault-token\` | \`decryption\` of a Kustomization |
+| \`flux-variables\` | variables for manifests | an entry of \`postBuild.substituteFrom\`, before the entries of the Kustomization, which win; if it has none, \`shoot-facts\` comes along |
+
+A new, changed or deleted Secret reaches all Shoots of the project at once, in every sync mode; what it fills in belongs to the source, the Kustomization or Flux itself, and follows as [\`syncMode\`](#syncmode) says. An object outside of the namespace of Flux gets a copy in its own namespace. A copy that a Shoot asks for under the same name takes precedence. A Secret that cannot be used is an error, as if it were in the configuration: an Event on \`flux-config\` and each Shoot's extension say why, and what was applied before stays.
+
+In a project without \`flux-config\`, a Secret of this table other than \`flux-source\` counts only where a Shoot's \`providerConfig\` names it, for example in \`decryption.secretRef\`, and fills in nothing. A source may name \`flux-registry\` as its \`secretRef\` without \`secretResourceName\`.
+
 ## \`providerConfig\`
 
 \`\`\`yaml

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { pullSecretProblem } from '../../functions/managed-resources/read/pull-secret.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { policySchema } from '../../shared/config/policy/policy.ts';
+import { pullSecretProblem } from '../../shared/config/pull-secret.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, shootFlux } from '../cli/testing.ts';

@@ -38,13 +38,16 @@ describe('RBAC', () => {
     expect(rulesOf('seed', 'keys')).toEqual([]);
   });
 
-  it("lets the watcher see no Secret of the garden except the projects' flux-source", () => {
+  it('lets the watcher see no Secret of the garden except those of projects with fixed names', () => {
     const secrets = [...rulesOf('garden', 'watcher'), ...rulesOf('seed', 'watcher')].filter(({ resources }) =>
       resources.includes('secrets'),
     );
-    expect(secrets).toEqual([
-      { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'], resourceNames: ['flux-source'] },
-    ]);
+    expect(secrets).toEqual(
+      ['flux-source', 'flux-registry', 'flux-sops', 'flux-variables'].map((name) => ({
+        ...{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] },
+        resourceNames: [name],
+      })),
+    );
   });
 
   it('lets no identity delete Extensions, and grants no wildcard', () => {

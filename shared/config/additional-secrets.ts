@@ -1,7 +1,9 @@
 import type { ConfigIssue } from '../errors.ts';
+import { projectSecretNames } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { issueAt } from './place.ts';
+import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
 import { type CopyKind, type ReferencedNames, referencedNames } from './references.ts';
 import { entryProblem, type ShootResource } from './shoot-resources.ts';
@@ -15,6 +17,9 @@ export interface CopyContext {
   sourceSecret: CopiedSecret | undefined;
   /** The pull secret of the landscape. */
   pullSecret: CopiedSecret | undefined;
+  project: ProjectSecrets;
+  /** The Secret on the Deployments. */
+  imagePullSecret: string | undefined;
   shootResources: ConfigInputs['shootResources'];
 }
 
@@ -22,7 +27,7 @@ export interface CopyContext {
 const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
- * Returns the copies besides the source's credentials: each in the flux namespace, where users expect it, and in the
+ * Returns the copies besides the source's credentials, and at the end those of the project: each in the flux namespace, where users expect it, and in the
  * namespace of every source or Kustomization that refers to it, because Flux reads it only there.
  */
 export function additionalSecrets(
@@ -74,7 +79,24 @@ export function additionalSecrets(
       secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
     }
   }
-  return { secrets, issues };
+  return { secrets: [...secrets, ...projectCopies(context, users, new Set(taken.keys()))], issues };
+}
+
+/** Returns the copies of the project's Secrets. A copy that the configuration asks for under the same name replaces one. */
+function projectCopies(
+  { project, imagePullSecret, fluxNamespace }: CopyContext,
+  users: readonly User[],
+  taken: ReadonlySet<string>,
+): CopiedSecret[] {
+  return projectSecretNames
+    .filter((name) => project.names.has(name))
+    .flatMap((name) => {
+      const using = users.filter(({ names }) => names.Secret.has(name)).map(({ namespace }) => namespace);
+      const isForFlux = project.areWired || imagePullSecret === name;
+      return [...new Set([...(isForFlux ? [fluxNamespace] : []), ...using])]
+        .filter((namespace) => !taken.has(`Secret ${namespace}/${name}`))
+        .map((namespace) => ({ origin: { type: 'project' as const, name }, targetName: name, namespace }));
+    });
 }
 
 /** Returns the kind of the copy; a WorkloadIdentity is copied as a Secret. */

@@ -11,6 +11,7 @@ import { layerIssues, type MergedLayers } from './layer-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
+import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape, SyncMode } from './types.ts';
 
@@ -30,7 +31,7 @@ export function providerConfigLayer(value: unknown): Layer {
 
 /** The same with a providerConfig that has been read already. */
 export function mergeLayers(
-  inputs: Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shootResources'>,
+  inputs: Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shootResources' | 'projectSecrets'>,
   providerConfig: Layer,
 ): EffectiveConfig {
   const { landscape = {}, shootResources } = inputs;
@@ -39,13 +40,15 @@ export function mergeLayers(
   const layers = [providerConfig, fluxConfig, defaultsLayer(landscape)];
   const sourceFrom = layers.find(({ sets }) => sets.source) ?? fluxConfig;
   const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? fluxConfig;
-  const flux = mergeOptions(layers, landscape);
+  const project = projectSecretsOf(inputs);
+  const flux = wiredInstall(mergeOptions(layers, landscape), project.secrets);
+  const wire = (object: KubeObject) => wired(object, project.secrets, flux.namespace);
 
-  const source = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
+  const source = sourceFrom.content.source && wire(completeSource(sourceFrom.content.source.template, flux.namespace));
   const patched = patchedKustomization(layers, kustomizationFrom);
   const { template } = patched;
   const kustomization =
-    template && source && completeKustomization(template, source, flux, kustomizationFrom === fluxConfig);
+    template && source && wire(completeKustomization(template, source, flux, kustomizationFrom === fluxConfig));
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
   const pullSecret = copiedPullSecret(landscape, flux);
   const additional = additionalSecrets(providerConfig.content.additionalSecrets, {
@@ -53,6 +56,8 @@ export function mergeLayers(
     users: [source, kustomization].filter((user) => user !== undefined),
     sourceSecret,
     pullSecret,
+    project: project.secrets,
+    imagePullSecret: flux.imagePullSecret,
     shootResources,
   });
   const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
@@ -64,6 +69,8 @@ export function mergeLayers(
     ...patched.issues,
     ...layerIssues({ ...merged, providerConfig }),
     ...additional.issues,
+    ...project.issues,
+    ...unknownSecretIssues(inputs, sourceFrom, source, origins),
     ...judge(merged, landscape),
   ];
   if (issues.length > 0) throw new ConfigError(issues);

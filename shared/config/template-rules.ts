@@ -1,4 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
+import { FLUX_REGISTRY } from '../gardener/project-config.ts';
 import { isSsh } from './checks.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { issueAt, type Place } from './place.ts';
@@ -37,7 +38,8 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
   if (ref !== undefined && !revisions.some((revision) => ref[revision] !== undefined)) {
     issues.push(issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
   }
-  if (secretName !== undefined && !hasResource) {
+  // The project has this Secret, or the merge reports that it has none.
+  if (secretName !== undefined && !hasResource && secretName !== FLUX_REGISTRY) {
     issues.push(
       issue(
         'secretResourceName',

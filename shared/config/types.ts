@@ -1,3 +1,4 @@
+import type { ProjectSecretName } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
 import type { Origins } from './origins.ts';
@@ -70,6 +71,8 @@ export interface Proxy {
 export type SecretOrigin =
   /** The garden Secret `flux-source` of the project, which the function `keys` creates or checks. */
   | { type: 'flux-source' }
+  /** Another Secret of the project in the garden, under its fixed name. */
+  | { type: 'project'; name: ProjectSecretName }
   /** The entry of the Shoot's `spec.resources` with this name (not the Secret's own name). */
   | { type: 'resource'; resourceName: string }
   /** The pull secret of the landscape, in the garden or in the Shoot's seed. */
@@ -136,6 +139,15 @@ export interface Landscape {
   policy?: Policy | undefined;
 }
 
+/** A Secret of the project that exists. */
+export interface ProjectSecret {
+  name: ProjectSecretName;
+  /** Its namespace in the garden; empty where a file has none. */
+  namespace: string;
+  /** Why it cannot be used. */
+  problem?: string | undefined;
+}
+
 /** The sources of the layers; each may be absent. */
 export interface ConfigInputs {
   /** What the operators say for every project. */
@@ -146,4 +158,6 @@ export interface ConfigInputs {
   providerConfig?: unknown;
   /** The Shoot's `spec.resources`; absent: unknown, so references to it are not checked. */
   shootResources?: ShootResource[] | undefined;
+  /** The Secrets of the project that exist; absent: unknown, and none is used. */
+  projectSecrets?: ProjectSecret[] | undefined;
 }

@@ -5,6 +5,16 @@ import type { Subscription } from '../runtime/definition.ts';
 export const FLUX_CONFIG = 'flux-config';
 export const FLUX_SOURCE = 'flux-source';
 
+/**
+ * Further Secrets of a project, which wire themselves to what needs them. Their names are fixed, because the rights name
+ * them.
+ */
+export const FLUX_REGISTRY = 'flux-registry';
+export const FLUX_SOPS = 'flux-sops';
+export const FLUX_VARIABLES = 'flux-variables';
+export const projectSecretNames = [FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES] as const;
+export type ProjectSecretName = (typeof projectSecretNames)[number];
+
 /** Name of the landscape's pull secret in the garden and in the shoots; the rights name it. */
 export const PULL_SECRET = 'shoot-flux-pull-secret';
 
@@ -15,7 +25,7 @@ export const MAIN_KUSTOMIZATION = 'main-ks';
 export const NEXT_IDENTITY = 'identity.next';
 export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 
-/** Both objects map to the key of the project's configuration. */
+/** All of these objects map to the key of the project's configuration. */
 const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
 ];
@@ -29,12 +39,12 @@ export const fluxConfigSubscription: Subscription = {
   keys,
 };
 
-/** Reports every change of the credentials, without their content. */
-export const fluxSourceSubscription: Subscription = {
+/** Reports every change of the credentials and of the other Secrets of a project, without their content. */
+export const projectSecretSubscriptions: Subscription[] = [FLUX_SOURCE, ...projectSecretNames].map((name) => ({
   in: 'garden',
   resource: resources.secrets,
-  fieldSelector: `metadata.name=${FLUX_SOURCE}`,
+  fieldSelector: `metadata.name=${name}`,
   metadataOnly: true,
   wakes: ({ metadata }) => metadata.resourceVersion,
   keys,
-};
+}));

@@ -15,6 +15,7 @@ import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type Scope, updateScope } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { type ProjectSecretContents, readProjectSecrets } from './project-secrets.ts';
 
 /**
  * The effective configuration, and what of it still reaches the shoot: with `scope.install` CRDs and controllers, with
@@ -24,14 +25,17 @@ export interface Configuration {
   type: 'configuration';
   config: EffectiveConfig;
   scope: Scope;
-  layers: ConfigInputs;
+  layers: Layers;
 }
+
+/** The layers, and the contents of the project's Secrets, of which the configuration knows only that they exist. */
+export type Layers = ConfigInputs & Pick<ProjectSecretContents, 'secretObjects'>;
 
 /** Merges the layers of the configuration, and decides the scope. */
 export async function readConfiguration(
   run: Run,
   controlPlane: ControlPlane,
-  layers: ConfigInputs,
+  layers: Layers,
 ): Promise<Configuration | Obstacle> {
   const { previous, isBootstrapped } = controlPlane;
   const config = oversizedShoot(run) ?? merge(layers);
@@ -51,14 +55,14 @@ export async function readConfiguration(
 }
 
 /** Reads the layers. Only a 404 means that a layer is absent: every other failure throws. */
-export async function readLayers({ context, cluster, reporter }: Run): Promise<ConfigInputs> {
+export async function readLayers({ context, cluster, reporter }: Run): Promise<Layers> {
   const { shoot } = cluster.spec;
   const namespace = shoot.metadata.namespace;
   const garden = await context.kube(GARDEN);
   const configMap =
     namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   const { defaults, policy } = context.settings;
-  return {
+  const layers: ConfigInputs = {
     landscape: { defaults, policy },
     ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
       ? {}
@@ -66,6 +70,9 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<C
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
+  return namespace === undefined
+    ? { ...layers, secretObjects: new Map() }
+    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)) };
 }
 
 /** Adds the written deletion policy to the record: it counts also where the rest of the configuration is rejected. */

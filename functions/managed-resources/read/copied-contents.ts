@@ -1,14 +1,20 @@
+import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from '../../../shared/config/pull-secret.ts';
 import { quote } from '../../../shared/config/quote.ts';
 import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
-import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../../shared/gardener/project-config.ts';
+import {
+  FLUX_REGISTRY,
+  FLUX_SOURCE,
+  NEXT_IDENTITY,
+  NEXT_PUBLIC_KEY,
+  type ProjectSecretName,
+} from '../../../shared/gardener/project-config.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { Run } from '../run.ts';
 import { copiedLabels } from './copied-labels.ts';
 import { countCopies } from './copy-limit.ts';
-import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from './pull-secret.ts';
 
 /** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
 export interface CopiedContents {
@@ -34,15 +40,20 @@ type Read = (cluster: 'garden' | 'seed', resource: Resource, name: ObjectName) =
 /**
  * Reads the content of everything that the configuration names, each object with one request however many copies there
  * are, up to the first missing one.
+ * @param ofProject the Secrets of the project by name, which have been read already
  * @throws ConfigError when the copies are too large together; what follows is not read
  */
-export async function readCopiedContents(run: Run, config: EffectiveConfig): Promise<CopiedContents | Missing> {
+export async function readCopiedContents(
+  run: Run,
+  config: EffectiveConfig,
+  ofProject: ReadonlyMap<string, KubeObject>,
+): Promise<CopiedContents | Missing> {
   const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
   const limitCopies = countCopies(config);
   const found: Copied[] = [];
   for (const copied of wanted.filter((one) => one !== undefined)) {
-    const content = await readOne(run, read, copied);
+    const content = await readOne(run, read, ofProject, copied);
     if ('missing' in content) return content;
     // The landscape's is not the user's to make smaller, and has a limit of its own.
     if (copied !== config.pullSecret) limitCopies('secret' in content ? content.secret : content.configMap);
@@ -55,9 +66,16 @@ export async function readCopiedContents(run: Run, config: EffectiveConfig): Pro
   };
 }
 
-function readOne(run: Run, read: Read, copied: CopiedSecret): Promise<Copied | Missing> {
+async function readOne(
+  run: Run,
+  read: Read,
+  ofProject: ReadonlyMap<string, KubeObject>,
+  copied: CopiedSecret,
+): Promise<Copied | Missing> {
   const { origin } = copied;
   switch (origin.type) {
+    case 'project':
+      return { secret: projectContent(ofProject.get(origin.name), copied, origin.name) };
     case 'landscape':
       return readPullSecret(read, copied, origin.secret);
     case 'flux-source':
@@ -90,6 +108,15 @@ async function readPullSecret(read: Read, copied: CopiedSecret, pullSecret: Pull
   const { [DOCKER_CONFIG]: content = '' } = dataOf(secret as KubeObject);
   const place = { name: copied.targetName ?? name, namespace: copied.namespace };
   return { secret: { ...place, type: DOCKER_CONFIG_TYPE, data: { [DOCKER_CONFIG]: content } } };
+}
+
+/** Returns the copy of a Secret of the project. Of credentials for registries only the key that nodes read is copied. */
+function projectContent(secret: KubeObject | undefined, copied: CopiedSecret, name: ProjectSecretName): SecretContent {
+  // The configuration names only those that were found.
+  if (secret === undefined) throw new Error(`Secret ${name} of the project was not read`);
+  const content = secretContent(secret, copied, name);
+  if (name !== FLUX_REGISTRY) return content;
+  return { ...content, data: { [DOCKER_CONFIG]: content.data[DOCKER_CONFIG] ?? '' } };
 }
 
 async function readFluxSource({ cluster }: Run, read: Read, copied: CopiedSecret): Promise<Copied | Missing> {

@@ -40,7 +40,7 @@ export async function readPlanParts(
 ): Promise<PlanParts | Obstacle> {
   const { config, scope } = configuration;
   try {
-    const copies = await readCopiedContents(run, config);
+    const copies = await readCopiedContents(run, config, configuration.layers.secretObjects);
     if ('missing' in copies) {
       const sentence = copies.missing;
       const { previous: record, isBootstrapped } = controlPlane;

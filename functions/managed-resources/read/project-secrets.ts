@@ -1,0 +1,32 @@
+import { projectSecretProblem } from '../../../shared/config/project-secret-content.ts';
+import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
+import type { ConfigInputs, ProjectSecret } from '../../../shared/config/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+
+/** The Secrets of the project that exist, and what the configuration may know of them. */
+export interface ProjectSecretContents {
+  projectSecrets: ProjectSecret[];
+  /** Their objects by name. */
+  secretObjects: ReadonlyMap<string, KubeObject>;
+}
+
+/** Reads the Secrets of the project that count for a Shoot. Only a 404 means that one is absent. */
+export async function readProjectSecrets(
+  garden: KubeClient,
+  namespace: string,
+  layers: ConfigInputs,
+): Promise<ProjectSecretContents> {
+  const needed = neededProjectSecrets(layers);
+  const found = await Promise.all(needed.map((name) => garden.find(resources.secrets, { namespace, name })));
+  const projectSecrets: ProjectSecret[] = [];
+  const secretObjects = new Map<string, KubeObject>();
+  for (const [index, name] of needed.entries()) {
+    const secret = found[index];
+    if (secret === undefined) continue;
+    const problem = projectSecretProblem(name, secret);
+    projectSecrets.push({ name, namespace, ...(problem !== undefined && { problem }) });
+    secretObjects.set(name, secret);
+  }
+  return { projectSecrets, secretObjects };
+}

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import type { ProjectSecretName } from '../gardener/project-config.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import {
+  gitRepository,
+  kustomization,
+  kustomizationOf,
+  ociRepository,
+  problems,
+  sourceOf,
+  withFluxConfig,
+  withTemplates,
+} from './config.fixtures.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { projectSecretProblem } from './project-secret-content.ts';
+import { neededProjectSecrets } from './project-secrets.ts';
+import type { ConfigInputs, EffectiveConfig } from './types.ts';
+
+const REPOSITORY = { repositoryUrl: 'https://github.com/org/fleet' };
+const project = (inputs: ConfigInputs, ...names: ProjectSecretName[]): ConfigInputs => ({
+  ...inputs,
+  projectSecrets: names.map((name) => ({ name, namespace: 'garden-foo' })),
+});
+const inProject = (source: object, ks?: object, fields?: object): ConfigInputs => ({
+  ...withFluxConfig({}),
+  ...withTemplates(source, ks, fields),
+});
+const copies = ({ additionalSecrets }: EffectiveConfig) =>
+  additionalSecrets.map(({ origin, namespace, targetName }) => [origin.type, `${namespace}/${targetName}`]);
+const specOf = (object: KubeObject) => object.spec as Record<string, unknown>;
+
+describe('the Secrets of a project with flux-config', () => {
+  it('change nothing while they do not exist', () => {
+    const inputs = withFluxConfig(REPOSITORY);
+    expect(effectiveConfig(project(inputs))).toEqual(effectiveConfig(inputs));
+    expect(effectiveConfig(inputs).additionalSecrets).toEqual([]);
+  });
+
+  it('are copied into the namespace of Flux', () => {
+    const config = effectiveConfig(project(withFluxConfig({}), 'flux-registry', 'flux-sops', 'flux-variables'));
+    expect(copies(config)).toEqual([
+      ['project', 'flux-system/flux-registry'],
+      ['project', 'flux-system/flux-sops'],
+      ['project', 'flux-system/flux-variables'],
+    ]);
+  });
+
+  it('are copied into the namespace of each object that uses them', () => {
+    const elsewhere = { metadata: { name: 'fleet', namespace: 'fleet' } };
+    const inputs = inProject(ociRepository({}, elsewhere), kustomization({}, elsewhere));
+    const config = effectiveConfig(project(inputs, 'flux-registry', 'flux-sops'));
+    expect(copies(config).map(([, place]) => place)).toEqual([
+      'flux-system/flux-registry',
+      'fleet/flux-registry',
+      'flux-system/flux-sops',
+      'fleet/flux-sops',
+    ]);
+  });
+
+  it('give way to a copy that the Shoot asks for under the same name', () => {
+    const inputs = inProject(gitRepository(), undefined, {
+      additionalSecretResources: [{ name: 'mine', targetName: 'flux-sops' }],
+    });
+    expect(copies(effectiveConfig(project(inputs, 'flux-sops')))).toEqual([['resource', 'flux-system/flux-sops']]);
+  });
+
+  it('are an error when they cannot be used', () => {
+    const inputs: ConfigInputs = {
+      ...withFluxConfig(REPOSITORY),
+      projectSecrets: [{ name: 'flux-sops', namespace: 'garden-foo', problem: 'has no key; add one' }],
+    };
+    expect(problems(inputs)).toEqual(['Secret garden-foo/flux-sops has no key; add one']);
+  });
+});
+
+describe('flux-registry', () => {
+  it('is on the Deployments, unless the configuration names another Secret', () => {
+    expect(effectiveConfig(project(withFluxConfig({}), 'flux-registry')).flux.imagePullSecret).toBe('flux-registry');
+    const other = withFluxConfig({ imagePullSecret: 'mine' });
+    expect(effectiveConfig(project(other, 'flux-registry')).flux.imagePullSecret).toBe('mine');
+  });
+
+  it.each<[string, object, boolean]>([
+    ['without credentials', {}, true],
+    ['with provider generic', { provider: 'generic' }, true],
+    ['with a ServiceAccount', { serviceAccountName: 'puller' }, false],
+    ['with the identity of a cloud', { provider: 'aws' }, false],
+  ])('is the secretRef of an OCIRepository %s', (_, spec, expected) => {
+    const config = effectiveConfig(project(inProject(ociRepository(spec)), 'flux-registry'));
+    expect(specOf(sourceOf(config)).secretRef).toEqual(expected ? { name: 'flux-registry' } : undefined);
+    expect(config.sourceSecret).toBeUndefined();
+  });
+
+  it('leaves the credentials of an OCIRepository and other sources as they are', () => {
+    const own = {
+      source: { template: ociRepository(), secretResourceName: 'own' },
+      kustomization: { template: kustomization() },
+    };
+    const inputs = { ...withFluxConfig({}), providerConfig: own };
+    expect(specOf(sourceOf(effectiveConfig(project(inputs, 'flux-registry')))).secretRef).toEqual({
+      name: 'flux-system',
+    });
+    const git = effectiveConfig(project(withFluxConfig(REPOSITORY), 'flux-registry'));
+    expect(specOf(sourceOf(git))).not.toHaveProperty('secretRef');
+  });
+});
+
+describe('flux-sops', () => {
+  it('is the decryption of the Kustomization', () => {
+    const config = effectiveConfig(project(withFluxConfig(REPOSITORY), 'flux-sops'));
+    const expected = { provider: 'sops', secretRef: { name: 'flux-sops' } };
+    expect(specOf(kustomizationOf(config)).decryption).toEqual(expected);
+  });
+
+  it('leaves a Kustomization with its own decryption as it is', () => {
+    const decryption = { provider: 'sops', secretRef: { name: 'mine' } };
+    const config = effectiveConfig(project(inProject(gitRepository(), kustomization({ decryption })), 'flux-sops'));
+    expect(specOf(kustomizationOf(config)).decryption).toEqual(decryption);
+  });
+});
+
+describe('flux-variables', () => {
+  const variables = { kind: 'Secret', name: 'flux-variables', optional: true };
+  const facts = { kind: 'ConfigMap', name: 'shoot-facts', optional: true };
+  const substituteFrom = (inputs: ConfigInputs) => {
+    const config = effectiveConfig(project(inputs, 'flux-variables'));
+    return (specOf(kustomizationOf(config)).postBuild as { substituteFrom: unknown }).substituteFrom;
+  };
+
+  it('come after the facts of the Shoot', () => {
+    expect(substituteFrom(withFluxConfig(REPOSITORY))).toEqual([facts, variables]);
+  });
+
+  it('come before what the Kustomization names itself, which wins', () => {
+    const own = { kind: 'Secret', name: 'own' };
+    const ks = kustomization({ postBuild: { substitute: { a: 'b' }, substituteFrom: [own] } });
+    expect(substituteFrom(inProject(gitRepository(), ks))).toEqual([variables, own]);
+  });
+
+  it('are not named twice', () => {
+    const own = { kind: 'Secret', name: 'flux-variables' };
+    const ks = kustomization({ postBuild: { substituteFrom: [own] } });
+    expect(substituteFrom(inProject(gitRepository(), ks))).toEqual([own]);
+  });
+
+  it('come without the facts outside of the namespace of Flux, where these are not', () => {
+    const ks = kustomization({}, { metadata: { namespace: 'fleet' } });
+    expect(substituteFrom(inProject(gitRepository(), ks))).toEqual([variables]);
+  });
+});
+
+describe('without a flux-config', () => {
+  const decryption = { provider: 'sops', secretRef: { name: 'flux-sops' } };
+
+  it('only the Secrets that the configuration names are looked for', () => {
+    expect(neededProjectSecrets({})).toEqual([]);
+    expect(neededProjectSecrets(withTemplates(gitRepository()))).toEqual([]);
+    expect(neededProjectSecrets(withTemplates(gitRepository(), kustomization({ decryption })))).toEqual(['flux-sops']);
+    expect(neededProjectSecrets({ landscape: { defaults: { flux: { imagePullSecret: 'flux-registry' } } } })).toEqual([
+      'flux-registry',
+    ]);
+    expect(neededProjectSecrets(withFluxConfig({}))).toEqual(['flux-registry', 'flux-sops', 'flux-variables']);
+  });
+
+  it('they are copied where they are named, and wire themselves to nothing', () => {
+    const fleet = { metadata: { namespace: 'fleet' } };
+    const inputs = withTemplates(ociRepository(), kustomization({ decryption }, fleet));
+    const config = effectiveConfig(project(inputs, 'flux-registry', 'flux-sops'));
+    expect(copies(config)).toEqual([['project', 'fleet/flux-sops']]);
+    expect(specOf(sourceOf(config))).not.toHaveProperty('secretRef');
+    expect(config.flux).not.toHaveProperty('imagePullSecret');
+  });
+
+  it('the credentials of a source may be flux-registry, which must exist', () => {
+    const inputs = withTemplates(ociRepository({ secretRef: { name: 'flux-registry' } }));
+    expect(copies(effectiveConfig(project(inputs, 'flux-registry')))).toEqual([
+      ['project', 'flux-system/flux-registry'],
+    ]);
+    expect(problems(project(inputs))).toEqual([
+      'providerConfig: source.template.spec.secretRef.name is flux-registry, a Secret that the project does not have; create it beside the Shoot, or set secretResourceName',
+    ]);
+    expect(problems(inputs)).toEqual([]);
+  });
+});
+
+describe('the content', () => {
+  const secret = (data: Record<string, string>, type = 'Opaque'): KubeObject => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'any' }, type },
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+  });
+  const docker = (content: string) => secret({ '.dockerconfigjson': content }, 'kubernetes.io/dockerconfigjson');
+  const recreate = 'recreate it with kubectl create secret docker-registry';
+  const age = '# public key: age1x\nAGE-SECRET-KEY-1ABC\n';
+  const pgp = (kind: string) => `-----BEGIN PGP ${kind} KEY BLOCK-----\n\nabc\n`;
+  const noKey = 'has no key that decrypts; add a private key under a name that ends in .agekey (age) or .asc (PGP)';
+
+  it.each<[ProjectSecretName, string, KubeObject, string | undefined]>([
+    ['flux-registry', 'of a registry', docker('{"auths": {"ghcr.io": {"auth": "YTpi"}}}'), undefined],
+    ['flux-registry', 'of another type', secret({}), `is not of type kubernetes.io/dockerconfigjson; ${recreate}`],
+    ['flux-registry', 'that is empty', docker(''), `has no .dockerconfigjson; ${recreate}`],
+    ['flux-registry', 'that is no JSON', docker('x'), `has no registry under auths in .dockerconfigjson; ${recreate}`],
+    [
+      'flux-registry',
+      'without a registry',
+      docker('{"auths": {}}'),
+      `has no registry under auths in .dockerconfigjson; ${recreate}`,
+    ],
+    [
+      'flux-registry',
+      'that is long',
+      docker(`{"auths": {"${'x'.repeat(50_000)}": {}}}`),
+      `is longer than 64 KiB; ${recreate}`,
+    ],
+    ['flux-sops', 'with an age key', secret({ 'age.agekey': age }), undefined],
+    ['flux-sops', 'with a PGP key', secret({ 'key.asc': pgp('PRIVATE'), 'public.asc': pgp('PUBLIC') }), undefined],
+    ['flux-sops', 'for a key service', secret({ 'sops.aws-kms': 'x' }), undefined],
+    ['flux-sops', 'without a key', secret({ age: age }), noKey],
+    ['flux-sops', 'with public keys only', secret({ 'key.asc': pgp('PUBLIC') }), noKey],
+    [
+      'flux-sops',
+      'with a public age key',
+      secret({ 'age.agekey': 'age1x' }),
+      'has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it',
+    ],
+    [
+      'flux-sops',
+      'with a damaged PGP key',
+      secret({ 'a.asc': 'x', 'age.agekey': age }),
+      'has no armored PGP key in "a.asc"; add the key as gpg --export-secret-keys --armor prints it',
+    ],
+    ['flux-variables', 'with variables', secret({ CLUSTER_REGION: 'a', _x1: 'b' }), undefined],
+    ['flux-variables', 'that is empty', secret({}), undefined],
+    [
+      'flux-variables',
+      'with a wrong name',
+      secret({ good: 'a', 'not-good': 'b' }),
+      `has the key "not-good", which is no name of a variable; use letters, digits and '_', not starting with a digit`,
+    ],
+  ])('of %s %s', (name, _, object, problem) => {
+    expect(projectSecretProblem(name, object)).toBe(problem);
+  });
+});

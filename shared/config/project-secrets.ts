@@ -1,0 +1,123 @@
+import type { ConfigIssue } from '../errors.ts';
+import {
+  FLUX_REGISTRY,
+  FLUX_SOPS,
+  FLUX_VARIABLES,
+  type ProjectSecretName,
+  projectSecretNames,
+} from '../gardener/project-config.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { Layer } from './layer.ts';
+import { type Origins, originOf } from './origins.ts';
+import { sizeProblem } from './size-limit.ts';
+import type { ConfigInputs, FluxInstall } from './types.ts';
+import { asObject, type JsonObject } from './values.ts';
+
+/** The Secrets of the project that reach a Shoot. */
+export interface ProjectSecrets {
+  names: ReadonlySet<string>;
+  /**
+   * True: each is copied, and wires itself to what needs it. False: the project has no `flux-config`, and a Secret counts
+   * only where the configuration names it.
+   */
+  areWired: boolean;
+}
+
+/**
+ * Returns the names of the Secrets to look for. Without a `flux-config` only those that the configuration mentions: a
+ * project that has never heard of them must not pay for looking.
+ */
+export function neededProjectSecrets({ fluxConfig, providerConfig, landscape }: ConfigInputs): ProjectSecretName[] {
+  if (fluxConfig !== undefined) return [...projectSecretNames];
+  const written = [providerConfig, landscape?.defaults].filter((value) => sizeProblem(value) === undefined);
+  const text = JSON.stringify(written);
+  return projectSecretNames.filter((name) => text.includes(`"${name}"`));
+}
+
+/** Returns the Secrets that can be used, and what is wrong with the others. */
+export function projectSecretsOf({
+  projectSecrets = [],
+  fluxConfig,
+}: Pick<ConfigInputs, 'projectSecrets' | 'fluxConfig'>): {
+  secrets: ProjectSecrets;
+  issues: ConfigIssue[];
+} {
+  const names = new Set<string>();
+  const issues: ConfigIssue[] = [];
+  for (const { name, namespace, problem } of projectSecrets) {
+    const object = `Secret ${namespace === '' ? '' : `${namespace}/`}${name}`;
+    if (problem === undefined) names.add(name);
+    else issues.push({ object, path: '', message: problem });
+  }
+  return { secrets: { names, areWired: fluxConfig !== undefined }, issues };
+}
+
+/** A source may name the project's credentials of registries without an entry in `spec.resources`; they must exist. */
+export function unknownSecretIssues(
+  { projectSecrets }: Pick<ConfigInputs, 'projectSecrets'>,
+  { content }: Layer,
+  source: KubeObject | undefined,
+  origins: Origins,
+): ConfigIssue[] {
+  const isNamed = asObject(asObject(source?.spec)?.secretRef)?.name === FLUX_REGISTRY;
+  const isElsewhere = content.source?.secret !== undefined;
+  if (!isNamed || isElsewhere || projectSecrets === undefined) return [];
+  if (projectSecrets.some(({ name }) => name === FLUX_REGISTRY)) return [];
+  const message = `is ${FLUX_REGISTRY}, a Secret that the project does not have; create it beside the Shoot, or set secretResourceName`;
+  return [{ ...originOf(origins, 'source.spec.secretRef.name'), message }];
+}
+
+/** Puts the credentials of the registry on the Deployments, unless the configuration names others. */
+export function wiredInstall(flux: FluxInstall, { names, areWired }: ProjectSecrets): FluxInstall {
+  if (!areWired || !names.has(FLUX_REGISTRY) || flux.imagePullSecret !== undefined) return flux;
+  return { ...flux, imagePullSecret: FLUX_REGISTRY };
+}
+
+/** Adds the references to Secrets of the project that a Flux object needs and does not have. */
+export function wired(object: KubeObject, { names, areWired }: ProjectSecrets, fluxNamespace: string): KubeObject {
+  if (!areWired) return object;
+  const spec = asObject(object.spec) ?? {};
+  if (object.kind === 'OCIRepository') {
+    return names.has(FLUX_REGISTRY) && isWithoutCredentials(spec)
+      ? { ...object, spec: { ...spec, secretRef: { name: FLUX_REGISTRY } } }
+      : object;
+  }
+  if (object.kind !== 'Kustomization') return object;
+  const decryption = names.has(FLUX_SOPS) && spec.decryption === undefined;
+  const postBuild = names.has(FLUX_VARIABLES)
+    ? withVariables(asObject(spec.postBuild) ?? {}, (object.metadata.namespace ?? fluxNamespace) === fluxNamespace)
+    : undefined;
+  if (!decryption && postBuild === undefined) return object;
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      ...(decryption && { decryption: { provider: 'sops', secretRef: { name: FLUX_SOPS } } }),
+      ...(postBuild && { postBuild }),
+    },
+  };
+}
+
+/** With a provider or a ServiceAccount the user has chosen another way to log in. */
+function isWithoutCredentials({ secretRef, serviceAccountName, provider }: JsonObject): boolean {
+  return secretRef === undefined && serviceAccountName === undefined && (provider ?? 'generic') === 'generic';
+}
+
+/**
+ * Adds the variables of the project below those that the Kustomization names itself, because later entries win. Where it
+ * names none, the facts of the Shoot come along, which are only in the namespace of Flux. Optional, so that a Secret that
+ * the project removes does not make a Kustomization fail before it changes.
+ */
+function withVariables(postBuild: JsonObject, hasFacts: boolean): JsonObject | undefined {
+  const given = Array.isArray(postBuild.substituteFrom) ? postBuild.substituteFrom : undefined;
+  const isNamed = given?.some(
+    (entry) => asObject(entry)?.name === FLUX_VARIABLES && asObject(entry)?.kind === 'Secret',
+  );
+  if (isNamed === true) return undefined;
+  const facts = { kind: 'ConfigMap', name: 'shoot-facts', optional: true };
+  const variables = { kind: 'Secret', name: FLUX_VARIABLES, optional: true };
+  return {
+    ...postBuild,
+    substituteFrom: [...(given === undefined && hasFacts ? [facts] : []), variables, ...(given ?? [])],
+  };
+}

@@ -1,0 +1,134 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { describe, expect, it } from 'vitest';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { aroundEachTest } from './around-each-test.ts';
+import { quiet } from './main-job.ts';
+import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
+
+const fieldManager = 'person';
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const inProject = (name: string) => ({ namespace: PROJECT, name });
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const URL = 'https://git.example.com/fleet';
+const age = (text: string) => `AGE-SECRET-KEY-1${text}\n`;
+
+/** The Secrets of a project with fixed names, on embedded or real API servers. */
+export function projectSecretsSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout: patience }, () => {
+    let stage: Stage;
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
+    });
+
+    const put = (secret: string, values: Record<string, string>, type = 'Opaque') =>
+      stage.garden.apply(
+        resources.secrets,
+        {
+          ...{ apiVersion: 'v1', kind: 'Secret', metadata: inProject(secret), type },
+          data: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)])),
+        } as KubeObject,
+        { fieldManager },
+      );
+    const putRegistry = (password: string) =>
+      put(
+        'flux-registry',
+        { '.dockerconfigjson': JSON.stringify({ auths: { 'registry.example.com': { username: 'robot', password } } }) },
+        'kubernetes.io/dockerconfigjson',
+      );
+    const inShoot = (secret: string) => stage.shoot.find(resources.secrets, inFlux(secret));
+    const untilInShoot = (secret: string, key: string, value: string) =>
+      eventually(
+        `${secret} in the shoot`,
+        () => inShoot(secret),
+        (live) => (live?.data as Record<string, string> | undefined)?.[key] === base64(value),
+      );
+    const rootSpec = async () =>
+      (await stage.shoot.find(kustomizations, inFlux('main-ks')))?.spec as Record<string, unknown> | undefined;
+    const bringUp = async (data: Record<string, string> = {}) => {
+      await stage.setFluxConfig({ repositoryUrl: URL, syncMode: 'Reconcile', ...data });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+    };
+
+    it('come up with the Shoot, without an entry in spec.resources', async () => {
+      await put('flux-sops', { 'age.agekey': age('FIRST') });
+      await put('flux-variables', { team: 'blue' });
+      await putRegistry('first');
+      await bringUp();
+      expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
+      expect(await inShoot('flux-registry')).toMatchObject({ type: 'kubernetes.io/dockerconfigjson' });
+      expect(await rootSpec()).toMatchObject({
+        decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } },
+        postBuild: { substituteFrom: [{ name: 'shoot-facts' }, { name: 'flux-variables', optional: true }] },
+      });
+      const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+      expect(deployment?.spec).toMatchObject({ template: { spec: { imagePullSecrets: [{ name: 'flux-registry' }] } } });
+    });
+
+    it('reach running Shoots when they are created, rotated and deleted', async () => {
+      await bringUp();
+      const before = await rootSpec();
+      expect(before).not.toHaveProperty('decryption');
+      await put('flux-sops', { 'age.agekey': age('FIRST') });
+      await untilInShoot('flux-sops', 'age.agekey', age('FIRST'));
+      await eventually('the decryption', rootSpec, (spec) => spec?.decryption !== undefined);
+      await put('flux-sops', { 'age.agekey': age('SECOND') });
+      await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
+      await stage.garden.delete(resources.secrets, inProject('flux-sops'));
+      await eventually(
+        'the removal of the copy',
+        () => inShoot('flux-sops'),
+        (live) => live === undefined,
+      );
+      await eventually('the former Kustomization', rootSpec, (spec) => spec?.decryption === undefined);
+      expect(await rootSpec()).toEqual(before);
+      await quiet(stage);
+      const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
+      for (const key of ['FIRST', 'SECOND']) expect(said).not.toContain(age(key).trim());
+    });
+
+    it('follow their project with syncMode Once, too', async () => {
+      await put('flux-variables', { team: 'blue' });
+      await bringUp({ syncMode: 'Once' });
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await quiet(stage);
+      await put('flux-variables', { team: 'green' });
+      await untilInShoot('flux-variables', 'team', 'green');
+    });
+
+    it('say in one sentence why one cannot be used, on the Shoot and on the ConfigMap, and what is applied stays', async () => {
+      await put('flux-sops', { 'age.agekey': age('FIRST') });
+      await bringUp();
+      await put('flux-sops', { 'age.agekey': 'age1publickey' });
+      const problem = `Secret ${PROJECT}/flux-sops has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it`;
+      const isSaid = (text: string | undefined) => text?.includes(problem) === true;
+      await eventually('lastError', stage.extension, ({ status }) => isSaid(status?.lastError?.description));
+      await eventually(
+        'the Event',
+        async () => (await stage.garden.list(resources.events, { namespace: PROJECT })).items,
+        (events) => events.some(({ reason, message }) => reason === 'InvalidSecret' && message === `${problem}.`),
+      );
+      expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
+      await put('flux-sops', { 'age.agekey': age('SECOND') });
+      await stage.untilReady();
+      await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
+    });
+
+    it('count without a flux-config only where the configuration names them', async () => {
+      await put('flux-sops', { 'age.agekey': age('FIRST') });
+      await putRegistry('first');
+      const template = { spec: { path: './', decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } } } };
+      await stage.reconcileShoot({
+        providerConfig: {
+          ...{ apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig' },
+          source: { template: { kind: 'GitRepository', spec: { url: URL, ref: { branch: 'main' } } } },
+          kustomization: { template },
+        },
+      });
+      await stage.untilReady();
+      expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
+      expect(await inShoot('flux-registry')).toBeUndefined();
+    });
+  });
+}
