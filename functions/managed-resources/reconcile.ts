@@ -7,6 +7,7 @@ import { planDelivery } from './plan/direct.ts';
 import { makePlan } from './plan/plan.ts';
 import { isLeftProtected } from './plan/protection.ts';
 import { updateScope } from './plan/scope.ts';
+import { mayDropVersions } from './plan/stored-versions.ts';
 import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
 import { readPlanParts } from './read/plan-parts.ts';
@@ -31,6 +32,11 @@ export async function reconcile(run: Run): Promise<Outcome> {
   if (parts.type !== 'plan parts') return reportObstacle(run, controlPlane, parts);
 
   const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
+  const { liveVersion } = parts;
+  if (mayDropVersions({ plan, liveVersion, ...controlPlane })) {
+    const outcome = await (await import('./migrate.ts')).migrate(run, plan, controlPlane);
+    if (outcome !== undefined) return outcome;
+  }
   const delivery = planDelivery(run.context.settings.delivery, plan, controlPlane);
   const outcome =
     delivery.by === 'ManagedResource'

@@ -157,7 +157,7 @@ function areManagedFields(value: unknown): boolean {
 function isManagedFields(value: unknown): boolean {
   const fields = fieldsOf(value);
   if (fields === undefined) return false;
-  const areTexts = ['manager', 'operation', 'subresource'].every(
+  const areTexts = ['manager', 'operation', 'subresource', 'apiVersion', 'time'].every(
     (name) => fields[name] === undefined || typeof fields[name] === 'string',
   );
   return areTexts && (fields.fieldsV1 === undefined || fieldsOf(fields.fieldsV1) !== undefined);

@@ -34,6 +34,10 @@ export interface ManagedFields {
   manager?: string;
   operation?: string;
   subresource?: string;
+  /** Of the request: the version of the object in which the fields are named. */
+  apiVersion?: string;
+  /** RFC 3339: of the last change of these fields. */
+  time?: string;
   fieldsV1?: Record<string, unknown>;
 }
 

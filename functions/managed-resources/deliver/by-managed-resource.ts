@@ -33,7 +33,7 @@ export async function deliverByManagedResource(
   const { reporter, seed, namespace } = run;
   const isFirstRun = previous === undefined && live.size === 0;
   const secretNames = isFirstRun ? undefined : await readSecretNames(seed, namespace);
-  const changes = changesOf(plan, live, secretNames);
+  const changes = changesOf(plan, live, secretNames, previous);
   if (!hasWrites(changes)) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
     if (changes.release.length > 0) await reporter.record(plan.record);

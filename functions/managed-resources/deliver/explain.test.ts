@@ -18,7 +18,7 @@ const applyFailed: [string, ...string[]][] = [
       `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version`,
     ),
     `${buckets} in version v1beta2`,
-    '"flux migrate"',
+    'stores them in another version',
   ],
   [
     of(
@@ -26,7 +26,7 @@ const applyFailed: [string, ...string[]][] = [
       `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions[1]: Invalid value: "v1": must appear in spec.versions`,
     ),
     `${buckets} in version v1,`,
-    '"flux migrate"',
+    'stores them in another version',
   ],
   [
     of(

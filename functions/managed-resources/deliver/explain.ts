@@ -111,8 +111,8 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
     const crd = /"([^"]+)" is invalid: status\.storedVersions/.exec(message)?.[1];
     return safeText(
       `the shoot still stores objects of CustomResourceDefinition ${crd} in version ${by}, which this Flux ` +
-        'release no longer defines; first install an intermediate release that still does, wait until it is ready, run ' +
-        '"flux migrate" against the shoot, and choose this release again.',
+        'release no longer defines; shoot-flux stores them in another version with its next attempt, and installs the ' +
+        'release after that. The installed one keeps running.',
       LONGEST_SENTENCE,
     );
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { appliedFactory, managedResourceFactory } from '../../../shared/gardener/testing.ts';
+import { appliedFactory, conditionFactory, managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import { changesOf, leftoverSecrets } from './changes.ts';
 import type { Plan } from './plan.ts';
@@ -16,7 +16,7 @@ const planOf = (parts: Partial<Plan> = {}): Pick<Plan, 'record' | 'released' | '
 });
 const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
 const secrets = new Set([secretName]);
-const nothing = { writeSecret: [], write: [], release: [], remove: [], blocked: [] };
+const nothing = { writeSecret: [], write: [], release: [], remove: [], held: [], blocked: [] };
 
 describe('changesOf', () => {
   it('writes nothing when everything is there', () => {
@@ -60,6 +60,48 @@ describe('changesOf', () => {
     expect(changesOf(planOf(), live(managedResourceFactory(crds, secretName, deleting)), secrets)).toEqual({
       ...nothing,
       blocked: [crds],
+    });
+  });
+
+  describe('an upgrade', () => {
+    const all = {
+      [crds]: secretName,
+      'shoot-flux-controllers': 'new',
+      'shoot-flux-secrets': 'new',
+      'shoot-flux-sync': 'new',
+    };
+    const record = appliedFactory({ managedResources: all, fluxVersion: 'v2.9.4' });
+    const former = (state: 'applied' | 'failing', content = secretName) => {
+      const condition = conditionFactory({ status: state === 'applied' ? 'True' : 'False' });
+      const status = { observedGeneration: 2, conditions: [condition] };
+      const others = Object.keys(all).slice(1);
+      return live(
+        managedResourceFactory(crds, content, { status }),
+        ...others.map((name) => managedResourceFactory(name, 'old')),
+      );
+    };
+    const changes = (there: Map<string, ManagedResource>, installed: string | undefined) =>
+      changesOf(planOf({ record }), there, new Set([secretName]), { installed });
+
+    it('keeps the installed controllers and objects until the shoot has accepted the CRDs', () => {
+      const held = ['shoot-flux-controllers', 'shoot-flux-sync'];
+      const first = changes(former('applied', 'old'), 'v2.8.8');
+      expect(first).toEqual({
+        ...nothing,
+        writeSecret: ['shoot-flux-secrets'],
+        write: [crds, 'shoot-flux-secrets'],
+        held,
+      });
+      expect(changes(former('failing'), 'v2.8.8')).toMatchObject({ write: ['shoot-flux-secrets'], held });
+      expect(changes(former('applied'), 'v2.8.8')).toMatchObject({ held: [], write: Object.keys(all).slice(1) });
+    });
+
+    it('is not one while the same release is delivered: a correction must reach the shoot', () => {
+      expect(changes(former('failing'), 'v2.9.4')).toMatchObject({ held: [], write: Object.keys(all).slice(1) });
+    });
+
+    it('holds nothing back that the shoot does not have yet', () => {
+      expect(changes(live(), undefined)).toMatchObject({ held: [], write: Object.keys(all) });
     });
   });
 

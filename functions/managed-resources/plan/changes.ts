@@ -1,5 +1,5 @@
-import { applyState, isCurrent } from '../../../shared/gardener/managed-resource.ts';
-import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { applyState, isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { Plan } from './plan.ts';
 
 /** The writes that a plan asks for in the control plane. */
@@ -9,6 +9,8 @@ export interface Changes {
   write: string[];
   release: ManagedResource[];
   remove: ManagedResource[];
+  /** ManagedResources that wait until the shoot has accepted the CRDs of another release: the installed one keeps running. */
+  held: string[];
   /** ManagedResources that are still being deleted and can only be recreated afterwards. */
   blocked: string[];
 }
@@ -16,17 +18,24 @@ export interface Changes {
 /**
  * Compares a plan with the control plane.
  * @param secretNames our content Secrets; undefined on a first run, which writes all of them
+ * @param previous the last record
  */
 export function changesOf(
   plan: Pick<Plan, 'record' | 'released' | 'removed'>,
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string> | undefined,
+  previous?: Pick<Applied, 'installed'>,
 ): Changes {
-  const changes: Changes = { writeSecret: [], write: [], release: [], remove: [], blocked: [] };
+  const changes: Changes = { writeSecret: [], write: [], release: [], remove: [], held: [], blocked: [] };
+  const isHolding = awaitsCrds(plan, live, previous);
   for (const [name, secretName] of Object.entries(plan.record.managedResources)) {
     const resource = live.get(name);
     if (resource?.metadata.deletionTimestamp !== undefined) {
       changes.blocked.push(name);
+      continue;
+    }
+    if (isHolding && resource !== undefined && needCrds.includes(name) && !isCurrent(resource, secretName)) {
+      changes.held.push(name);
       continue;
     }
     if (secretNames?.has(secretName) !== true) changes.writeSecret.push(name);
@@ -38,6 +47,21 @@ export function changesOf(
     if (resource !== undefined && resource.metadata.deletionTimestamp === undefined) changes.remove.push(resource);
   }
   return changes;
+}
+
+/** What only runs or exists with the CRDs of its release. */
+const needCrds: string[] = [names.controllers, names.sync];
+
+/** True while the CRDs of another release than the installed one are not accepted by the shoot. */
+function awaitsCrds(
+  { record }: Pick<Plan, 'record'>,
+  live: ReadonlyMap<string, ManagedResource>,
+  previous: Pick<Applied, 'installed'> | undefined,
+): boolean {
+  const content = record.managedResources[names.crds];
+  if (content === undefined || previous?.installed === record.fluxVersion) return false;
+  const crds = live.get(names.crds);
+  return crds === undefined || !isCurrent(crds, content) || applyState(crds).state !== 'applied';
 }
 
 /** The ManagedResources of these names that the shoot has received; a failure after the first success is the user's. */

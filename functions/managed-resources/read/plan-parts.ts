@@ -27,6 +27,8 @@ export interface PlanParts {
   inputs: PlanInputs;
   rendered: RenderedObjects;
   synced: Pick<SyncInputs, 'former' | 'confirmed'>;
+  /** The release of the CRDs in the shoot, where it was read. */
+  liveVersion: string | undefined;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function readPlanParts(
     const former = changing && (await readContent(run, changing));
     if (changing !== undefined && former === undefined) return { type: 'recreate', resource: changing };
     const confirmed = await confirmInShoot(run, leavingObjects({ ...rendered.sync, former }));
-    return { type: 'plan parts', inputs, rendered, synced: { former, confirmed } };
+    return { type: 'plan parts', inputs, rendered, synced: { former, confirmed }, liveVersion: existing.liveVersion };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;

@@ -5,6 +5,13 @@ import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 /** Few enough to fit into memory, whatever the objects hold; each page is handled before the next one is read. */
 const PAGE_SIZE = 250;
 
+export interface PageOptions {
+  metadataOnly?: boolean;
+  isTimeUp: () => boolean;
+  /** True: a kind that is not served is an error, because it may have objects all the same. */
+  mustBeServed?: boolean;
+}
+
 /**
  * Reads all objects of a kind in the shoot, page by page; none where the kind is not served any more. One deadline counts
  * for all pages: an owner of a shoot decides how many there are.
@@ -15,14 +22,15 @@ const PAGE_SIZE = 250;
 export async function everyPage(
   shoot: KubeClient,
   kind: Resource,
-  { isTimeUp, ...options }: { metadataOnly?: boolean; isTimeUp: () => boolean },
+  { isTimeUp, mustBeServed, ...options }: PageOptions,
   act: (items: KubeObject[]) => Promise<boolean>,
 ): Promise<boolean> {
   let next: string | undefined;
   let limit = PAGE_SIZE;
   do {
     if (next !== undefined && isTimeUp()) return false;
-    const page = await unlessGone(smallEnoughPage(shoot, kind, { ...options, limit, continue: next }));
+    const answer = smallEnoughPage(shoot, kind, { ...options, limit, continue: next });
+    const page = await (mustBeServed === true ? answer : unlessGone(answer));
     if (page === undefined) return true;
     if (!(await act(page.items))) return false;
     next = page.continue;

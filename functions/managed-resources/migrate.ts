@@ -1,0 +1,41 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../shared/gardener/shoot-client.ts';
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { retryApply } from './deliver/retry.ts';
+import type { Plan } from './plan/plan.ts';
+import { rejectsStoredVersions } from './plan/stored-versions.ts';
+import type { ControlPlane } from './read/control-plane.ts';
+import { type Run, retryLater } from './run.ts';
+import { migrateStored } from './shoot/migrate.ts';
+
+/**
+ * Migrates stored objects before the CRDs of another release are delivered (decision 52). Until that is done, nothing of
+ * the release reaches the shoot, and the installed one keeps running.
+ * @returns undefined when the plan can be delivered
+ */
+export async function migrate(run: Run, plan: Plan, { live }: ControlPlane): Promise<Outcome | undefined> {
+  const { context, isTimeUp, reporter, seed } = run;
+  const crds = plan.contents.get(names.crds) ?? [];
+  const { fluxVersion } = plan.record;
+  const task = { crds, fluxVersion, now: context.now(), isTimeUp };
+  const migrated = await withShoot(run, (shoot) => migrateStored(shoot, task));
+  switch (migrated?.state) {
+    case 'unfinished':
+      await reporter.processing(migrated.sentence);
+      await reporter.accept();
+      return requeueAfter(migrated.recheckInSeconds);
+    case 'refused':
+      await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
+      await reporter.accept();
+      return retryLater(run);
+    default: {
+      // Without a kubeconfig, the API server decides.
+      const rejected = live.get(names.crds);
+      if (migrated !== undefined && rejected !== undefined && rejectsStoredVersions(rejected)) {
+        await retryApply(seed, [rejected]);
+      }
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { appliedFactory, conditionFactory, managedResourceFactory } from '../../../shared/gardener/testing.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { mayDropVersions, migratedFields, migrationOf } from './stored-versions.ts';
+
+/** The first version is the stored one. */
+const crd = ([storage = '', ...others]: string[], storedVersions: string[] = [storage]): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'ocirepositories.source.toolkit.fluxcd.io' },
+  spec: {
+    versions: [storage, ...others].map((name) => ({ name, served: true, storage: name === storage, schema: name })),
+  },
+  status: { storedVersions },
+});
+
+describe('migrationOf', () => {
+  it('is nothing where the release has all versions', () => {
+    expect(migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1', 'v1beta2']))).toBeUndefined();
+    expect(migrationOf(crd(['v1beta2']), crd(['v1', 'v1beta2']))).toBeUndefined();
+  });
+
+  it('rewrites the objects where a version is dropped in which some may be stored', () => {
+    expect(migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1']))).toMatchObject({
+      to: 'v1',
+      widened: undefined,
+      isStored: true,
+    });
+  });
+
+  it('only looks for managed fields where the dropped version was never stored', () => {
+    expect(migrationOf(crd(['v1', 'v1beta2']), crd(['v1']))).toMatchObject({ to: 'v1', isStored: false });
+  });
+
+  it('adds the version of the release where the stored one is dropped, and keeps those of the running controllers', () => {
+    const migration = migrationOf(crd(['v1beta2', 'v1beta1']), crd(['v1']));
+    expect(migration).toMatchObject({ to: 'v1', isStored: true, kept: ['v1'] });
+    expect(migration?.widened).toEqual([
+      { name: 'v1beta2', served: true, storage: false, schema: 'v1beta2' },
+      { name: 'v1beta1', served: true, storage: false, schema: 'v1beta1' },
+      { name: 'v1', served: true, storage: true, schema: 'v1' },
+    ]);
+  });
+
+  it('continues after a kill where the CRD is wider already', () => {
+    expect(migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1']))?.widened).toBeUndefined();
+  });
+
+  it('leads back when the former release is asked for before the new one was installed', () => {
+    const migration = migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1beta2']));
+    expect(migration).toMatchObject({ to: 'v1beta2', isStored: true });
+    expect(migration?.widened?.map(({ name, storage }) => [name, storage])).toEqual([
+      ['v1', false],
+      ['v1beta2', true],
+    ]);
+  });
+
+  it('leaves a CRD alone that is being deleted, or that has no versions', () => {
+    const live = crd(['v1beta2']);
+    const metadata = { ...live.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' };
+    expect(migrationOf({ ...live, metadata }, crd(['v1']))).toBeUndefined();
+    expect(migrationOf({ ...live, spec: { versions: 'odd' } }, crd(['v1']))).toBeUndefined();
+  });
+});
+
+describe('migratedFields', () => {
+  const group = 'source.toolkit.fluxcd.io';
+  const versions = { kept: ['v1'], to: 'v1' };
+  const entry = (manager: string, version: string, fieldsV1: Record<string, unknown>, operation = 'Update') => ({
+    ...{ manager, operation, apiVersion: `${group}/${version}`, fieldsV1 },
+  });
+
+  it('names the stored version instead of one that is dropped', () => {
+    const fields = [entry('flux', 'v1beta2', { a: {} }, 'Apply'), entry('kubectl', 'v1', { b: {} })];
+    expect(migratedFields(fields, versions)).toEqual([entry('flux', 'v1', { a: {} }, 'Apply'), fields[1]]);
+  });
+
+  it('changes nothing where no version is dropped', () => {
+    expect(migratedFields([entry('flux', 'v1', {})], versions)).toBeUndefined();
+    expect(migratedFields(undefined, versions)).toBeUndefined();
+  });
+
+  it('joins entries of one writer that become the same, with the fields of both', () => {
+    const fields = [
+      entry('gotk', 'v1beta2', { 'f:spec': { 'f:url': {} } }),
+      entry('gotk', 'v1', { 'f:spec': { 'f:ref': { '.': {} } } }),
+    ];
+    expect(migratedFields(fields, versions)).toEqual([
+      entry('gotk', 'v1', { 'f:spec': { 'f:url': {}, 'f:ref': { '.': {} } } }),
+    ]);
+  });
+});
+
+describe('mayDropVersions', () => {
+  const crds = 'shoot-flux-crds';
+  const record = appliedFactory({ managedResources: { [crds]: 'new' }, fluxVersion: 'v2.9.4' });
+  const plan = { record, contents: new Map([[crds, []]]) };
+  const former = (parts: Partial<Applied>) => appliedFactory({ managedResources: { [crds]: 'old' }, ...parts });
+  const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
+  const installed = { fluxVersion: 'v2.8.8', installed: 'v2.8.8' };
+  const asks = (previous: Applied | undefined, there = live(), liveVersion?: string) =>
+    mayDropVersions({ plan, previous, live: there, liveVersion });
+
+  it('asks the shoot before another release is delivered', () => {
+    expect(asks(former(installed), live(managedResourceFactory(crds, 'old')))).toBe(true);
+    expect(asks(former({ ...installed, delivery: 'Direct' }))).toBe(true);
+  });
+
+  it('asks again until the CRDs are written, also when the release is on record already', () => {
+    expect(
+      asks(former({ fluxVersion: 'v2.9.4', installed: 'v2.8.8' }), live(managedResourceFactory(crds, 'old'))),
+    ).toBe(true);
+  });
+
+  it('asks nothing in a Shoot that has no Flux, or whose CRDs are written', () => {
+    expect(asks(undefined)).toBe(false);
+    expect(asks(former(installed), live(managedResourceFactory(crds, 'new')))).toBe(false);
+    expect(asks(former({ ...installed, delivery: 'Direct', delivered: { [crds]: 'new' } }))).toBe(false);
+  });
+
+  it('asks nothing for other content of the same release, unless a component is added', () => {
+    const same = { fluxVersion: 'v2.9.4', installed: 'v2.9.4' };
+    expect(asks(former(same), live(managedResourceFactory(crds, 'old')))).toBe(false);
+    expect(asks(former({ ...same, components: [] }), live(managedResourceFactory(crds, 'old')))).toBe(true);
+  });
+
+  it('asks where Flux is adopted', () => {
+    expect(asks(undefined, live(), 'v2.6.4')).toBe(true);
+    expect(asks(former(installed), live(), 'v2.9.4')).toBe(true);
+  });
+
+  it('asks where the shoot has rejected the CRDs for what it stores', () => {
+    const message = 'status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions';
+    const status = { observedGeneration: 2, conditions: [conditionFactory({ status: 'False', message })] };
+    expect(asks(former(installed), live(managedResourceFactory(crds, 'new', { status })))).toBe(true);
+  });
+
+  it('asks nothing where CRDs do not follow the configuration', () => {
+    expect(
+      mayDropVersions({
+        plan: { record: appliedFactory(), contents: new Map() },
+        previous: former(installed),
+        live: live(),
+        liveVersion: 'v2.6.4',
+      }),
+    ).toBe(false);
+  });
+});

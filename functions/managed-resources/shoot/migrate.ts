@@ -1,0 +1,157 @@
+import { isCrd } from '../../../shared/flux/custom-resources.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { safeText } from '../../../shared/runtime/safe-text.ts';
+import { type Migration, migrationOf } from '../plan/stored-versions.ts';
+import { fieldManager } from '../release.ts';
+import { inParallel } from './in-parallel.ts';
+import { servedKind } from './kinds.ts';
+import { RejectedObject, rewriteAll } from './rewrite.ts';
+
+/** How far the stored objects of a shoot are migrated. */
+export type Migrated =
+  | { state: 'done' }
+  | { state: 'unfinished'; sentence: string; recheckInSeconds: number }
+  /** The shoot rejects an object or a CRD; the sentence names it, with the remedy. */
+  | { state: 'refused'; sentence: string };
+
+/** What has to be migrated, for how long, and for which release. */
+export interface MigrationTask {
+  /** The objects of the release, with its CRDs. */
+  crds: KubeObject[];
+  fluxVersion: string;
+  now: Date;
+  isTimeUp: () => boolean;
+}
+
+/** Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version until then. */
+const SETTLED_AFTER_SECONDS = 5;
+
+/** On a CRD while its objects are migrated: the generation of the CRD, and the last object that is rewritten. */
+const PROGRESS = 'flux.extensions.gardener.cloud/migrated-up-to';
+const ALL = '*';
+/** When the CRD got the version beside those of the running controllers, by our clock. */
+const WIDENED = 'flux.extensions.gardener.cloud/widened-at';
+
+/**
+ * Stores the objects of Flux in versions that the CRDs of a release have, as `flux migrate` does, so that the API server
+ * accepts these CRDs. A CRD whose stored version the release has dropped first gets the version that the release stores,
+ * beside those that the running controllers use. Safe to repeat, also after a kill.
+ */
+export async function migrateStored(shoot: KubeClient, task: MigrationTask): Promise<Migrated> {
+  const found = await inParallel(task.crds.filter(isCrd), async (next) => {
+    const live = await shoot.find(resources.customResourceDefinitions, next.metadata);
+    return live && { live, migration: migrationOf(live, next) };
+  });
+  const there = found.filter((one) => one !== undefined);
+  const outstanding = there.flatMap(({ migration }) => migration ?? []);
+  if (outstanding.length === 0) {
+    await removeMarks(
+      shoot,
+      there.map(({ live }) => live),
+    );
+    return { state: 'done' };
+  }
+  try {
+    return await migrateAll(shoot, outstanding, task);
+  } catch (error) {
+    if (isNotServedYet(error)) return unfinished(task, 2);
+    if (!(error instanceof RejectedObject)) throw error;
+    const { object, version, message } = error;
+    const sentence = `Flux ${task.fluxVersion} cannot be installed before ${object} is stored in version ${version}, and the shoot rejects to store it; correct it in the shoot, or exempt it from the webhook or policy that rejects it. The API server says: ${safeText(message)}`;
+    return { state: 'refused', sentence };
+  }
+}
+
+/** For moments after its CRD has changed: "storage is (re)initializing", or a version that is not known everywhere. */
+function isNotServedYet(error: unknown): boolean {
+  return error instanceof NotFoundError || (error instanceof KubeError && error.status === 429);
+}
+
+async function migrateAll(shoot: KubeClient, outstanding: Migration[], task: MigrationTask): Promise<Migrated> {
+  const narrow = outstanding.filter(({ widened }) => widened !== undefined);
+  const metadata = { annotations: { [WIDENED]: task.now.toISOString() } };
+  await inParallel(narrow, ({ crd, widened }) => patchCrd(shoot, crd, { metadata, spec: { versions: widened } }));
+  if (narrow.length > 0) return unfinished(task, SETTLED_AFTER_SECONDS);
+  const unsettled = Math.max(...outstanding.map(({ crd }) => secondsUntilSettled(crd, task.now)));
+  if (unsettled > 0) return unfinished(task, unsettled);
+  // Those with stored objects first: once they are done, nothing of them has to be read again.
+  const inOrder = [
+    ...outstanding.filter(({ isStored }) => isStored),
+    ...outstanding.filter(({ isStored }) => !isStored),
+  ];
+  const marked: KubeObject[] = [];
+  for (const [index, migration] of inOrder.entries()) {
+    const { crd, isDone } = await migrateOne(shoot, migration, task.isTimeUp);
+    marked.push(crd);
+    if (!isDone || (task.isTimeUp() && index < inOrder.length - 1)) return unfinished(task, 1);
+  }
+  await removeMarks(shoot, marked);
+  return { state: 'done' };
+}
+
+/** Rewrites the objects of one CRD, and then removes the former versions from its status. */
+async function migrateOne(
+  shoot: KubeClient,
+  migration: Migration,
+  isTimeUp: () => boolean,
+): Promise<{ crd: KubeObject; isDone: boolean }> {
+  const { crd, to, isStored } = migration;
+  const kind = servedKind(crd);
+  const before = progressOf(crd);
+  if (kind === undefined) return { crd, isDone: true };
+  const rewritten =
+    before === ALL
+      ? { isDone: true, after: ALL }
+      : await rewriteAll(shoot, { ...kind, version: to }, migration, before, isTimeUp);
+  const { isDone } = rewritten;
+  const after = isDone ? ALL : rewritten.after;
+  // A short migration leaves no mark at all.
+  const marked = isTimeUp() && after !== before ? await markProgress(shoot, crd, after) : crd;
+  if (!isDone || !isStored) return { crd: marked, isDone };
+  const { resourceVersion } = marked.metadata;
+  const patch = { metadata: { resourceVersion }, status: { storedVersions: [to] } };
+  const options = { fieldManager, subresource: 'status' as const };
+  return { crd: await shoot.mergePatch(resources.customResourceDefinitions, crd.metadata, patch, options), isDone };
+}
+
+function unfinished({ fluxVersion }: MigrationTask, recheckInSeconds: number): Migrated {
+  const sentence = `Storing the objects in the shoot in the versions of Flux ${fluxVersion} before it is installed.`;
+  return { state: 'unfinished', sentence, recheckInSeconds };
+}
+
+/** Guarded: everything that was read of the CRD has to be true still. */
+function patchCrd(shoot: KubeClient, { metadata }: KubeObject, patch: Record<string, unknown>): Promise<KubeObject> {
+  const { resourceVersion } = metadata;
+  const guarded = { ...patch, metadata: { ...(patch.metadata as object | undefined), resourceVersion } };
+  return shoot.mergePatch(resources.customResourceDefinitions, metadata, guarded, { fieldManager });
+}
+
+function markProgress(shoot: KubeClient, crd: KubeObject, after: string): Promise<KubeObject> {
+  return patchCrd(shoot, crd, { metadata: { annotations: { [PROGRESS]: `${crd.metadata.generation} ${after}` } } });
+}
+
+/** Another generation may store in another version, so that everything has to be rewritten. */
+function progressOf({ metadata }: KubeObject): string {
+  const [generation, after] = (metadata.annotations?.[PROGRESS] ?? '').split(' ');
+  return generation === String(metadata.generation) ? (after ?? '') : '';
+}
+
+async function removeMarks(shoot: KubeClient, crds: KubeObject[]): Promise<void> {
+  const marks = [PROGRESS, WIDENED];
+  const marked = crds.filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] !== undefined));
+  const annotations = Object.fromEntries(marks.map((mark) => [mark, null]));
+  await inParallel(marked, (crd) => patchCrd(shoot, crd, { metadata: { annotations } }));
+}
+
+/** A status of the CRD says nothing about how its objects are stored. */
+function secondsUntilSettled({ metadata }: KubeObject, now: Date): number {
+  const { annotations, managedFields = [] } = metadata;
+  const written = managedFields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => time);
+  // The clock of the shoot may differ from ours, so a time to come counts like one of the past.
+  const ages = [...written, annotations?.[WIDENED]]
+    .map((time) => Math.abs(now.getTime() - Date.parse(time ?? '')) / 1000)
+    .filter((age) => !Number.isNaN(age));
+  return Math.ceil(Math.max(0, SETTLED_AFTER_SECONDS - Math.min(...ages)));
+}
