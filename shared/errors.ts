@@ -26,6 +26,8 @@ export interface ConfigIssue {
   message: string;
   /** The rule of the landscape's policy that refuses it; absent: the configuration is wrong in every landscape. */
   rule?: string | undefined;
+  /** True: another layer may have what is missing here, which admission does not read. */
+  mayBeElsewhere?: boolean | undefined;
 }
 
 /** The user must correct the configuration. Not retried immediately, and never puts the Shoot into Failed (trap 21). */

@@ -72,7 +72,10 @@ function issuesOf(inputs: Omit<ConfigInputs, 'providerConfig'>, layer: Layer): C
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // The policy may refuse the representative ConfigMap.
-    return error.issues.filter(({ rule, object }) => rule === undefined || object === PROVIDER_CONFIG);
+    // The policy may refuse the representative ConfigMap, and the real one may have what is missing.
+    return error.issues.filter(
+      ({ rule, object, mayBeElsewhere }) =>
+        mayBeElsewhere !== true && (rule === undefined || object === PROVIDER_CONFIG),
+    );
   }
 }

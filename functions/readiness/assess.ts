@@ -1,14 +1,14 @@
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
 import { textAt } from '../../shared/gardener/shapes.ts';
-import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
+import type { Applied, FluxStatus, ListedObject, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { controllersVerdict } from './controllers.ts';
 import { explain } from './explain/explain.ts';
 import { nameOf, type Origin, remediesFor } from './explain/remedies.ts';
 import { keepVerdictWhileReconciling, type Previous } from './keep-verdict.ts';
-import { type Readiness, readiness } from './kstatus.ts';
+import { type Attempt, type Readiness, readiness } from './kstatus.ts';
 import { configHashSuffix, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
 
 /** Enough for the name of a branch or tag and a digest: owners of a shoot may write anything into a status there. */
@@ -20,6 +20,8 @@ export interface Observed {
   deployments: KubeObject[];
   source?: KubeObject | undefined;
   kustomization?: KubeObject | undefined;
+  /** At the positions of `others` of the record. */
+  others?: (KubeObject | undefined)[] | undefined;
 }
 
 /** The verdicts and their summary for one config hash. */
@@ -41,7 +43,8 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
     observed.kustomization,
     same,
   );
-  const objects = [source, kustomization].filter((verdict) => verdict !== undefined);
+  const others = othersVerdict(applied, observed.others ?? [], same);
+  const objects = [source, kustomization, others].filter((verdict) => verdict !== undefined);
   const synced = objects.map(({ verdict }) => verdict);
   const verdicts = [controllersVerdict(applied, observed.deployments), ...synced];
   const revision = textAt(observed.kustomization?.status, 'lastAppliedRevision');
@@ -64,6 +67,7 @@ export function assessAsUnknown(applied: Applied, reason: string, message: strin
     'FluxReady',
     ...(applied.source === undefined ? [] : ['SourceReady' as const]),
     ...(applied.kustomization === undefined ? [] : ['KustomizationReady' as const]),
+    ...(applied.others === undefined ? [] : ['ObjectsReady' as const]),
   ];
   return {
     verdicts: types.map((type) => withConfigHash({ type, status: 'Unknown', reason, message }, applied)),
@@ -87,6 +91,60 @@ function objectVerdict(
   const attempt = state.state === 'in progress' ? state.attempt : undefined;
   const kept = keepVerdictWhileReconciling(type, attempt, previous);
   return { verdict: kept ?? { type, ...objectState(object, state, origin) }, isReconciling: kept !== undefined };
+}
+
+/** How many objects a message names; the rest are counted. */
+const MOST_NAMED = 3;
+
+/** One verdict about all other objects: each has its own sentence, as long as few are not Ready. */
+function othersVerdict(
+  applied: Applied,
+  observed: readonly (KubeObject | undefined)[],
+  previous: Previous,
+): { verdict: Verdict; isReconciling: boolean } | undefined {
+  const { others } = applied;
+  if (others === undefined) return undefined;
+  const type = 'ObjectsReady';
+  const states = others.map((reference, index) => otherState(applied, reference, observed[index]));
+  const notReady = states.filter(({ verdict }) => verdict.status !== 'True');
+  if (notReady.length === 0) {
+    const message = `All ${others.length} other objects are Ready.`;
+    return { verdict: { type, status: 'True', reason: 'Ready', message }, isReconciling: false };
+  }
+  const attempts = notReady.map(({ attempt }) => attempt);
+  // The published verdict stays only while every object that is not Ready is at work.
+  const kept = attempts.includes(undefined) ? undefined : keepVerdictWhileReconciling(type, oldest(attempts), previous);
+  if (kept !== undefined) return { verdict: kept, isReconciling: true };
+  return { verdict: { type, ...together(notReady.map(({ verdict }) => verdict)) }, isReconciling: false };
+}
+
+function otherState(
+  applied: Applied,
+  reference: ListedObject,
+  object: KubeObject | undefined,
+): { verdict: Omit<Verdict, 'type'>; attempt?: Attempt | undefined } {
+  const origin: Origin = { ...originOf(applied, reference), place: reference.place };
+  if (object === undefined) return { verdict: missingState(reference, origin) };
+  const state = readiness(object);
+  return {
+    verdict: objectState(object, state, origin),
+    ...(state.state === 'in progress' && { attempt: state.attempt }),
+  };
+}
+
+function oldest(attempts: readonly (Attempt | undefined)[]): Attempt | undefined {
+  const known = attempts.filter((attempt) => attempt !== undefined);
+  const since = known.map((attempt) => attempt.since).sort()[0];
+  return since === undefined ? undefined : { since, isRepeated: known.every(({ isRepeated }) => isRepeated) };
+}
+
+/** An error that a user has to correct comes first, what only takes time comes last. */
+function together(verdicts: readonly Omit<Verdict, 'type'>[]): Omit<Verdict, 'type'> {
+  const sorted = verdicts.toSorted((one, other) => (other.codes?.length ?? 0) - (one.codes?.length ?? 0));
+  const [first = { status: 'False', reason: 'Progressing', message: '' } as const] = sorted;
+  const named = sorted.slice(0, MOST_NAMED).map(({ message }) => message);
+  const more = sorted.length > named.length ? [`${sorted.length - named.length} more objects are not Ready.`] : [];
+  return { ...first, message: [...named, ...more].join(' ') };
 }
 
 function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {

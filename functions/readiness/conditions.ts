@@ -4,7 +4,14 @@ import { SHOOT_HEALTH } from './health.ts';
 import { type UntimedCondition, withConfigHash } from './verdict.ts';
 
 /** The types of all conditions that this function writes. */
-export const ownTypes = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ConfigurationFollowed', SHOOT_HEALTH];
+export const ownTypes = [
+  'FluxReady',
+  'SourceReady',
+  'KustomizationReady',
+  'ObjectsReady',
+  'ConfigurationFollowed',
+  SHOOT_HEALTH,
+];
 
 /**
  * Returns the condition ConfigurationFollowed when `managed-resources` has recorded a problem with the configuration and

@@ -8,7 +8,7 @@ export const SUSPENDED = 'Suspended';
 
 /** The result of assessing one part of Flux in a shoot. */
 export interface Verdict extends UntimedCondition {
-  type: 'FluxReady' | 'SourceReady' | 'KustomizationReady';
+  type: 'FluxReady' | 'SourceReady' | 'KustomizationReady' | 'ObjectsReady';
   status: 'True' | 'False' | 'Unknown';
 }
 

@@ -31,7 +31,8 @@ export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNa
 }
 
 /** Copied Secrets need no namespace of their own: they live where Flux, the source or the Kustomization does. */
-function namespacesOf({ flux, source, kustomization }: EffectiveConfig): string[] {
-  const namespaces = [flux.namespace, source?.metadata.namespace, kustomization?.metadata.namespace];
+function namespacesOf({ flux, source, kustomization, objects }: EffectiveConfig): string[] {
+  const users = [source, kustomization, ...objects];
+  const namespaces = [flux.namespace, ...users.map((user) => user?.metadata.namespace)];
   return [...new Set(namespaces.filter((namespace) => namespace !== undefined))];
 }

@@ -18,7 +18,8 @@ export function decideFromExtension(extension: Extension): Decision {
   if (former !== undefined) return { type: 'record', at: former.lastTransitionTime };
   // Pending removals finish first: a mode that releases its objects now would leave them in the shoot.
   if ((applied.leaving?.length ?? 0) > 0) return { type: 'nothing to record' };
-  const isConfigured = applied.source !== undefined || applied.kustomization !== undefined;
+  const isConfigured =
+    applied.source !== undefined || applied.kustomization !== undefined || applied.others !== undefined;
   const flux = providerStatus?.flux;
   // Ready counts only for the applied configuration: one that has never worked must not be released to the user.
   const isReady = flux?.ready === true && flux.configHash === applied.configHash;

@@ -12,7 +12,7 @@ import {
 import { keyDocs } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
-import { FLUX_CONFIG_EXAMPLE, PATCH_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
+import { FLUX_CONFIG_EXAMPLE, OBJECTS_EXAMPLE, PATCH_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
 import { exampleOf } from './table.ts';
 
 test('docs/configuration.md is what npm run docs writes', async () => {
@@ -52,6 +52,20 @@ test('the example of the Shoot is good', () => {
       { origin: { resourceName: 'variables' } },
     ],
   });
+});
+
+test('the example of several objects is good', () => {
+  const { source, kustomization, objects } = effectiveConfig({ providerConfig: parse(OBJECTS_EXAMPLE) });
+  expect([source, kustomization, ...objects].map((object) => `${object?.kind} ${object?.metadata.name}`)).toEqual([
+    'GitRepository flux-system',
+    'Kustomization flux-system',
+    'GitRepository apps',
+    'HelmRepository charts',
+    'Provider chat',
+    'Alert errors',
+    'Kustomization apps',
+    'HelmRelease ingress',
+  ]);
 });
 
 const schemas = [fluxConfigSchema, providerConfigSchema, fluxSchema, sourceSchema, additionalSecretSchema];

@@ -1,5 +1,6 @@
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
+import { fluxKinds } from '../../shared/config/listed/kinds.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
@@ -8,8 +9,12 @@ import {
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
-import { FLUX_CONFIG_EXAMPLE, PATCH_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
+import { FLUX_CONFIG_EXAMPLE, OBJECTS_EXAMPLE, PATCH_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
 import { table } from './table.ts';
+
+const KINDS = Object.keys(fluxKinds)
+  .map((kind) => `\`${kind}\``)
+  .join(', ');
 
 /** The path of the page. */
 export const CONFIGURATION_PAGE = new URL('../../docs/configuration.md', import.meta.url);
@@ -108,9 +113,26 @@ A patch has \`spec\`, and \`metadata\` with \`labels\` and \`annotations\`. It i
 ### \`kustomization.template\`
 
 ${table(kustomizationTemplateSchema)}
+### \`sources\`, \`kustomizations\`, \`objects\`
+
+\`\`\`yaml
+${OBJECTS_EXAMPLE}\`\`\`
+
+\`source\` and \`kustomization\` are short for lists with one entry: the first entries are the source and the root Kustomization, with the same defaults. \`objects\` has whole manifests of Flux's own kinds, as you would apply them: ${KINDS}. Only the namespace has a default, which is that of Flux, and a Kustomization without a \`sourceRef\` reads the source of the root Kustomization. Other kinds, such as Secrets or roles, belong into the repository.
+
+- Each list is taken as a whole from the highest [layer](#layers) that has it; \`objects: []\` removes those of lower layers.
+- Sources are applied before what reads them. Which Kustomization or HelmRelease waits for which other one is a matter of \`dependsOn\`.
+- Every manifest is checked with the CustomResourceDefinitions of the Flux release that is installed. The version in \`apiVersion\` does not matter. Fields that the API has dropped since an older version, such as \`validation\`, are left out with a warning.
+- What an object refers to must be in the configuration: sources, charts, \`dependsOn\`, \`providerRef\`, \`imageRepositoryRef\`. An object that refers to something in a repository belongs into that repository. \`eventSources\` and \`resources\` may name anything.
+- Secrets and ConfigMaps that the lists name must be copied into the shoot (\`secretResourceName\`, \`additionalSecretResources\`), or be listed in \`existingSecrets\` or \`existingConfigMaps\`. References with \`optional: true\` are free.
+- For an incident, set \`suspend: true\` or another revision in the \`spec\` of one object. The key \`suspend\` suspends all of them that Flux can suspend.
+- An object that leaves the configuration is removed from the shoot. Kustomizations and HelmReleases are suspended first, so nothing that they deployed is pruned.
+
+The condition \`ObjectsReady\` of the Extension says whether the objects besides the source and the root Kustomization are Ready. All of them must be Ready once before \`syncMode\` takes effect.
+
 ### \`additionalSecretResources\`
 
-Objects of the project that are copied into the shoot and kept up to date: into the namespace of Flux, and into the namespace of a source or Kustomization that refers to them. The kind of the entry in the Shoot's \`spec.resources\` decides what the shoot gets:
+Objects of the project that are copied into the shoot and kept up to date: into the namespace of Flux, and into the namespace of each source, Kustomization or other object that refers to them. The kind of the entry in the Shoot's \`spec.resources\` decides what the shoot gets:
 
 | kind of the entry | its \`apiVersion\` | in the shoot | useful for |
 |---|---|---|---|

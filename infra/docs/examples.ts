@@ -86,6 +86,52 @@ kustomization:
 const kubectl = (command: string) => `kubectl -n garden-my-project ${command}`;
 const annotate = (operation: string) => kubectl(`annotate configmap flux-config gardener.cloud/operation=${operation}`);
 
+/** A providerConfig with several objects of each kind. */
+export const OBJECTS_EXAMPLE = `apiVersion: flux.extensions.gardener.cloud/v1alpha1
+kind: FluxConfig
+sources:
+  - template:
+      kind: GitRepository
+      spec:
+        url: https://github.com/my-org/fleet
+        ref: { branch: main }
+  - template:
+      kind: GitRepository
+      metadata: { name: apps }
+      spec:
+        url: https://github.com/my-org/apps
+        ref: { tag: v1.4.2 }
+kustomizations:
+  - template:
+      spec: { path: ./infrastructure, prune: true, wait: true }
+  - template:
+      metadata: { name: apps }
+      spec:
+        path: ./production
+        prune: true
+        sourceRef: { kind: GitRepository, name: apps }
+        dependsOn: [{ name: flux-system }]
+objects:
+  - kind: HelmRepository
+    metadata: { name: charts }
+    spec: { interval: 1h, url: https://charts.example.com }
+  - kind: HelmRelease
+    metadata: { name: ingress }
+    spec:
+      interval: 1h
+      chart: { spec: { chart: ingress, version: 4.x, sourceRef: { kind: HelmRepository, name: charts } } }
+  - kind: Provider
+    metadata: { name: chat }
+    spec: { type: slack, channel: operations, secretRef: { name: chat-address } }
+  - kind: Alert
+    metadata: { name: errors }
+    spec:
+      providerRef: { name: chat }
+      eventSeverity: error
+      eventSources: [{ kind: Kustomization, name: "*" }, { kind: HelmRelease, name: "*" }]
+existingSecrets: [chat-address]
+`;
+
 /** The steps of a key rotation, in order. */
 export const ROTATION_COMMANDS = {
   start: annotate('rotate-ssh-keypair-start'),

@@ -8,9 +8,12 @@ import { installDefaults } from './flux-options.ts';
 import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
+import { isSameCopy, listedProblems } from './listed/check.ts';
+import { mergeListed } from './listed/merge.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
+import { objectIssues } from './policy/objects.ts';
 import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape, SyncMode } from './types.ts';
@@ -51,18 +54,26 @@ export function mergeLayers(
     template && source && wire(completeKustomization(template, source, flux, kustomizationFrom === fluxConfig));
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
   const pullSecret = copiedPullSecret(landscape, flux);
+  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
+  const parts = { layers, sourceFrom, kustomizationFrom, flux, source, kustomization, origins, shootResources, wire };
+  const listed = mergeListed(parts);
+  const objects = listed.objects.map(({ object }) => object);
   const additional = additionalSecrets(providerConfig.content.additionalSecrets, {
     fluxNamespace: flux.namespace,
-    users: [source, kustomization].filter((user) => user !== undefined),
+    users: [source, kustomization, ...objects].filter((user) => user !== undefined),
     sourceSecret,
     pullSecret,
     project: project.secrets,
     imagePullSecret: flux.imagePullSecret,
     shootResources,
   });
-  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
-
-  const merged = { layers, sourceFrom, kustomizationFrom, flux, source, kustomization, origins, shootResources };
+  const copies = [
+    ...additional.secrets,
+    ...listed.secrets.map(({ secret }) => secret).filter((secret) => !isSameCopy(sourceSecret, secret)),
+  ];
+  const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
+  const checked = listedProblems(parts, listed, [...additional.secrets, ...ownCopies]);
+  const merged = { ...parts, origins: { ...origins, ...listed.origins }, objects };
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
     ...providerConfig.issues,
@@ -71,6 +82,7 @@ export function mergeLayers(
     ...additional.issues,
     ...project.issues,
     ...unknownSecretIssues(inputs, sourceFrom, source, origins),
+    ...checked.issues,
     ...judge(merged, landscape),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
@@ -83,12 +95,13 @@ export function mergeLayers(
     suspend: first('suspend') ?? false,
     source,
     kustomization,
-    objects: [],
+    objects,
     sourceSecret,
-    additionalSecrets: additional.secrets,
+    additionalSecrets: copies,
     ...(pullSecret && { pullSecret }),
     hasFluxConfig: inputs.fluxConfig !== undefined,
-    origins,
+    origins: merged.origins,
+    ...(checked.warnings.length > 0 && { warnings: checked.warnings }),
   };
 }
 
@@ -102,12 +115,23 @@ function defaultSyncMode(sourceFrom: Layer, fluxConfig: Layer): SyncMode {
 
 /** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */
 function judge(
-  { layers, sourceFrom, flux, source, origins }: Omit<MergedLayers, 'providerConfig'>,
+  {
+    layers,
+    sourceFrom,
+    flux,
+    source,
+    objects,
+    origins,
+  }: Omit<MergedLayers, 'providerConfig'> & { objects: KubeObject[] },
   { policy }: Landscape,
 ): ConfigIssue[] {
   if (policy === undefined || layers.some(({ isRead }) => !isRead)) return [];
   const { knownHosts } = sourceFrom;
-  return [...policyIssues(policy, { flux, source, origins }), ...hostKeyIssues(policy, knownHosts, sourceFrom.object)];
+  return [
+    ...policyIssues(policy, { flux, source, origins }),
+    ...objectIssues(policy, objects, source === undefined ? [] : [source], origins),
+    ...hostKeyIssues(policy, knownHosts, sourceFrom.object),
+  ];
 }
 
 /** Merges option by option: defaults < the landscape's defaults < ConfigMap < providerConfig. */

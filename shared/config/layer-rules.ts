@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Layer } from './layer.ts';
+import { type Layer, pathOfPart } from './layer.ts';
 import { type Origins, originOf } from './origins.ts';
 import { issueAt } from './place.ts';
 import { quote } from './quote.ts';
@@ -77,8 +77,8 @@ function componentIssues({ layers, flux }: MergedLayers): ConfigIssue[] {
 function namespaceIssues({ flux, source, kustomization, sourceFrom, kustomizationFrom }: MergedLayers): ConfigIssue[] {
   if (flux.watchAllNamespaces) return [];
   const parts = [
-    { part: 'source', made: source, layer: sourceFrom },
-    { part: 'kustomization', made: kustomization, layer: kustomizationFrom },
+    { part: pathOfPart(sourceFrom, 'source'), made: source, layer: sourceFrom },
+    { part: pathOfPart(kustomizationFrom, 'kustomization'), made: kustomization, layer: kustomizationFrom },
   ];
   return parts
     .filter(({ made }) => made !== undefined && made.metadata.namespace !== flux.namespace)
@@ -148,7 +148,7 @@ function sourceRefIssues({ source, kustomization, kustomizationFrom }: MergedLay
   return [
     issueAt(
       kustomizationFrom,
-      'kustomization.template.spec.sourceRef.kind',
+      `${pathOfPart(kustomizationFrom, 'kustomization')}.template.spec.sourceRef.kind`,
       `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`,
     ),
   ];
@@ -160,12 +160,14 @@ function secretNameIssues({ source, flux, sourceFrom }: MergedLayers): ConfigIss
   const isTaken = name !== undefined && name === flux.landscapePullSecret;
   if (!isTaken || source?.metadata.namespace !== flux.namespace) return [];
   const message = `${quote(name)} is already taken by the landscape's pull secret; use another name`;
-  return [issueAt(sourceFrom, 'source.template.spec.secretRef.name', message)];
+  return [issueAt(sourceFrom, `${pathOfPart(sourceFrom, 'source')}.template.spec.secretRef.name`, message)];
 }
 
 function secretResourceIssues({ sourceFrom, shootResources }: MergedLayers): ConfigIssue[] {
   const { secretResourceName } = sourceFrom;
   const message =
     secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, 'credentials', shootResources);
-  return message === undefined ? [] : [issueAt(sourceFrom, 'source.secretResourceName', message)];
+  return message === undefined
+    ? []
+    : [issueAt(sourceFrom, `${pathOfPart(sourceFrom, 'source')}.secretResourceName`, message)];
 }

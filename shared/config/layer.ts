@@ -48,7 +48,26 @@ export interface LayerContent {
   kustomization?: Template | undefined;
   /** Changes of a lower layer's Kustomization. */
   kustomizationPatch?: JsonObject | undefined;
+  /** The entries of `sources` and `kustomizations` after the first ones, which are `source` and `kustomization`. */
+  moreSources?: ListedSource[] | undefined;
+  moreKustomizations?: ListedTemplate[] | undefined;
+  objects?: ListedTemplate[] | undefined;
+  /** `name` or `namespace/name`. */
+  existingSecrets?: string[] | undefined;
+  existingConfigMaps?: string[] | undefined;
   additionalSecrets: AdditionalSecret[];
+}
+
+/** A template from one of the lists. */
+export interface ListedTemplate {
+  template: Template;
+  /** Where the template is. */
+  place: Place;
+}
+
+/** An entry of `sources` after the first one. */
+export interface ListedSource extends ListedTemplate {
+  secret?: SecretOrigin | undefined;
 }
 
 /** A layer after parsing. A part with an issue may be missing from `content`, so check `issues` first. */
@@ -62,6 +81,8 @@ export interface Layer {
   content: LayerContent;
   /** Which parts the layer sets, valid or not; a patch sets nothing. */
   sets: { source: boolean; kustomization: boolean };
+  /** Where both are in the layer, if they are the first entries of a list: `sources[0]`. */
+  listed?: { source?: string | undefined; kustomization?: string | undefined } | undefined;
   /** `knownHosts` of `flux-config`, which the function `keys` follows. */
   knownHosts?: string | undefined;
   /** The entry of the Shoot's `spec.resources` that the source refers to, even if the source is invalid. */
@@ -69,6 +90,13 @@ export interface Layer {
   /** Where the layer sets each field, by the path of the field in the effective configuration. */
   origins: Origins;
   issues: ConfigIssue[];
+  /** What is accepted and not followed. */
+  warnings?: ConfigIssue[] | undefined;
+}
+
+/** Returns the path of the source or Kustomization in a layer. */
+export function pathOfPart({ listed }: Layer, part: 'source' | 'kustomization'): string {
+  return listed?.[part] ?? part;
 }
 
 /** The content of a layer that does not exist. */

@@ -58,6 +58,12 @@ export const limits = {
     why: 'each is compared with every release, and with the policy',
   },
   shards: { most: 16, unit: 'entries', of: '`sharding.shards`', why: 'each has up to four Deployments' },
+  objects: {
+    most: 100,
+    unit: 'objects',
+    of: 'all entries of `sources`, `kustomizations` and `objects` besides the root Kustomization and its source',
+    why: 'each is read from the shoot whenever its health is checked',
+  },
   knownHosts: { most: knownHostsLimits.kib, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
   hostKeys: {
     most: knownHostsLimits.lines,

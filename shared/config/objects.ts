@@ -5,8 +5,11 @@ import type { FluxInstall } from './types.ts';
 
 const NAME = 'flux-system';
 
-/** The ServiceAccount of kustomize-controller, which is an administrator of the shoot. */
-const ROOT_ACCOUNT = 'kustomize-controller';
+/** The ServiceAccounts of the controllers that are administrators of the shoot. */
+const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
+  Kustomization: 'kustomize-controller',
+  HelmRelease: 'helm-controller',
+};
 
 /** Fills in the defaults of a source. */
 export function completeSource(template: Template, fluxNamespace: string): KubeObject {
@@ -53,12 +56,57 @@ export function completeKustomization(
 }
 
 /**
+ * Fills in the defaults of another object than the root pair. A Kustomization without a sourceRef reads the source of the
+ * root Kustomization.
+ */
+export function completeListed(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
+  const { kind = 'Kustomization' } = template;
+  if (kind === 'Kustomization') return listedKustomization(template, flux, source);
+  const metadata = completeMetadata(template, flux.namespace);
+  const spec = { ...template.spec, ...accountOf({ ...template, kind }, metadata, flux) };
+  return {
+    apiVersion: template.apiVersion ?? '',
+    kind,
+    metadata,
+    spec: DEFAULT_INTERVAL.has(kind)
+      ? { ...spec, interval: template.spec.interval ?? defaultIntervals.template }
+      : spec,
+  };
+}
+
+const DEFAULT_INTERVAL: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket']);
+
+function listedKustomization(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
+  const metadata = completeMetadata(template, flux.namespace);
+  const sourceRef = source && { kind: source.kind, name: source.metadata.name, namespace: source.metadata.namespace };
+  return {
+    apiVersion: template.apiVersion ?? '',
+    kind: 'Kustomization',
+    metadata,
+    spec: {
+      ...template.spec,
+      interval: template.spec.interval ?? defaultIntervals.template,
+      prune: template.spec.prune ?? false,
+      ...(template.spec.sourceRef === undefined && sourceRef && { sourceRef }),
+      ...accountOf(template, metadata, flux),
+    },
+  };
+}
+
+/**
  * With multi-tenancy a Kustomization without an account acts as `default`, which may do nothing. The root Kustomization
  * keeps the rights of its controller, which are in the controller's namespace and in the shoot itself.
  */
-function accountOf({ spec }: Template, { namespace }: ObjectMeta, flux: FluxInstall): { serviceAccountName?: string } {
+function accountOf(
+  { kind = 'Kustomization', spec }: Template,
+  { namespace }: ObjectMeta,
+  flux: FluxInstall,
+): { serviceAccountName?: string } {
+  const account = ROOT_ACCOUNTS[kind];
   const isOfController = flux.multiTenancy === true && namespace === flux.namespace && spec.kubeConfig === undefined;
-  return isOfController && spec.serviceAccountName === undefined ? { serviceAccountName: ROOT_ACCOUNT } : {};
+  return isOfController && account !== undefined && spec.serviceAccountName === undefined
+    ? { serviceAccountName: account }
+    : {};
 }
 
 /** A Kustomization with a `decryption` of its own keeps it. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { objectName } from './checks.ts';
+import { type Check, namespaceName, objectName } from './checks.ts';
 import {
   commonMetadataSchema,
   customDocs,
@@ -11,11 +11,19 @@ import {
   storageSchema,
 } from './custom-options.ts';
 import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
+import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
 
 export const PROVIDER_CONFIG_API = 'flux.extensions.gardener.cloud/v1alpha1';
 
 const listOf = (check: (item: string) => string | undefined) => z.array(text(check));
+
+/** Checks `name` or `namespace/name`. */
+const placedName: Check = (text) => {
+  const [name = '', namespace, ...rest] = text.split('/').reverse();
+  const problem = rest.length > 0 ? `${quote(text)} has more than one slash; use namespace/name` : undefined;
+  return problem ?? (namespace === undefined ? undefined : namespaceName(namespace)) ?? objectName(name);
+};
 
 /** `flux` of the FluxConfig. */
 export const fluxSchema = z.strictObject({
@@ -98,6 +106,31 @@ export const providerConfigSchema = z.strictObject({
   flux: z.optional(z.looseObject({})),
   source: z.optional(z.looseObject({})),
   kustomization: z.optional(z.looseObject({})),
+  sources: key(z.array(z.looseObject({})), {
+    description:
+      'Several sources, instead of `source`: each entry is what `source` is. The first one is the source of the root Kustomization; the others need a name.',
+    example:
+      '{ template: { kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } } }',
+  }),
+  kustomizations: key(z.array(z.looseObject({})), {
+    description:
+      'Several Kustomizations, instead of `kustomization`: each entry is what `kustomization` is. The first one is the root Kustomization; the others need a name.',
+    example: '{ template: { spec: { path: ./infrastructure } } }',
+  }),
+  objects: key(z.array(z.looseObject({})), {
+    description:
+      "Other objects of Flux's own kinds, each as a whole manifest, such as a HelmRelease, an Alert or further GitRepositories and Kustomizations.",
+    example: '{ kind: Provider, metadata: { name: slack }, spec: { type: slack, secretRef: { name: slack-url } } }',
+  }),
+  existingSecrets: key(listOf(placedName), {
+    description:
+      "Secrets that `sources`, `kustomizations` and `objects` name and that come from elsewhere, such as the shoot's own tooling: `name` in Flux's namespace, or `namespace/name`.",
+    example: 'slack-url, apps/registry-credentials',
+  }),
+  existingConfigMaps: key(listOf(placedName), {
+    description: 'The same for ConfigMaps.',
+    example: 'cluster-variables',
+  }),
   additionalSecretResources: z.optional(z.array(z.looseObject({}))),
   syncMode: key(z.enum(syncModes), optionDocs.syncMode),
   deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),

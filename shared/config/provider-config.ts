@@ -1,36 +1,11 @@
-import * as z from 'zod/mini';
-import type { ConfigIssue } from '../errors.ts';
 import { normalVersion } from './checks.ts';
 import { schemaIssues } from './issues.ts';
-import {
-  type AdditionalSecret,
-  type FluxOptions,
-  type Layer,
-  noContent,
-  type SourceLayer,
-  type Template,
-  unreadLayer,
-} from './layer.ts';
+import { type AdditionalSecret, type FluxOptions, type Layer, noContent, unreadLayer } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { inside, issueAt, type Place } from './place.ts';
-import {
-  additionalSecretSchema,
-  fluxSchema,
-  kustomizationPatchSchema,
-  kustomizationSchema,
-  providerConfigSchema,
-  sourceSchema,
-} from './provider-config-schema.ts';
+import { additionalSecretSchema, fluxSchema, providerConfigSchema } from './provider-config-schema.ts';
+import { patchIn, type Read, readKustomization, readLists, readPatch, readSource, skipped } from './read-templates.ts';
 import { listProblems, sizeProblem } from './size-limit.ts';
-import { kustomizationIssues, sourceIssues } from './template-rules.ts';
-import {
-  kustomizationTemplateSchema,
-  SOURCE_KINDS,
-  type SourceKind,
-  sourceTemplateSchema,
-  tidyTemplate,
-} from './templates.ts';
-import type { SecretOrigin } from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
 /** The name of the providerConfig in errors. */
@@ -55,8 +30,10 @@ function readParts(value: unknown, place: Place): Layer {
   const object = asObject(config) ?? {};
   const top = providerConfigSchema.safeParse(config);
   const flux = readFlux(object.flux, inside(place, 'flux'));
-  const source = readSource(object.source, inside(place, 'source'));
-  const kustomization = readKustomization(object.kustomization, inside(place, 'kustomization'));
+  const { sources, kustomizations, objects, listed } = readLists(object, place);
+  const source = sources?.first ?? readSource(object.source, inside(place, 'source'));
+  const kustomization =
+    kustomizations?.first ?? readKustomization(object.kustomization, inside(place, 'kustomization'));
   const isPatch = patchIn(object.kustomization) !== undefined;
   const patch = readPatch(object.kustomization, inside(place, 'kustomization'));
   const additional = readAdditionalSecrets(
@@ -72,16 +49,25 @@ function readParts(value: unknown, place: Place): Layer {
         syncMode: top.data.syncMode,
         deletionPolicy: top.data.deletionPolicy,
         suspend: top.data.suspend,
+        existingSecrets: top.data.existingSecrets,
+        existingConfigMaps: top.data.existingConfigMaps,
       }),
       flux: flux.value ?? {},
       source: source.value,
       kustomization: kustomization.value,
       kustomizationPatch: patch.value,
+      ...(sources && { moreSources: sources.more }),
+      ...(kustomizations && { moreKustomizations: kustomizations.more }),
+      ...(objects && { objects: objects.templates }),
       additionalSecrets: additional.value ?? [],
     },
-    sets: { source: object.source !== undefined, kustomization: object.kustomization !== undefined && !isPatch },
-    secretResourceName: asString(asObject(withoutEmpty(object.source))?.secretResourceName),
-    origins: originsOf(object, flux.value ?? {}, place),
+    sets: {
+      source: object.source !== undefined || sources !== undefined,
+      kustomization: (object.kustomization !== undefined && !isPatch) || kustomizations !== undefined,
+    },
+    ...(listed && { listed }),
+    secretResourceName: asString(asObject(withoutEmpty(sources?.root ?? object.source))?.secretResourceName),
+    origins: originsOf(object, flux.value ?? {}, place, listed),
     issues: [
       ...schemaIssues(place, providerConfigSchema, config),
       ...flux.issues,
@@ -89,7 +75,9 @@ function readParts(value: unknown, place: Place): Layer {
       ...kustomization.issues,
       ...patch.issues,
       ...additional.issues,
+      ...[sources, kustomizations, objects].flatMap((list) => list?.issues ?? []),
     ],
+    warnings: [source, kustomization, sources, kustomizations, objects].flatMap((part) => part?.warnings ?? []),
   };
 }
 
@@ -103,7 +91,7 @@ const partPaths: Record<string, string> = {
   suspend: 'suspend',
 };
 
-function originsOf(config: JsonObject, flux: FluxOptions, place: Place): Origins {
+function originsOf(config: JsonObject, flux: FluxOptions, place: Place, listed: Layer['listed'] = {}): Origins {
   const options = optionOrigins(flux, (option, index) =>
     inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
   );
@@ -114,16 +102,12 @@ function originsOf(config: JsonObject, flux: FluxOptions, place: Place): Origins
     kustomization: patchIn(kustomization) === undefined ? kustomization : undefined,
   };
   const parts = Object.entries(partPaths).filter(([, path]) => set[path.replace('.template', '')] !== undefined);
-  return { ...options, ...Object.fromEntries(parts.map(([part, path]) => [part, inside(place, path)])) };
+  const first = Object.entries(listed).map(([part, path]) => [part, inside(place, `${path}.template`)]);
+  return {
+    ...options,
+    ...Object.fromEntries([...parts.map(([part, path]) => [part, inside(place, path)]), ...first]),
+  };
 }
-
-interface Read<T> {
-  value?: T | undefined;
-  issues: ConfigIssue[];
-}
-
-// `providerConfigSchema` reports a part that is not an object.
-const skipped = { issues: [] };
 
 function readFlux(value: unknown, place: Place): Read<FluxOptions> {
   const flux = asObject(withoutEmpty(value));
@@ -141,77 +125,6 @@ function readFlux(value: unknown, place: Place): Read<FluxOptions> {
     issues: [],
   };
 }
-
-function readSource(value: unknown, place: Place): Read<SourceLayer> {
-  const source = asObject(withoutEmpty(value));
-  if (source === undefined) return skipped;
-  const template = withDefaultSecretRef(tidyTemplate(source.template), source.secretResourceName);
-  const issues = schemaIssues(place, sourceSchema, source);
-  const object = asObject(template);
-  if (object === undefined) return { issues };
-  const kind = SOURCE_KINDS.find((name) => name === object.kind) ?? unknownKind(object, place);
-  // The spec can only be checked for a known kind.
-  const all = [...issues, ...(typeof kind === 'string' ? templateIssues(source, object, kind, place) : [kind])];
-  if (all.length > 0) return { issues: all };
-  const resourceName = asString(source.secretResourceName);
-  const secret: SecretOrigin | undefined = resourceName === undefined ? undefined : { type: 'resource', resourceName };
-  return { value: { template: object as unknown as Template, secret }, issues: [] };
-}
-
-function templateIssues(source: JsonObject, template: JsonObject, kind: SourceKind, place: Place): ConfigIssue[] {
-  return [
-    ...schemaIssues(place, sourceTemplateSchema(kind), template, ['template']),
-    ...sourceIssues(source, template, kind, place),
-  ];
-}
-
-function unknownKind(template: JsonObject, place: Place): ConfigIssue {
-  const [issue] = schemaIssues(place, z.object({ kind: z.enum(SOURCE_KINDS) }), template, ['template']);
-  return issue ?? issueAt(place, 'template.kind', 'is not a valid value');
-}
-
-/** Early users of `secretResourceName` could omit `secretRef`, so it has a default. */
-function withDefaultSecretRef(template: unknown, secretResourceName: unknown): unknown {
-  const object = asObject(template);
-  const spec = asObject(object?.spec);
-  if (object === undefined || spec === undefined || secretResourceName === undefined) return template;
-  return spec.secretRef === undefined ? { ...object, spec: { ...spec, secretRef: { name: 'flux-system' } } } : template;
-}
-
-function readKustomization(value: unknown, place: Place): Read<Template> {
-  const kustomization = asObject(withoutEmpty(value));
-  if (kustomization === undefined || patchIn(kustomization) !== undefined) return skipped;
-  const template = tidyTemplate(kustomization.template ?? {});
-  const issues = schemaIssues(place, kustomizationSchema, { ...kustomization, template });
-  const object = asObject(template);
-  if (object === undefined) return { issues };
-  const all = [
-    ...issues,
-    ...schemaIssues(place, kustomizationTemplateSchema, object, ['template']),
-    ...kustomizationIssues(object, place),
-  ];
-  return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [] };
-}
-
-/** Returns the patch of a `kustomization`, valid or not. */
-function patchIn(kustomization: unknown): unknown {
-  return asObject(withoutEmpty(kustomization))?.patch;
-}
-
-function readPatch(value: unknown, place: Place): Read<JsonObject> {
-  const { patch, ...others } = asObject(withoutEmpty(value)) ?? {};
-  if (patch === undefined) return skipped;
-  const issues = [
-    ...schemaIssues(place, patchOnlySchema, { patch, ...others }),
-    ...(asObject(patch) === undefined ? [] : schemaIssues(place, kustomizationPatchSchema, patch, ['patch'])),
-    ...(others.template === undefined
-      ? []
-      : [issueAt(place, 'patch', 'cannot be combined with template; remove one of them')]),
-  ];
-  return issues.length > 0 ? { issues } : { value: patch as JsonObject, issues: [] };
-}
-
-const patchOnlySchema = z.strictObject({ ...kustomizationSchema.shape, template: z.optional(z.unknown()) });
 
 function readAdditionalSecrets(value: unknown, place: Place): Read<AdditionalSecret[]> {
   if (!Array.isArray(value)) return skipped;

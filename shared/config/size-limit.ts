@@ -79,6 +79,11 @@ const bounded: readonly (readonly string[])[] = [
   ['flux', 'componentsExtra'],
   ['flux', 'tolerationKeys'],
   ['additionalSecretResources'],
+  ['sources'],
+  ['kustomizations'],
+  ['objects'],
+  ['existingSecrets'],
+  ['existingConfigMaps'],
   ...['source', 'kustomization'].flatMap((part) =>
     ['labels', 'annotations'].map((map) => [part, 'template', 'metadata', map]),
   ),
@@ -88,11 +93,18 @@ const bounded: readonly (readonly string[])[] = [
 
 /** Returns the lists and maps of a providerConfig with too many entries, by path. */
 export function listProblems(config: unknown): { path: string; message: string }[] {
-  return bounded.flatMap((path) => {
-    const value = path.reduce<unknown>((inner, field) => asObject(inner)?.[field], config);
-    const entries = Array.isArray(value) ? value.length : Object.keys(asObject(value) ?? {}).length;
-    return entries > limits.list.most ? [{ path: path.join('.'), message: entriesProblem(entries) }] : [];
-  });
+  return bounded.flatMap((path) => tooMany(config, path));
+}
+
+/** Returns the same for an entry of `sources`, `kustomizations` or `objects`. */
+export function metadataProblems(template: unknown): { path: string; message: string }[] {
+  return ['labels', 'annotations'].flatMap((map) => tooMany(template, ['metadata', map]));
+}
+
+function tooMany(object: unknown, path: readonly string[]): { path: string; message: string }[] {
+  const value = path.reduce<unknown>((inner, field) => asObject(inner)?.[field], object);
+  const entries = Array.isArray(value) ? value.length : Object.keys(asObject(value) ?? {}).length;
+  return entries > limits.list.most ? [{ path: path.join('.'), message: entriesProblem(entries) }] : [];
 }
 
 /** The sentence for a list with too many entries. */

@@ -10,19 +10,27 @@ import { asObject, type JsonObject } from './values.ts';
 
 type MetadataMap = 'labels' | 'annotations';
 
+const IN_TEMPLATE = ['template', 'metadata'];
+
 /**
  * Returns the issues with the labels and annotations of a template. They are read here and not by the schema, because
  * its result leaves out the key `__proto__`, which the object would still have.
  * @param part where the source or Kustomization is, such as `source`
+ * @param path the metadata below it
  */
-export function metadataIssues(part: Place, template: JsonObject): ConfigIssue[] {
+export function metadataIssues(
+  part: Place,
+  template: JsonObject,
+  path: readonly string[] = IN_TEMPLATE,
+): ConfigIssue[] {
   const metadata = asObject(template.metadata) ?? {};
   const maps: MetadataMap[] = ['labels', 'annotations'];
-  return maps.flatMap((map) => mapIssues(part, map, asObject(metadata[map]) ?? {})).slice(0, MOST_ISSUES_OF_A_PART);
+  return maps
+    .flatMap((map) => mapIssues(part, [...path, map], map, asObject(metadata[map]) ?? {}))
+    .slice(0, MOST_ISSUES_OF_A_PART);
 }
 
-function mapIssues(part: Place, map: MetadataMap, fields: JsonObject): ConfigIssue[] {
-  const path = ['template', 'metadata', map];
+function mapIssues(part: Place, path: readonly string[], map: MetadataMap, fields: JsonObject): ConfigIssue[] {
   return Object.entries(fields).flatMap(([key, value]) => {
     const ofKey = keyProblem(map, key);
     if (ofKey !== undefined) return [issueAt(part, pathText(path), ofKey)];

@@ -26,8 +26,15 @@ const reportAt =
 /**
  * Returns the issues that concern several fields of a source of this kind.
  * @param part where the source is, such as `source`
+ * @param isListed true: it is an entry of `sources`, which may name a Secret that is delivered in another way
  */
-export function sourceIssues(source: JsonObject, template: JsonObject, kind: SourceKind, part: Place): ConfigIssue[] {
+export function sourceIssues(
+  source: JsonObject,
+  template: JsonObject,
+  kind: SourceKind,
+  part: Place,
+  isListed = false,
+): ConfigIssue[] {
   const issue = reportAt(part);
   const spec = asObject(template.spec) ?? {};
   const ref = asObject(spec.ref);
@@ -39,7 +46,7 @@ export function sourceIssues(source: JsonObject, template: JsonObject, kind: Sou
     issues.push(issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
   }
   // The project has this Secret, or the merge reports that it has none.
-  if (secretName !== undefined && !hasResource && secretName !== FLUX_REGISTRY) {
+  if (secretName !== undefined && !hasResource && !isListed && secretName !== FLUX_REGISTRY) {
     issues.push(
       issue(
         'secretResourceName',

@@ -1,3 +1,4 @@
+import type { ConfigIssue } from '../errors.ts';
 import type { ProjectSecretName } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
@@ -120,6 +121,8 @@ export interface EffectiveConfig {
   hasFluxConfig: boolean;
   /** Where the user sets each field; later errors name that object and path. */
   origins: Origins;
+  /** What of the configuration is left out on purpose; absent: nothing. */
+  warnings?: ConfigIssue[] | undefined;
 }
 
 /** The Secret with which the nodes of every Shoot pull the images of Flux. */

@@ -39,19 +39,25 @@ test.each([
   ['GitRepository', 'source.toolkit.fluxcd.io/v1'],
   ['OCIRepository', 'source.toolkit.fluxcd.io/v1beta2'],
 ])('returns the stored version of a %s: %s', (kind, apiVersion) => {
-  expect(customResourceIn(release, withComponents('kustomize-controller', 'source-controller'), kind)).toMatchObject({
+  expect(
+    customResourceIn(release, withComponents('kustomize-controller', 'source-controller'), { kind, apiVersion: '' }),
+  ).toMatchObject({
     apiVersion,
   });
 });
 
 test('names the component that a kind needs', () => {
-  expect(() => customResourceIn(release, withComponents('kustomize-controller'), 'GitRepository')).toThrow(
+  expect(() =>
+    customResourceIn(release, withComponents('kustomize-controller'), { kind: 'GitRepository', apiVersion: '' }),
+  ).toThrow(
     'ConfigMap garden-foo/flux-config: components lacks source-controller, which the configured GitRepository needs; add source-controller',
   );
 });
 
 test('rejects a kind that the release does not support', () => {
-  expect(() => customResourceIn(release, withComponents('source-controller'), 'Bucket')).toThrow(
+  expect(() =>
+    customResourceIn(release, withComponents('source-controller'), { kind: 'Bucket', apiVersion: '' }),
+  ).toThrow(
     'configuration: flux.version resolves to Flux v2.5.1, which does not support the configured Bucket; use another release',
   );
 });

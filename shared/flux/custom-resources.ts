@@ -1,4 +1,6 @@
+import { fluxKinds, groupOf } from '../config/listed/kinds.ts';
 import { type Origins, originOf } from '../config/origins.ts';
+import { quote } from '../config/quote.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -19,32 +21,79 @@ export interface CustomResource {
   apiVersion: string;
   /** The schema of `spec`; absent: anything is valid. */
   spec: CrdSchema | undefined;
+  /** True: a controller writes conditions into the status. */
+  hasConditions: boolean;
+}
+
+/** An object of the configuration, and its path there. */
+export interface ConfiguredObject {
+  part: string;
+  object: KubeObject;
+}
+
+/** Returns the objects for Flux, each with its path in the effective configuration. */
+export function configuredObjects({ source, kustomization, objects }: EffectiveConfig): ConfiguredObject[] {
+  return [
+    ...(source === undefined ? [] : [{ part: 'source', object: source }]),
+    ...(kustomization === undefined ? [] : [{ part: 'kustomization', object: kustomization }]),
+    ...objects.map((object, index) => ({ part: `objects[${index}]`, object })),
+  ];
 }
 
 /**
  * Returns a Flux kind in the version that the CRD stores, because every release that has the kind serves its storage
  * version and does not deprecate it.
+ * @param part the path of the object in the effective configuration
  * @throws ConfigError when no installed component has a CRD of the kind
  */
-export function customResourceIn(release: Release, { flux, origins }: EffectiveConfig, kind: string): CustomResource {
+export function customResourceIn(
+  release: Release,
+  { flux, origins }: EffectiveConfig,
+  { kind, apiVersion }: Pick<KubeObject, 'kind' | 'apiVersion'>,
+  part = '',
+): CustomResource {
+  const isOfKind = ({ names, group }: CrdSpec) =>
+    names.kind === kind && (apiVersion === '' || group === groupOf(apiVersion));
   for (const component of flux.components) {
-    const spec = crdSpecs(release, component).find(({ names }) => names.kind === kind);
+    const spec = crdSpecs(release, component).find(isOfKind);
     const stored = spec?.versions.find(({ storage }) => storage);
     if (spec && stored) {
+      const properties = stored.schema?.openAPIV3Schema?.properties;
       return {
         release: release.version,
         apiVersion: `${spec.group}/${stored.name}`,
-        spec: stored.schema?.openAPIV3Schema?.properties?.spec,
+        spec: properties?.spec,
+        hasConditions: properties?.status?.properties?.conditions !== undefined,
       };
     }
   }
-  const provider = componentsOf(release).find((component) =>
-    crdSpecs(release, component).some(({ names }) => names.kind === kind),
-  );
-  const message = provider
-    ? `lacks ${provider}, which the configured ${kind} needs; add ${provider}`
-    : `resolves to Flux ${release.version}, which does not support the configured ${kind}; use another release`;
-  throw new ConfigError([{ ...originOf(origins, provider ? 'flux.components' : 'flux.version'), message }]);
+  const provider = componentsOf(release).find((component) => crdSpecs(release, component).some(isOfKind));
+  throw new ConfigError([missingKind(release, origins, kind, provider, part)]);
+}
+
+/** Another component or release has the kind; a kind that no release has is a mistake in the object itself. */
+function missingKind(
+  release: Release,
+  origins: Origins,
+  kind: string,
+  provider: string | undefined,
+  part: string,
+): ConfigIssue {
+  if (provider !== undefined) {
+    const message = `lacks ${provider}, which the configured ${kind} needs; add ${provider}`;
+    return { ...originOf(origins, 'flux.components'), message };
+  }
+  if (part.startsWith('objects[') && fluxKinds[kind] === undefined) {
+    const message = `${quote(kind)} is not a kind of Flux ${release.version}; remove the object, or use another release`;
+    return { ...originOf(origins, `${part}.kind`), message };
+  }
+  const message = `resolves to Flux ${release.version}, which does not support the configured ${kind}; use another release`;
+  return { ...originOf(origins, 'flux.version'), message };
+}
+
+/** Returns whether objects of the kind have `spec.suspend`; without a schema, the kind is taken to have it. */
+export function canBeSuspended({ spec }: CustomResource): boolean {
+  return spec?.properties === undefined || Object.hasOwn(spec.properties, 'suspend');
 }
 
 /**

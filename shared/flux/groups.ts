@@ -1,9 +1,11 @@
+import { inOrder } from '../config/listed/kinds.ts';
+import { referencedNames } from '../config/references.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
-import { customResourceIn, isCrd, specIssues } from './custom-resources.ts';
+import { canBeSuspended, configuredObjects, customResourceIn, isCrd, specIssues } from './custom-resources.ts';
 import { isCustomised } from './customise.ts';
 import { installObjects } from './install.ts';
 import { withProtection } from './protection.ts';
@@ -78,36 +80,43 @@ function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObje
   return (objects) => (shootHealth ? objects : objects.map(withoutHealthCheck));
 }
 
-/** Returns source and root Kustomization in the API versions of the release, suspended if the configuration says so. */
+/**
+ * Returns source, root Kustomization and the other objects for Flux in the API versions of the release, suspended if the
+ * configuration says so.
+ */
 function syncObjects({ config, release }: RenderInputs): KubeObject[] {
-  const parts = Object.entries({ source: config.source, kustomization: config.kustomization }).flatMap(
-    ([part, object]) => {
-      if (object === undefined) return [];
-      const resource = customResourceIn(release, config, object.kind);
-      return [{ object, resource, issues: specIssues(part, resource, object, config.origins) }];
-    },
-  );
+  const parts = configuredObjects(config).map(({ part, object }) => {
+    const resource = customResourceIn(release, config, object, part);
+    return { part, object, resource, issues: specIssues(part, resource, object, config.origins) };
+  });
   const issues = parts.flatMap((part) => part.issues);
   if (issues.length > 0) throw new ConfigError(issues);
-  return parts.map(({ object, resource }) => ({
+  const objects = parts.map(({ part, object, resource }) => ({
     ...object,
     apiVersion: resource.apiVersion,
-    ...(config.suspend && { spec: { ...(object.spec as object), suspend: true } }),
+    ...(config.suspend &&
+      (!part.startsWith('objects[') || canBeSuspended(resource)) && {
+        spec: { ...(object.spec as object), suspend: true },
+      }),
   }));
+  return config.objects.length === 0 ? objects : inOrder(objects);
 }
 
 /**
  * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
- * With sync mode Once the source is released after the first success, so its credentials must stay, too.
+ * With sync mode Once the source is released after the first success, so its credentials must stay, too, like those of
+ * the other objects.
  */
 function copiedSecret(
   { name, namespace, type, labels, data }: SecretContent,
-  { syncMode, sourceSecret }: EffectiveConfig,
+  { syncMode, sourceSecret, objects }: EffectiveConfig,
 ) {
   const metadata = { name, namespace, labels: { ...labels, ...managedBy } };
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
-  const isOfSource = sourceSecret?.targetName === name && sourceSecret.namespace === namespace;
+  const isOfSource =
+    (sourceSecret?.targetName === name && sourceSecret.namespace === namespace) ||
+    objects.some((object) => object.metadata.namespace === namespace && referencedNames(object).Secret.has(name));
   return isOfSource && syncMode === 'Once' ? withKeepObject(secret) : secret;
 }
 

@@ -64,6 +64,8 @@ export interface Applied {
   source?: ShootObject | undefined;
   /** The root Kustomization in the shoot, when there is one. */
   kustomization?: ShootObject | undefined;
+  /** The other configured objects for Flux of which a controller reports whether they are Ready. */
+  others?: ListedObject[] | undefined;
   /** Pending removal: Kustomizations and HelmReleases that are suspended before they are dropped. */
   leaving?: string[] | undefined;
   /** RFC 3339: since when we remove Flux from the shoot; all attempts together have one deadline. */
@@ -78,6 +80,12 @@ export interface ShootObject {
   kind: string;
   namespace: string;
   name: string;
+}
+
+/** An object from a list of the configuration. */
+export interface ListedObject extends ShootObject {
+  /** Where the user has written it: the object and the path in it. */
+  place: { object: string; path: string };
 }
 
 /** What `sync-mode` records in `status.state.bootstrapped`: survives a control-plane migration. */

@@ -18,6 +18,7 @@ export function configHash(config: EffectiveConfig): string {
     origins: _origins,
     syncMode: _mode,
     deletionPolicy: _policy,
+    warnings: _warnings,
     objects,
     ...content
   } = config;

@@ -1,10 +1,12 @@
+import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
-import type { Applied, ManagedResource, ShootObject } from '../../../shared/gardener/types.ts';
+import type { Applied, ListedObject, ManagedResource, ShootObject } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { renderHash } from './config-hash.ts';
@@ -115,6 +117,10 @@ export function makePlan(
       last === undefined ? shootObject(groups.sync, config.kustomization) : last.kustomization,
     ),
     ...optional(
+      'others',
+      last === undefined ? otherObjects(groups.sync, withComponents(config, components), release) : last.others,
+    ),
+    ...optional(
       'problem',
       inputs.problem ?? (last === undefined || last.configHash === hash ? undefined : OUT_OF_SCOPE),
     ),
@@ -143,8 +149,11 @@ function placeContents(
 }
 
 function objectsWith(components: string[], render: RenderInputs): ObjectGroups {
-  const { config } = render;
-  return objectGroups({ ...render, config: { ...config, flux: { ...config.flux, components } } });
+  return objectGroups({ ...render, config: withComponents(render.config, components) });
+}
+
+function withComponents(config: EffectiveConfig, components: string[]): EffectiveConfig {
+  return { ...config, flux: { ...config.flux, components } };
 }
 
 /** Adds the former components: their controllers have to remove the finalizers of the objects pending removal. */
@@ -177,12 +186,30 @@ function isCrdRef(ref: string): boolean {
 /** Where the rendered form of a configured object is in the shoot; the release's CRDs decide its apiVersion. */
 function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
   if (configured === undefined) return undefined;
+  const { name, namespace } = configured.metadata;
   const object = rendered.find(
-    ({ kind, metadata }) => kind === configured.kind && metadata.name === configured.metadata.name,
+    ({ kind, metadata }) => kind === configured.kind && metadata.name === name && metadata.namespace === namespace,
   );
   if (object === undefined) return undefined;
   const { apiVersion, kind, metadata } = object;
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+/** Where the objects of the lists are in the shoot, as far as a controller reports whether they are Ready. */
+function otherObjects(rendered: KubeObject[], config: EffectiveConfig, release: Release): ListedObject[] | undefined {
+  const others = configuredObjects(config)
+    .filter(({ object, part }) => part.startsWith('objects[') && hasReadiness(object, release, config, part))
+    .flatMap(({ object, part }) => {
+      const inShoot = shootObject(rendered, object);
+      return inShoot === undefined ? [] : [{ ...inShoot, place: originOf(config.origins, part) }];
+    });
+  return others.length === 0 ? undefined : others;
+}
+
+/** The controller only reads a HelmRepository of a registry, and writes no status. */
+function hasReadiness(object: KubeObject, release: Release, config: EffectiveConfig, part: string): boolean {
+  const isStatic = object.kind === 'HelmRepository' && (object.spec as { type?: string }).type === 'oci';
+  return !isStatic && customResourceIn(release, config, object, part).hasConditions;
 }
 
 /** The copies in use, by their names in the seed: a control-plane migration only moves those that are listed. */

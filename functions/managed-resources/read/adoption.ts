@@ -52,7 +52,7 @@ async function compared(
     const live = await shoot.find(resourceOf(object, kinds), object.metadata);
     // Absent: the user has removed what was recorded, or there was nothing.
     if (live === undefined) return !hasRecord;
-    return isAsWritten(object.spec, live.spec, customResourceIn(render.release, render.config, object.kind).spec);
+    return isAsWritten(object.spec, live.spec, customResourceIn(render.release, render.config, object).spec);
   };
   try {
     const all = await withShoot(run, async (shoot) => {

@@ -72,8 +72,16 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
 
 const LONGEST_SENTENCE = 600;
 
+const sources: readonly string[] = ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository'];
+
+/** The other controllers word their messages in ways of their own, which are quoted. */
+function tableOf(kind: string): readonly Failure[] {
+  if (kind === 'Kustomization') return kustomizationFailures;
+  return sources.includes(kind) ? sourceFailures : [];
+}
+
 function findFailure(kind: string, message: string): { failure: Failure; found: RegExpExecArray } | undefined {
-  for (const failure of kind === 'Kustomization' ? kustomizationFailures : sourceFailures) {
+  for (const failure of tableOf(kind)) {
     if (failure.kinds !== undefined && !failure.kinds.includes(kind)) continue;
     const found = failure.matches.exec(message);
     if (found !== null) return { failure, found };

@@ -8,6 +8,8 @@ export interface Origin {
   from: 'flux-config' | 'providerConfig';
   /** The sync mode has released the object: it is the user's own and has to be corrected in the shoot. */
   isReleased: boolean;
+  /** Where an object from a list is written; absent: it is the source or the root Kustomization. */
+  place?: { object: string; path: string } | undefined;
 }
 
 /** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
@@ -98,6 +100,7 @@ function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place,
   const place = (name: Place): string => {
     const path = name === 'url' && spec.url === undefined ? 'spec.endpoint' : specPaths[name];
     if (origin.isReleased) return `${path} of ${nameOf(object)} in the shoot`;
+    if (origin.place !== undefined) return listedPlace(origin.place, path);
     if (origin.from === 'providerConfig') {
       return name === 'suspend' ? 'suspend in the configuration' : `${part}.template.${path} of the providerConfig`;
     }
@@ -110,6 +113,11 @@ function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place,
   };
   const names = Object.keys(specPaths) as Place[];
   return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Place, string>;
+}
+
+function listedPlace({ object, path }: { object: string; path: string }, field: string): string {
+  const place = `${path}.${field} of ${object === 'providerConfig' ? 'the providerConfig' : object}`;
+  return field === specPaths.suspend ? `${place}, or suspend in the configuration,` : place;
 }
 
 /** The field of the revision that counts; without any, the branch. */
@@ -138,6 +146,11 @@ function isCopied(origin: Origin, { secretRef }: Spec): boolean {
 /** The Secret that the user edits: the original of a copied Secret, or the one in the shoot. */
 function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const { secretRef } = spec;
+  if (origin.place !== undefined) {
+    return secretRef === undefined
+      ? `a new Secret that you reference as ${listedPlace(origin.place, specPaths.secretRef)}`
+      : `the original of Secret ${object.metadata.namespace}/${secretRef.name}`;
+  }
   if (!isCopied(origin, spec)) {
     return secretRef === undefined
       ? `a new Secret in the shoot that you reference as spec.secretRef of ${nameOf(object)}`

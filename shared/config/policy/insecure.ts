@@ -28,7 +28,7 @@ export function insecureFields(kind: string, spec: JsonObject): InsecureField[] 
   const stsEndpoint = asString(asObject(spec.sts)?.endpoint) ?? '';
   const fields: InsecureField[] = [];
   if (/^http:/i.test(url)) fields.push({ path: 'url', value: quote(url), remedy: 'use https:// or ssh://' });
-  if (kind === 'OCIRepository' && isOverHttp(url)) {
+  if ((kind === 'OCIRepository' || (kind === 'HelmRepository' && url.startsWith('oci:'))) && isOverHttp(url)) {
     fields.push({
       path: 'url',
       value: quote(url),
@@ -38,6 +38,18 @@ export function insecureFields(kind: string, spec: JsonObject): InsecureField[] 
   const endpoint = asString(spec.endpoint) ?? '';
   if (kind === 'Bucket' && /^http:/i.test(endpoint)) {
     fields.push({ path: 'endpoint', value: quote(endpoint), remedy: 'use https://' });
+  }
+  const address = asString(spec.address) ?? '';
+  if (kind === 'Provider' && /^http:/i.test(address)) {
+    fields.push({ path: 'address', value: quote(address), remedy: 'use https://' });
+  }
+  const image = asString(spec.image) ?? '';
+  if (kind === 'ImageRepository' && isOverHttp(`image://${image}`)) {
+    fields.push({
+      path: 'image',
+      value: quote(image),
+      remedy: 'use a registry with a public name, which is read over HTTPS only',
+    });
   }
   if (spec.insecure !== undefined && spec.insecure !== false) {
     fields.push({ path: 'insecure', value: String(spec.insecure), remedy: 'remove it' });

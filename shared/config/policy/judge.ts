@@ -64,38 +64,63 @@ function proxyIssues({ allowedRepositoryUrls }: Policy, { proxy }: FluxInstall, 
 
 /** Returns what a policy refuses in the `spec` of a source. */
 export function sourceIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
-  return [...urlIssues(policy, kind, spec, origins), ...insecureIssues(policy, kind, spec, origins)];
+  return [
+    ...urlIssue(policy, kind, spec, origins, 'source'),
+    ...readerProxyIssues(policy, spec, origins, 'source'),
+    ...insecureIssues(policy, kind, spec, origins, 'source'),
+  ];
 }
 
-function urlIssues({ allowedRepositoryUrls }: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
+/**
+ * Returns what a policy refuses in the URL of an object.
+ * @param part the path of the object in the effective configuration
+ * @param at the path in it that decides the URL, if it is not the URL's own
+ */
+export function urlIssue(
+  { allowedRepositoryUrls }: Policy,
+  kind: string,
+  spec: JsonObject,
+  origins: Origins,
+  part: string,
+  at?: string,
+): ConfigIssue[] {
   if (allowedRepositoryUrls === undefined) return [];
   const rule = 'allowedRepositoryUrls';
-  const issues: ConfigIssue[] = [];
-  const { field, url, location } = kind === 'Bucket' ? readBucket(spec) : readUrl(spec);
-  const place = { origins, path: `source.spec.${field}` };
+  const { field, url, location } = kind === 'Bucket' ? readBucket(spec) : readUrl(kind, spec);
+  const place = { origins, path: `${part}.${at ?? `spec.${field}`}` };
   if (location === undefined) {
     const plain = `${useOneOf(allowedRepositoryUrls)}, without a query, dots or encoded slashes in its path`;
-    issues.push(refusal(rule, place, `${quote(url)} has a form that cannot be compared with`, plain));
-  } else if (!isIncluded(location, patternsOf(allowedRepositoryUrls))) {
-    issues.push(refusal(rule, place, `${quote(url)} ${NOT_ALLOWED}`, useOneOf(allowedRepositoryUrls)));
+    return [refusal(rule, place, `${quote(url)} has a form that cannot be compared with`, plain)];
   }
-  if (spec.proxySecretRef !== undefined) {
-    const proxy = { origins, path: 'source.spec.proxySecretRef' };
-    issues.push(refusal(rule, proxy, NOT_ALLOWED, 'remove it, because the proxy would decide what is read'));
-  }
-  return issues;
+  if (isIncluded(location, patternsOf(allowedRepositoryUrls))) return [];
+  return [refusal(rule, place, `${quote(url)} ${NOT_ALLOWED}`, useOneOf(allowedRepositoryUrls))];
+}
+
+/** The proxy would decide what is read. */
+export function readerProxyIssues(policy: Policy, spec: JsonObject, origins: Origins, part: string): ConfigIssue[] {
+  if (policy.allowedRepositoryUrls === undefined || spec.proxySecretRef === undefined) return [];
+  const proxy = { origins, path: `${part}.spec.proxySecretRef` };
+  const remedy = 'remove it, because the proxy would decide what is read';
+  return [refusal('allowedRepositoryUrls', proxy, NOT_ALLOWED, remedy)];
 }
 
 /** The `provider` of the other kinds only decides how Flux authenticates. */
-function readUrl(spec: JsonObject): { field: string; url: string; location: Location | undefined } {
+function readUrl(kind: string, spec: JsonObject): { field: string; url: string; location: Location | undefined } {
   const url = asString(spec.url) ?? '';
-  return { field: 'url', url, location: locationOf(url) };
+  return { field: 'url', url, location: locationOf(url, kind !== 'HelmRepository') };
 }
 
-function insecureIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
+/** Returns the fields by which a policy refuses an object that uses no encryption. */
+export function insecureIssues(
+  policy: Policy,
+  kind: string,
+  spec: JsonObject,
+  origins: Origins,
+  part: string,
+): ConfigIssue[] {
   if (policy.allowInsecureUrls !== false) return [];
   return insecureFields(kind, spec).map(({ path, value, remedy }) =>
-    refusal('allowInsecureUrls', { origins, path: `source.spec.${path}` }, `${value} ${NOT_ALLOWED}`, remedy),
+    refusal('allowInsecureUrls', { origins, path: `${part}.spec.${path}` }, `${value} ${NOT_ALLOWED}`, remedy),
   );
 }
 

@@ -31,9 +31,10 @@ const PORT = /^[0-9]{1,5}$/;
 /**
  * Reads a URL for a policy. Only forms that every reader understands alike are read: no query, backslash, dot segment,
  * empty segment or encoded slash, one user at most, and a host in ASCII.
+ * @param mayBeGit false: it is the URL of something else than a Git repository, which has one name only
  * @returns undefined for any other form
  */
-export function locationOf(url: string): Location | undefined {
+export function locationOf(url: string, mayBeGit = true): Location | undefined {
   const parts = partsOf(url);
   if (parts === undefined || parts.scheme === undefined || !PLAIN.test(url) || AMBIGUOUS.test(url)) return undefined;
   const { scheme } = parts;
@@ -42,7 +43,7 @@ export function locationOf(url: string): Location | undefined {
   const { host, port } = hostAndPort(parts.authority.slice(at + 1));
   const name = HOST.exec(host.toLowerCase())?.[1];
   const segments = segmentsOf(parts.path)?.map((segment, index, all) =>
-    index === all.length - 1 ? comparedLast(scheme, segment) : segment,
+    mayBeGit && index === all.length - 1 ? comparedLast(scheme, segment) : segment,
   );
   if (name === undefined || segments === undefined || (port !== undefined && !PORT.test(port))) return undefined;
   return withRegistry(

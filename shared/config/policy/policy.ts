@@ -53,7 +53,8 @@ export const policySchema = z.strictObject({
     example: 'ghcr.io/fluxcd, registry.example.com/**',
   }),
   allowedRepositoryUrls: key(listOf(urlPattern), {
-    description: 'Where sources may read from: URLs of Git repositories and OCI artifacts, and buckets.',
+    description:
+      'Where sources may read from: URLs of Git repositories, OCI artifacts and Helm repositories, and buckets. The index of a Helm repository may name charts elsewhere.',
     default: 'all',
     example: 'https://git.example.com/**, ssh://*.example.com/**, oci://registry.example.com/team-*/**',
   }),
@@ -69,7 +70,7 @@ export const policySchema = z.strictObject({
   }),
   allowInsecureUrls: key(z.boolean(), {
     description:
-      '`false`: sources that may be read without encryption are refused: `http://`, also in the endpoint of an Azure bucket, `insecure: true`, and OCI registries at local and private addresses, which Flux also tries over HTTP.',
+      '`false`: sources that may be read without encryption are refused: `http://`, also in the endpoint of an Azure bucket, `insecure: true`, and OCI registries at local and private addresses, which Flux also tries over HTTP. The same holds for the `address` of a Provider and the `image` of an ImageRepository.',
     default: '`true`',
     example: 'false',
   }),

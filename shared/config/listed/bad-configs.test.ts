@@ -1,0 +1,382 @@
+import { expect, test } from 'vitest';
+import { gitRepository, kustomization, problems } from '../config.fixtures.ts';
+import type { ConfigInputs } from '../types.ts';
+import { git, helmRelease, helmRepository, kustomize, withLists } from './testing.ts';
+
+const objects = (...list: object[]) => withLists({ objects: list });
+const apps = [git('apps'), kustomize('apps', 'apps')];
+const secretResource = { name: 'key', apiVersion: 'v1', kind: 'Secret', resourceName: 'age-key' };
+const configMapResource = { ...secretResource, name: 'variables', kind: 'ConfigMap', resourceName: 'variables' };
+const withResources = (lists: object) => withLists(lists, { shootResources: [secretResource, configMapResource] });
+const alert = (spec: object) => ({ kind: 'Alert', metadata: { name: 'errors' }, spec });
+
+/** What is wrong -> the only sentence about it. */
+const bad: [string, ConfigInputs, string][] = [
+  [
+    'both forms of sources',
+    withLists({
+      sources: [{ template: gitRepository() }],
+      source: { template: gitRepository() },
+      kustomization: { template: kustomization() },
+    }),
+    'sources cannot be combined with source; move source into the list',
+  ],
+  [
+    'both forms of Kustomizations',
+    withLists({
+      source: { template: gitRepository() },
+      kustomization: { template: kustomization() },
+      kustomizations: [{ template: kustomization() }],
+    }),
+    'kustomizations cannot be combined with kustomization; move kustomization into the list',
+  ],
+  [
+    'sources without a Kustomization',
+    withLists({ sources: [{ template: gitRepository() }] }),
+    'kustomization is missing, but a source is configured; add a kustomization with at least template.spec.path',
+  ],
+  [
+    'a second source without a name',
+    withLists({
+      sources: [{ template: gitRepository() }, { template: gitRepository() }],
+      kustomizations: [{ template: kustomization() }],
+    }),
+    'sources[1].template.metadata.name is missing; set it, because only the first entry has a default',
+  ],
+  [
+    'an entry that is not an object',
+    withLists({ sources: ['https://github.com/org/fleet'], kustomizations: [{ template: kustomization() }] }),
+    'sources[0] must be an object, not a string',
+  ],
+  [
+    'a wrong URL in the second source',
+    withLists({
+      sources: [
+        { template: gitRepository() },
+        { template: gitRepository({ url: 'git@github.com:org/fleet' }, { metadata: { name: 'b' } }) },
+      ],
+      kustomizations: [{ template: kustomization() }],
+    }),
+    'sources[1].template.spec.url "git@github.com:org/fleet" ',
+  ],
+  [
+    'a list that is an object',
+    withLists({ objects: git('apps') }),
+    'objects must be a list, not an object; start each entry with "- "',
+  ],
+  [
+    'a misspelt kind',
+    objects({ kind: 'HelmRelese', metadata: { name: 'a' }, spec: {} }),
+    'objects[0].kind "HelmRelese" is not a kind of Flux; did you mean HelmRelease?',
+  ],
+  ['no kind', objects({ metadata: { name: 'a' }, spec: {} }), 'objects[0].kind is missing; use one of GitRepository, '],
+  [
+    'a Secret',
+    objects({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' }, stringData: { a: 'b' } }),
+    'objects[0].kind "Secret" is not a kind of Flux; use one of GitRepository, OCIRepository, Bucket, HelmRepository, HelmChart, ExternalArtifact, ArtifactGenerator, Provider, Alert, Receiver, ImageRepository, ImagePolicy, ImageUpdateAutomation, Kustomization, HelmRelease, or put the object into the repository',
+  ],
+  [
+    'a ClusterRoleBinding',
+    objects({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'a' } }),
+    'objects[0].kind "ClusterRoleBinding" is not a kind of Flux; ',
+  ],
+  [
+    "a kind of Flux's with the group of another product",
+    objects({ ...git('a'), apiVersion: 'example.com/v1' }),
+    'objects[0].apiVersion "example.com/v1" is not an API version of GitRepository; use source.toolkit.fluxcd.io/v1 or omit it',
+  ],
+  [
+    'an API of the first Flux',
+    objects({ ...git('a'), apiVersion: 'source.fluxcd.io/v1alpha1' }),
+    'objects[0].apiVersion "source.fluxcd.io/v1alpha1" is not an API version of GitRepository; ',
+  ],
+  ['no name', objects({ kind: 'Provider', spec: {} }), 'objects[0].metadata is missing; set it'],
+  [
+    'a finalizer',
+    objects({ ...git('a'), metadata: { name: 'a', finalizers: ['a/b'] } }),
+    'objects[0].metadata.finalizers is not a known key; known keys are name, namespace, labels, annotations',
+  ],
+  [
+    'an owner',
+    objects({ ...git('a'), metadata: { name: 'a', ownerReferences: [{}] } }),
+    'objects[0].metadata.ownerReferences is not a known key; ',
+  ],
+  [
+    'an annotation that Gardener obeys',
+    objects({ ...git('a'), metadata: { name: 'a', annotations: { 'resources.gardener.cloud/ignore': 'true' } } }),
+    'objects[0].metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it',
+  ],
+  ['data beside the spec', objects({ ...git('a'), data: {} }), 'objects[0].data is not a known key; '],
+  [
+    'two objects of one name',
+    objects(git('apps'), git('apps')),
+    'objects[1].metadata.name "apps" is already the name of the GitRepository at objects[0] in namespace flux-system; use another name',
+  ],
+  [
+    'a duration that stops a controller',
+    objects(git('a', { interval: '9999999h' })),
+    'objects[0].spec.interval "9999999h" exceeds the longest duration that Flux supports; ',
+  ],
+  [
+    'a misspelt source',
+    objects(git('podinfo'), kustomize('apps', 'podinf')),
+    'objects[1].spec.sourceRef names GitRepository "podinf" in namespace flux-system, which the configuration does not have; did you mean podinfo?',
+  ],
+  [
+    'an unknown source',
+    objects(kustomize('apps', 'fleet')),
+    'objects[0].spec.sourceRef names GitRepository "fleet" in namespace flux-system, which the configuration does not have; add it to the configuration, or move this object to the repository that has it',
+  ],
+  [
+    'a source in another namespace',
+    objects({ ...git('apps'), metadata: { name: 'apps', namespace: 'team' } }, kustomize('apps', 'apps')),
+    'objects[1].spec.sourceRef names GitRepository "apps" in namespace flux-system, which the configuration does not have; did you mean namespace team?',
+  ],
+  [
+    'a source of another kind',
+    objects(git('charts'), helmRelease('podinfo', 'charts')),
+    'objects[1].spec.chart.spec.sourceRef names HelmRepository "charts" in namespace flux-system, which the configuration does not have; did you mean kind GitRepository?',
+  ],
+  [
+    'a misspelt dependency',
+    objects(...apps, kustomize('tests', 'apps', { dependsOn: [{ name: 'aps' }] })),
+    'objects[2].spec.dependsOn[0] names Kustomization "aps" in namespace flux-system, which the configuration does not have; did you mean apps?',
+  ],
+  [
+    'a circle of dependencies',
+    objects(
+      git('apps'),
+      kustomize('a', 'apps', { dependsOn: [{ name: 'b' }] }),
+      kustomize('b', 'apps', { dependsOn: [{ name: 'c' }] }),
+      kustomize('c', 'apps', { dependsOn: [{ name: 'a' }] }),
+    ),
+    'objects[1].spec.dependsOn is circular: it waits for flux-system/b, which waits for flux-system/c, which waits for flux-system/a; remove one of these dependencies',
+  ],
+  [
+    'a Kustomization that waits for itself',
+    objects(git('apps'), kustomize('a', 'apps', { dependsOn: [{ name: 'a' }] })),
+    'objects[1].spec.dependsOn is circular: it waits for flux-system/a; remove one of these dependencies',
+  ],
+  [
+    'a HelmRelease without its chart',
+    objects({
+      kind: 'HelmRelease',
+      metadata: { name: 'a' },
+      spec: { chartRef: { kind: 'OCIRepository', name: 'chart' } },
+    }),
+    'objects[0].spec.chartRef names OCIRepository "chart" in namespace flux-system, ',
+  ],
+  [
+    'an Alert without a Provider',
+    objects(alert({ providerRef: { name: 'chat' } })),
+    'objects[0].spec.providerRef names Provider "chat" in namespace flux-system, ',
+  ],
+  [
+    'a policy without its image repository',
+    objects({ kind: 'ImagePolicy', metadata: { name: 'a' }, spec: { imageRepositoryRef: { name: 'app' } } }),
+    'objects[0].spec.imageRepositoryRef names ImageRepository "app" in namespace flux-system, ',
+  ],
+  [
+    'a Secret that nothing delivers',
+    objects(git('apps', { secretRef: { name: 'token' } })),
+    'objects[0].spec.secretRef names Secret "token" in namespace flux-system, which is not copied there; copy it with additionalSecretResources, or list it in existingSecrets if it comes from elsewhere',
+  ],
+  [
+    'a misspelt Secret',
+    withResources({
+      objects: [
+        git('apps'),
+        kustomize('apps', 'apps', { decryption: { provider: 'sops', secretRef: { name: 'age-keys' } } }),
+      ],
+      additionalSecretResources: [{ name: 'key' }],
+    }),
+    'objects[1].spec.decryption.secretRef names Secret "age-keys" in namespace flux-system, which is not copied there; did you mean age-key?',
+  ],
+  [
+    'a ConfigMap in place of a Secret',
+    withResources({
+      objects: [git('apps', { secretRef: { name: 'variables' } })],
+      additionalSecretResources: [{ name: 'variables' }],
+    }),
+    'objects[0].spec.secretRef names Secret "variables" in namespace flux-system, which is not copied there; ',
+  ],
+  [
+    'variables that nothing delivers',
+    objects(
+      git('apps'),
+      kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'ConfigMap', name: 'shoot-fact' }] } }),
+    ),
+    'objects[1].spec.postBuild.substituteFrom[0] names ConfigMap "shoot-fact" in namespace flux-system, which is not copied there; did you mean shoot-facts?',
+  ],
+  [
+    'values that nothing delivers',
+    objects(
+      helmRepository('charts'),
+      helmRelease('podinfo', 'charts', { valuesFrom: [{ kind: 'Secret', name: 'values' }] }),
+    ),
+    'objects[1].spec.valuesFrom[0] names Secret "values" in namespace flux-system, ',
+  ],
+  [
+    'an existing Secret with two slashes',
+    withLists({ existingSecrets: ['a/b/c'] }),
+    'existingSecrets[0] "a/b/c" has more than one slash; use namespace/name',
+  ],
+  [
+    'more objects than the limit',
+    objects(...Array.from({ length: 101 }, (_, i) => git(`a${i}`))),
+    'objects has 101 entries; use at most 100',
+  ],
+  [
+    'more objects than the limit in several lists',
+    withLists({
+      sources: Array.from({ length: 60 }, (_, i) => ({ template: gitRepository({}, { metadata: { name: `b${i}` } }) })),
+      kustomizations: [{ template: kustomization() }],
+      objects: Array.from({ length: 60 }, (_, i) => git(`a${i}`)),
+    }),
+    ' has 119 sources, Kustomizations and other objects for Flux; use at most 100 objects',
+  ],
+  [
+    'credentials of two sources in one place',
+    withResources({
+      sources: [
+        { template: gitRepository(), secretResourceName: 'key' },
+        {
+          template: gitRepository({ secretRef: { name: 'age-key' } }, { metadata: { name: 'b' } }),
+          secretResourceName: 'key',
+        },
+      ],
+      kustomizations: [{ template: kustomization() }],
+      additionalSecretResources: [{ name: 'key' }],
+    }),
+    'sources[1].secretResourceName would be copied to Secret flux-system/age-key, which is already taken by another copy; set template.spec.secretRef.name to another name',
+  ],
+  [
+    'a source whose credentials are not in the Shoot',
+    withResources({
+      sources: [
+        { template: gitRepository() },
+        { template: gitRepository({}, { metadata: { name: 'b' } }), secretResourceName: 'kay' },
+      ],
+      kustomizations: [{ template: kustomization() }],
+    }),
+    'sources[1].secretResourceName "kay" is not an entry of the Shoot\'s spec.resources (it has key, variables); add the entry or use another one',
+  ],
+  [
+    'objects that their controllers do not watch',
+    withLists({
+      flux: { watchAllNamespaces: false },
+      objects: [{ ...git('a'), metadata: { name: 'a', namespace: 'team' } }],
+    }),
+    'objects[0].metadata.namespace must be flux-system, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true',
+  ],
+  [
+    'a source of another tenant',
+    withLists({
+      flux: { multiTenancy: true },
+      objects: [
+        { ...git('a'), metadata: { name: 'a', namespace: 'team' } },
+        kustomize('apps', 'a', { sourceRef: { kind: 'GitRepository', name: 'a', namespace: 'team' } }),
+      ],
+    }),
+    'objects[1].spec.sourceRef names an object in namespace team, which multiTenancy does not permit; use one in flux-system',
+  ],
+  [
+    'a tenant without an account',
+    withLists({
+      flux: { multiTenancy: true },
+      objects: [
+        { ...git('a'), metadata: { name: 'a', namespace: 'team' } },
+        { ...kustomize('apps', 'a'), metadata: { name: 'apps', namespace: 'team' } },
+      ],
+    }),
+    'objects[1].spec.serviceAccountName is missing, which multiTenancy requires outside of flux-system; name a ServiceAccount that may apply the objects',
+  ],
+];
+
+test.each(bad)('%s gives one sentence', (_, inputs, sentence) => {
+  const found = problems(inputs);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain(`providerConfig${sentence.startsWith(' ') ? '' : ': '}${sentence}`);
+});
+
+const good: [string, ConfigInputs][] = [
+  [
+    'a Secret that is said to exist',
+    withLists({ objects: [git('apps', { secretRef: { name: 'token' } })], existingSecrets: ['token'] }),
+  ],
+  [
+    'a Secret that is said to exist in another namespace',
+    withLists({
+      objects: [{ ...git('a', { secretRef: { name: 'token' } }), metadata: { name: 'a', namespace: 'team' } }],
+      existingSecrets: ['team/token'],
+    }),
+  ],
+  [
+    'variables that may be missing',
+    objects(
+      ...apps.slice(0, 1),
+      kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'Secret', name: 'x', optional: true }] } }),
+    ),
+  ],
+  [
+    'the facts of the Shoot',
+    objects(
+      git('apps'),
+      kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'ConfigMap', name: 'shoot-facts' }] } }),
+    ),
+  ],
+  [
+    'a copy for the namespace of an object',
+    withResources({
+      objects: [{ ...git('a', { secretRef: { name: 'age-key' } }), metadata: { name: 'a', namespace: 'team' } }],
+      additionalSecretResources: [{ name: 'key' }],
+    }),
+  ],
+  [
+    'a name in the values of a chart',
+    objects(helmRepository('charts'), helmRelease('podinfo', 'charts', { values: { secretRef: { name: 'own' } } })),
+  ],
+  [
+    'the artifact of a generator',
+    objects(
+      git('apps'),
+      {
+        kind: 'ArtifactGenerator',
+        metadata: { name: 'g' },
+        spec: {
+          sources: [{ alias: 'a', kind: 'GitRepository', name: 'apps' }],
+          artifacts: [{ name: 'part', copy: [] }],
+        },
+      },
+      kustomize('part', 'x', { sourceRef: { kind: 'ExternalArtifact', name: 'part' } }),
+    ),
+  ],
+  [
+    'events of objects from a repository',
+    objects(
+      { kind: 'Provider', metadata: { name: 'chat' }, spec: { type: 'slack' } },
+      alert({
+        providerRef: { name: 'chat' },
+        eventSources: [
+          { kind: 'Kustomization', name: '*' },
+          { kind: 'HelmRelease', name: 'elsewhere' },
+        ],
+      }),
+    ),
+  ],
+  [
+    'a kind of a newer Flux',
+    objects({ apiVersion: 'new.toolkit.fluxcd.io/v1', kind: 'Novelty', metadata: { name: 'a' }, spec: {} }),
+  ],
+  [
+    'a Secret of the short form that is only in the shoot',
+    withLists({
+      source: { template: gitRepository() },
+      kustomization: { template: kustomization({ decryption: { provider: 'sops', secretRef: { name: 'own' } } }) },
+    }),
+  ],
+];
+
+test.each(good)('%s is valid', (_, inputs) => {
+  expect(problems(inputs)).toEqual([]);
+});

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigIssue } from '../../errors.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { Layer } from '../layer.ts';
+import { type Origins, originOf } from '../origins.ts';
+import { issueAt } from '../place.ts';
+import type { CopiedSecret, EffectiveConfig } from '../types.ts';
+import { linkProblems } from './link-rules.ts';
+import type { Listed, ListedInputs, PlacedObject, PlacedSecret } from './merge.ts';
+import { namespaceIssues } from './namespace-rules.ts';
+import { secretIssues } from './secret-rules.ts';
+
+/** What the rules for listed objects find. */
+export interface ListedProblems {
+  issues: ConfigIssue[];
+  warnings: ConfigIssue[];
+}
+
+/**
+ * Checks the listed objects against each other, and against what is in the shoot for them. The short forms `source` and
+ * `kustomization` keep their own rules: they may name what the user has created in the shoot.
+ * @param copies what is copied into the shoot besides the credentials of the listed sources
+ */
+export function listedProblems(
+  inputs: ListedInputs,
+  { objects, secrets, issues }: Listed,
+  copies: readonly CopiedSecret[],
+): ListedProblems {
+  const { layers, flux, source, kustomization, shootResources } = inputs;
+  if (layers.some(({ isRead }) => !isRead)) return { issues: [], warnings: [] };
+  const roots = listedRoots(inputs);
+  const others = [source, kustomization].filter(
+    (object) => object !== undefined && !roots.some((root) => root.object === object),
+  );
+  const all = [...roots, ...objects];
+  const links = linkProblems(all, others as KubeObject[]);
+  const available = {
+    ...{ fluxNamespace: flux.namespace, shootResources },
+    copies: [...copies, ...secrets.map(({ secret }) => secret)],
+    existingSecrets: layers.flatMap(({ content }) => content.existingSecrets ?? []),
+    existingConfigMaps: layers.flatMap(({ content }) => content.existingConfigMaps ?? []),
+  };
+  return {
+    issues: [
+      ...issues,
+      ...namespaceIssues(objects, flux),
+      ...collisionIssues(secrets, copies, shootResources),
+      ...links.issues,
+      ...secretIssues(all, available),
+    ],
+    warnings: [...layers.flatMap(({ warnings }) => warnings ?? []), ...links.warnings],
+  };
+}
+
+/** Returns the root pair, as far as it comes from lists. */
+function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, origins }: ListedInputs): PlacedObject[] {
+  const rootOf = (part: 'source' | 'kustomization', object: KubeObject | undefined, from: Layer): PlacedObject[] =>
+    object === undefined || from.listed?.[part] === undefined ? [] : [{ object, place: originOf(origins, part) }];
+  return [...rootOf('source', source, sourceFrom), ...rootOf('kustomization', kustomization, kustomizationFrom)];
+}
+
+/** Two sources may read with the same credentials. */
+export function isSameCopy(one: CopiedSecret | undefined, other: CopiedSecret): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+/** Credentials must not replace another copy, such as the landscape's pull secret. */
+function collisionIssues(
+  secrets: readonly PlacedSecret[],
+  copies: readonly CopiedSecret[],
+  resources: ListedInputs['shootResources'],
+): ConfigIssue[] {
+  const nameOf = ({ namespace, targetName, origin }: CopiedSecret) => {
+    const entry = origin.type === 'resource' ? resources?.find(({ name }) => name === origin.resourceName) : undefined;
+    return `${namespace}/${targetName ?? entry?.resourceName}`;
+  };
+  return secrets.flatMap(({ secret, place }) => {
+    const others = [...copies, ...secrets.map((other) => other.secret)].filter((other) => !isSameCopy(other, secret));
+    if (!others.some((other) => nameOf(other) === nameOf(secret))) return [];
+    const message = `would be copied to Secret ${nameOf(secret)}, which is already taken by another copy; set template.spec.secretRef.name to another name`;
+    return [issueAt(place, '', message)];
+  });
+}
+
+/** Returns the objects that come from lists, with their places: the ones whose Secrets are checked. */
+export function listedObjects({ source, kustomization, objects, origins }: EffectiveConfig): PlacedObject[] {
+  const root = (part: string, object: KubeObject | undefined): PlacedObject[] => {
+    const place = originOf(origins, part);
+    return object === undefined || !isListed(origins, part) ? [] : [{ object, place }];
+  };
+  return [
+    ...root('source', source),
+    ...root('kustomization', kustomization),
+    ...objects.map((object, index) => ({ object, place: originOf(origins, `objects[${index}]`) })),
+  ];
+}
+
+function isListed(origins: Origins, part: string): boolean {
+  return /(^|\.)\w+\[0\]\.template$/.test(origins[part]?.path ?? '');
+}

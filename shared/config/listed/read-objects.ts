@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import type { ConfigIssue } from '../../errors.ts';
+import { type Check, duration, kustomizationName, namespaceName, objectName } from '../checks.ts';
+import { schemaIssues } from '../issues.ts';
+import type { ListedTemplate, Template } from '../layer.ts';
+import { nearest } from '../nearest.ts';
+import { inside, issueAt, type Place } from '../place.ts';
+import { quote } from '../quote.ts';
+import { requiredKey, text } from '../schema.ts';
+import { metadataIssues } from '../template-metadata.ts';
+import { tidyTemplate } from '../templates.ts';
+import { asObject, asString, type JsonObject } from '../values.ts';
+import { withoutDroppedFields } from './dropped-fields.ts';
+import { fluxKinds, groupOf, isFluxGroup } from './kinds.ts';
+
+/** What was read of a list, as far as it is valid. */
+export interface ReadTemplates {
+  templates: ListedTemplate[];
+  issues: ConfigIssue[];
+  warnings: ConfigIssue[];
+}
+
+const metadataSchema = (kind: string) =>
+  z.strictObject({
+    name: requiredKey(text(kind === 'Kustomization' ? kustomizationName : objectName), {
+      description: 'The name.',
+      example: 'podinfo',
+    }),
+    namespace: z.optional(text(namespaceName)),
+    labels: z.optional(z.looseObject({})),
+    annotations: z.optional(z.looseObject({})),
+  });
+
+const objectSchema = (kind: string) =>
+  z.strictObject({
+    apiVersion: z.optional(text(apiVersionOf(kind))),
+    kind: text(),
+    metadata: metadataSchema(kind),
+    spec: z.looseObject({
+      interval: z.optional(text(duration)),
+      retryInterval: z.optional(text(duration)),
+      timeout: z.optional(text(duration)),
+    }),
+  });
+
+/**
+ * Reads `objects`: whole manifests of Flux's own kinds. Their `spec` is checked later, by the CRDs of the release.
+ * @param place where the list is
+ */
+export function readObjects(value: unknown, place: Place): ReadTemplates {
+  const entries = Array.isArray(value) ? value : [];
+  const read = entries.map((entry, index) => readObject(entry, inside(place, `[${index}]`)));
+  return {
+    templates: read.flatMap(({ template }) => (template === undefined ? [] : [template])),
+    issues: read.flatMap(({ issues }) => issues),
+    warnings: read.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function readObject(
+  entry: unknown,
+  place: Place,
+): { template?: ListedTemplate; issues: ConfigIssue[]; warnings: ConfigIssue[] } {
+  const given = tidyObject(entry);
+  // The schema of the FluxConfig reports an entry that is not an object.
+  if (given === undefined) return { issues: [], warnings: [] };
+  const problem = kindProblem(given);
+  if (problem !== undefined) return { issues: [issueAt(place, problem.path, problem.message)], warnings: [] };
+  const kind = given.kind as string;
+  const { template, warnings } = withoutDroppedFields(given, kind, place);
+  const object = asObject(template) ?? {};
+  const issues = [...schemaIssues(place, objectSchema(kind), object), ...metadataIssues(place, object, ['metadata'])];
+  if (issues.length > 0) return { issues, warnings: [] };
+  return { template: { template: object as unknown as Template, place }, issues: [], warnings };
+}
+
+/** The values of a chart keep their nulls: each removes a default of the chart. */
+function tidyObject(entry: unknown): JsonObject | undefined {
+  const object = asObject(tidyTemplate(entry));
+  const values = asObject(asObject(entry)?.spec)?.values;
+  if (object === undefined || values === undefined || values === null) return object;
+  return { ...object, spec: { ...asObject(object.spec), values } };
+}
+
+/** A kind that is unknown here may exist in a newer release, if its group is one of Flux. */
+function kindProblem({ kind, apiVersion }: JsonObject): { path: string; message: string } | undefined {
+  const known = Object.keys(fluxKinds);
+  const name = asString(kind);
+  if (name === undefined) return { path: 'kind', message: `is missing; use one of ${known.join(', ')}` };
+  if (known.includes(name) || isFluxGroup(groupOf(asString(apiVersion) ?? ''))) return undefined;
+  const suggestion = nearest(name, known);
+  const remedy =
+    suggestion === undefined
+      ? `use one of ${known.join(', ')}, or put the object into the repository`
+      : `did you mean ${suggestion}?`;
+  return { path: 'kind', message: `${quote(name)} is not a kind of Flux; ${remedy}` };
+}
+
+const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
+
+/** The version does not matter: the object is created in the version of the installed Flux. */
+function apiVersionOf(kind: string): Check {
+  return (value) => {
+    const group = fluxKinds[kind] ?? groupOf(value);
+    if (groupOf(value) === group && VERSION.test(value.slice(group.length + 1))) return undefined;
+    return `${quote(value)} is not an API version of ${kind}; use ${group}/v1 or omit it`;
+  };
+}

@@ -1,0 +1,78 @@
+import type { ConfigIssue } from '../../errors.ts';
+import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
+import { nearest } from '../nearest.ts';
+import { issueAt } from '../place.ts';
+import { quote } from '../quote.ts';
+import type { CopyKind } from '../references.ts';
+import type { ShootResource } from '../shoot-resources.ts';
+import type { CopiedSecret } from '../types.ts';
+import type { PlacedObject } from './merge.ts';
+import { secretUses } from './secret-uses.ts';
+
+/** What is in the shoot for the objects. */
+export interface Available {
+  fluxNamespace: string;
+  copies: readonly CopiedSecret[];
+  /** `name` or `namespace/name`, from the configuration. */
+  existingSecrets: readonly string[];
+  existingConfigMaps: readonly string[];
+  shootResources: readonly ShootResource[] | undefined;
+}
+
+const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
+
+/**
+ * Returns the issues with Secrets and ConfigMaps that listed objects name: each is copied into the namespace of the object, or
+ * the configuration says that it exists. A missing one would only show after the first attempt.
+ */
+export function secretIssues(objects: readonly PlacedObject[], available: Available): ConfigIssue[] {
+  const places = placesOf(available);
+  const issues: ConfigIssue[] = [];
+  for (const { object, place } of objects) {
+    const namespace = object.metadata.namespace ?? '';
+    for (const { kind, name, path } of secretUses(object)) {
+      if (places[kind].has(`${namespace}/${name}`) || places.unknownNames.has(namespace)) continue;
+      if (issues.length === MOST_ISSUES_OF_A_PART) return issues;
+      const message = missing(kind, name, namespace, places[kind]);
+      issues.push({ ...issueAt(place, path, message), mayBeElsewhere: true });
+    }
+  }
+  return issues;
+}
+
+interface Places extends Record<CopyKind, Set<string>> {
+  /** Namespaces with copies whose names are known only in the landscape. */
+  unknownNames: Set<string>;
+}
+
+function placesOf({ fluxNamespace, copies, shootResources, ...existing }: Available): Places {
+  const placed = (name: string) => (name.includes('/') ? name : `${fluxNamespace}/${name}`);
+  const places: Places = {
+    Secret: new Set(existing.existingSecrets.map(placed)),
+    ConfigMap: new Set([...existing.existingConfigMaps, ...OWN_CONFIG_MAPS].map(placed)),
+    unknownNames: new Set(),
+  };
+  for (const { origin, targetName, namespace } of copies) {
+    const entry =
+      origin.type === 'resource' ? shootResources?.find(({ name }) => name === origin.resourceName) : undefined;
+    const name = targetName ?? entry?.resourceName;
+    const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
+    if (name === undefined) places.unknownNames.add(namespace);
+    else places[kind].add(`${namespace}/${name}`);
+    // Without the Shoot, an entry may be of either kind.
+    if (name !== undefined && origin.type === 'resource' && shootResources === undefined)
+      places.ConfigMap.add(`${namespace}/${name}`);
+  }
+  return places;
+}
+
+function missing(kind: CopyKind, name: string, namespace: string, known: ReadonlySet<string>): string {
+  const what = `names ${kind} ${quote(name)} in namespace ${namespace}, which is not copied there`;
+  const names = [...known]
+    .filter((one) => one.startsWith(`${namespace}/`))
+    .map((one) => one.slice(namespace.length + 1));
+  const meant = nearest(name, names);
+  return meant === undefined
+    ? `${what}; copy it with additionalSecretResources, or list it in existing${kind}s if it comes from elsewhere`
+    : `${what}; did you mean ${meant}?`;
+}

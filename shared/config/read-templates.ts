@@ -1,0 +1,200 @@
+import * as z from 'zod/mini';
+import type { ConfigIssue } from '../errors.ts';
+import { schemaIssues } from './issues.ts';
+import type { SourceLayer, Template } from './layer.ts';
+import { withoutDroppedFields } from './listed/dropped-fields.ts';
+import { readObjects } from './listed/read-objects.ts';
+import { inside, issueAt, type Place } from './place.ts';
+import { kustomizationPatchSchema, kustomizationSchema, sourceSchema } from './provider-config-schema.ts';
+import { metadataProblems } from './size-limit.ts';
+import { kustomizationIssues, sourceIssues } from './template-rules.ts';
+import {
+  kustomizationTemplateSchema,
+  SOURCE_KINDS,
+  type SourceKind,
+  sourceTemplateSchema,
+  tidyTemplate,
+} from './templates.ts';
+import type { SecretOrigin } from './types.ts';
+import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
+
+/** A part of a FluxConfig: its value if it is valid. */
+export interface Read<T> {
+  value?: T | undefined;
+  issues: ConfigIssue[];
+  warnings?: ConfigIssue[] | undefined;
+}
+
+type ReadEntry<T> = (value: unknown, place: Place, index?: number) => Read<T>;
+
+interface ReadList<T> {
+  /** The first entry, unread. */
+  root: unknown;
+  first: Read<T>;
+  /** The valid ones of the others. */
+  more: { value: T; place: Place }[];
+  issues: ConfigIssue[];
+  warnings: ConfigIssue[];
+}
+
+/** An empty list means the same as an absent one: Go programs write it. */
+function readList<T>(
+  object: JsonObject,
+  [list, single]: readonly [string, string],
+  place: Place,
+  read: ReadEntry<T>,
+): ReadList<T> | undefined {
+  const entries = object[list];
+  if (!Array.isArray(entries) || entries.length === 0) return undefined;
+  const [first = { issues: [] }, ...others] = entries.map((entry, index) => ({
+    ...read(entry, inside(place, `${list}[${index}]`), index),
+    place: inside(place, `${list}[${index}]`),
+  }));
+  const both =
+    object[single] === undefined
+      ? []
+      : [issueAt(place, list, `cannot be combined with ${single}; move ${single} into the list`)];
+  return {
+    root: entries[0],
+    first,
+    more: others.flatMap(({ value, place }) => (value === undefined ? [] : [{ value, place }])),
+    issues: [...both, ...others.flatMap(({ issues }) => issues)],
+    warnings: others.flatMap(({ warnings }) => warnings ?? []),
+  };
+}
+
+// `providerConfigSchema` reports a part that is not an object.
+export const skipped = { issues: [] };
+
+/** Reads the lists, of which `source` and `kustomization` are short forms with one entry. */
+export function readLists(object: JsonObject, place: Place) {
+  const sources = readList(object, ['sources', 'source'], place, readSource);
+  const kustomizations = readList(object, ['kustomizations', 'kustomization'], place, readKustomization);
+  const listed = {
+    ...(sources && { source: 'sources[0]' }),
+    ...(kustomizations && { kustomization: 'kustomizations[0]' }),
+  };
+  return {
+    sources: sources && {
+      ...sources,
+      more: sources.more.map(({ value, place }) => ({ ...value, place: inside(place, 'template') })),
+    },
+    kustomizations: kustomizations && {
+      ...kustomizations,
+      more: kustomizations.more.map(({ value, place }) => ({ template: value, place: inside(place, 'template') })),
+    },
+    objects: Array.isArray(object.objects) ? readObjects(object.objects, inside(place, 'objects')) : undefined,
+    listed: sources || kustomizations ? listed : undefined,
+  };
+}
+
+/**
+ * Reads a source.
+ * @param index the position in `sources`; absent: the source is `source`
+ */
+export function readSource(value: unknown, place: Place, index?: number): Read<SourceLayer> {
+  const source = asObject(withoutEmpty(value));
+  if (source === undefined) return skipped;
+  const given = asObject(source.template);
+  const tidied = withoutDroppedFields(
+    tidyTemplate(source.template),
+    asString(given?.kind) ?? '',
+    inside(place, 'template'),
+  );
+  const template = withDefaultSecretRef(tidied.template, source.secretResourceName, index);
+  const issues = schemaIssues(place, sourceSchema, source);
+  const object = asObject(template);
+  if (object === undefined) return { issues };
+  const kind = SOURCE_KINDS.find((name) => name === object.kind) ?? unknownKind(object, place);
+  // The spec can only be checked for a known kind.
+  const all = [
+    ...issues,
+    ...(typeof kind === 'string' ? templateIssues(source, object, kind, place, index !== undefined) : [kind]),
+    ...entryIssues(object, place, index),
+  ];
+  if (all.length > 0) return { issues: all };
+  const resourceName = asString(source.secretResourceName);
+  const secret: SecretOrigin | undefined = resourceName === undefined ? undefined : { type: 'resource', resourceName };
+  return { value: { template: object as unknown as Template, secret }, issues: [], warnings: tidied.warnings };
+}
+
+/** Returns the issues of an entry of `sources` or `kustomizations`. Only the first one has a default name. */
+function entryIssues(template: JsonObject, place: Place, index: number | undefined): ConfigIssue[] {
+  if (index === undefined) return [];
+  const lengths = metadataProblems(template).map(({ path, message }) => issueAt(place, `template.${path}`, message));
+  const hasName = index === 0 || asObject(template.metadata)?.name !== undefined;
+  return hasName
+    ? lengths
+    : [
+        ...lengths,
+        issueAt(place, 'template.metadata.name', 'is missing; set it, because only the first entry has a default'),
+      ];
+}
+
+function templateIssues(
+  source: JsonObject,
+  template: JsonObject,
+  kind: SourceKind,
+  place: Place,
+  isListed: boolean,
+): ConfigIssue[] {
+  return [
+    ...schemaIssues(place, sourceTemplateSchema(kind), template, ['template']),
+    ...sourceIssues(source, template, kind, place, isListed),
+  ];
+}
+
+function unknownKind(template: JsonObject, place: Place): ConfigIssue {
+  const [issue] = schemaIssues(place, z.object({ kind: z.enum(SOURCE_KINDS) }), template, ['template']);
+  return issue ?? issueAt(place, 'template.kind', 'is not a valid value');
+}
+
+/** Early users of `secretResourceName` could omit `secretRef`, so it has a default; further sources have one of their own. */
+function withDefaultSecretRef(template: unknown, secretResourceName: unknown, index = 0): unknown {
+  const object = asObject(template);
+  const spec = asObject(object?.spec);
+  if (object === undefined || spec === undefined || secretResourceName === undefined) return template;
+  const name = index === 0 ? 'flux-system' : asObject(object.metadata)?.name;
+  return spec.secretRef === undefined ? { ...object, spec: { ...spec, secretRef: { name } } } : template;
+}
+
+/**
+ * Reads a Kustomization.
+ * @param index the position in `kustomizations`; absent: the Kustomization is `kustomization`
+ */
+export function readKustomization(value: unknown, place: Place, index?: number): Read<Template> {
+  const kustomization = asObject(withoutEmpty(value));
+  if (kustomization === undefined || patchIn(kustomization) !== undefined) return skipped;
+  const tidied = tidyTemplate(kustomization.template ?? {});
+  const { template, warnings } = withoutDroppedFields(tidied, 'Kustomization', inside(place, 'template'));
+  const issues = schemaIssues(place, kustomizationSchema, { ...kustomization, template });
+  const object = asObject(template);
+  if (object === undefined) return { issues };
+  const all = [
+    ...issues,
+    ...schemaIssues(place, kustomizationTemplateSchema, object, ['template']),
+    ...kustomizationIssues(object, place),
+    ...entryIssues(object, place, index),
+  ];
+  return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [], warnings };
+}
+
+/** Returns the patch of a `kustomization`, valid or not. */
+export function patchIn(kustomization: unknown): unknown {
+  return asObject(withoutEmpty(kustomization))?.patch;
+}
+
+export function readPatch(value: unknown, place: Place): Read<JsonObject> {
+  const { patch, ...others } = asObject(withoutEmpty(value)) ?? {};
+  if (patch === undefined) return skipped;
+  const issues = [
+    ...schemaIssues(place, patchOnlySchema, { patch, ...others }),
+    ...(asObject(patch) === undefined ? [] : schemaIssues(place, kustomizationPatchSchema, patch, ['patch'])),
+    ...(others.template === undefined
+      ? []
+      : [issueAt(place, 'patch', 'cannot be combined with template; remove one of them')]),
+  ];
+  return issues.length > 0 ? { issues } : { value: patch as JsonObject, issues: [] };
+}
+
+const patchOnlySchema = z.strictObject({ ...kustomizationSchema.shape, template: z.optional(z.unknown()) });
