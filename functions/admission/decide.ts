@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { providerConfigLayer } from '../../shared/config/effective-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';

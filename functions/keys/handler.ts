@@ -1,5 +1,6 @@
 import { readFluxConfig } from '../../shared/config/flux-config.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
+import { loadListedRules } from '../../shared/config/listed/load.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import { ConfigError, RetryableError } from '../../shared/errors.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
@@ -49,6 +50,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
   const config = fluxConfigMapOf(namespace, configMap);
+  await loadListedRules({ landscape: context.settings, fluxConfig: config });
   const { issues } = readFluxConfig(config);
   if (issues.length > 0) await report(run, [warning('InvalidConfiguration', new ConfigError(issues).message)]);
   const repository = repositoryOf(config);

@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts';

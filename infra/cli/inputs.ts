@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import * as z from 'zod/mini';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';

@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';

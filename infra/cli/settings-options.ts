@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import type { Settings } from '../../shared/runtime/context.ts';

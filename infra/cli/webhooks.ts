@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';

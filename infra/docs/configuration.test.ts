@@ -1,3 +1,4 @@
+import '../../shared/config/listed/all.ts';
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -1,3 +1,4 @@
+import './listed/all.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError, issueText } from '../errors.ts';
 import { effectiveConfig } from './effective-config.ts';

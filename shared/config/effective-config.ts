@@ -8,12 +8,10 @@ import { installDefaults } from './flux-options.ts';
 import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
-import { isSameCopy, listedProblems } from './listed/check.ts';
-import { mergeListed } from './listed/merge.ts';
+import { listedRules } from './listed/rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
-import { objectIssues } from './policy/objects.ts';
 import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape, SyncMode } from './types.ts';
@@ -55,9 +53,21 @@ export function mergeLayers(
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
   const pullSecret = copiedPullSecret(landscape, flux);
   const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
-  const parts = { layers, sourceFrom, kustomizationFrom, flux, source, kustomization, origins, shootResources, wire };
-  const listed = mergeListed(parts);
-  const objects = listed.objects.map(({ object }) => object);
+  const parts = {
+    layers,
+    sourceFrom,
+    kustomizationFrom,
+    flux,
+    source,
+    kustomization,
+    origins,
+    shootResources,
+    sourceSecret,
+    wire,
+  };
+  const rules = layers.some(hasLists) ? listedRules() : undefined;
+  const listed = rules?.mergeListed(parts);
+  const objects = listed?.objects.map(({ object }) => object) ?? [];
   const additional = additionalSecrets(providerConfig.content.additionalSecrets, {
     fluxNamespace: flux.namespace,
     users: [source, kustomization, ...objects].filter((user) => user !== undefined),
@@ -67,13 +77,11 @@ export function mergeLayers(
     imagePullSecret: flux.imagePullSecret,
     shootResources,
   });
-  const copies = [
-    ...additional.secrets,
-    ...listed.secrets.map(({ secret }) => secret).filter((secret) => !isSameCopy(sourceSecret, secret)),
-  ];
+  const copies = [...additional.secrets, ...(listed?.secrets.map(({ secret }) => secret) ?? [])];
   const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
-  const checked = listedProblems(parts, listed, [...additional.secrets, ...ownCopies]);
-  const merged = { ...parts, origins: { ...origins, ...listed.origins }, objects };
+  const checked = listed && rules?.listedProblems(parts, listed, [...additional.secrets, ...ownCopies]);
+  const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...(checked?.warnings ?? [])];
+  const merged = { ...parts, origins: { ...origins, ...listed?.origins }, objects };
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
     ...providerConfig.issues,
@@ -82,7 +90,7 @@ export function mergeLayers(
     ...additional.issues,
     ...project.issues,
     ...unknownSecretIssues(inputs, sourceFrom, source, origins),
-    ...checked.issues,
+    ...(checked?.issues ?? []),
     ...judge(merged, landscape),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
@@ -101,7 +109,7 @@ export function mergeLayers(
     ...(pullSecret && { pullSecret }),
     hasFluxConfig: inputs.fluxConfig !== undefined,
     origins: merged.origins,
-    ...(checked.warnings.length > 0 && { warnings: checked.warnings }),
+    ...(warnings.length > 0 && { warnings }),
   };
 }
 
@@ -111,6 +119,11 @@ export function mergeLayers(
  */
 function defaultSyncMode(sourceFrom: Layer, fluxConfig: Layer): SyncMode {
   return sourceFrom === fluxConfig && sourceFrom.sets.source ? 'ManifestsOnly' : 'Once';
+}
+
+/** Without lists, most of the code for them is not loaded. */
+function hasLists({ content, listed }: Layer): boolean {
+  return content.objects !== undefined || listed !== undefined;
 }
 
 /** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */
@@ -129,7 +142,7 @@ function judge(
   const { knownHosts } = sourceFrom;
   return [
     ...policyIssues(policy, { flux, source, origins }),
-    ...objectIssues(policy, objects, source === undefined ? [] : [source], origins),
+    ...(objects.length === 0 ? [] : listedRules().objectIssues(policy, objects, source, origins)),
     ...hostKeyIssues(policy, knownHosts, sourceFrom.object),
   ];
 }

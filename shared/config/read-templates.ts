@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { schemaIssues } from './issues.ts';
 import type { SourceLayer, Template } from './layer.ts';
 import { withoutDroppedFields } from './listed/dropped-fields.ts';
-import { readObjects } from './listed/read-objects.ts';
+import { listedRules } from './listed/rules.ts';
 import { inside, issueAt, type Place } from './place.ts';
 import { kustomizationPatchSchema, kustomizationSchema, sourceSchema } from './provider-config-schema.ts';
 import { metadataProblems } from './size-limit.ts';
@@ -83,7 +83,9 @@ export function readLists(object: JsonObject, place: Place) {
       ...kustomizations,
       more: kustomizations.more.map(({ value, place }) => ({ template: value, place: inside(place, 'template') })),
     },
-    objects: Array.isArray(object.objects) ? readObjects(object.objects, inside(place, 'objects')) : undefined,
+    objects: Array.isArray(object.objects)
+      ? listedRules().readObjects(object.objects, inside(place, 'objects'))
+      : undefined,
     listed: sources || kustomizations ? listed : undefined,
   };
 }

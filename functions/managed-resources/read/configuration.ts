@@ -1,5 +1,6 @@
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { loadListedRules } from '../../../shared/config/listed/load.ts';
 import { originOf } from '../../../shared/config/origins.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
@@ -70,6 +71,7 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<L
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
+  await loadListedRules(layers);
   return namespace === undefined
     ? { ...layers, secretObjects: new Map() }
     : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)) };

@@ -11,6 +11,7 @@ import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
+import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
@@ -52,6 +53,8 @@ export async function readPlanParts(
       }
       return { type: 'wait', sentence };
     }
+    const keyIssues = secretKeyIssues(config, copies.secrets);
+    if (keyIssues.length > 0) throw new ConfigError(keyIssues);
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
     const customise = await loadCustomise(config.flux);

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Layer } from '../layer.ts';
-import { type Origins, originOf } from '../origins.ts';
+import { originOf } from '../origins.ts';
 import { issueAt } from '../place.ts';
-import type { CopiedSecret, EffectiveConfig } from '../types.ts';
+import type { CopiedSecret } from '../types.ts';
 import { linkProblems } from './link-rules.ts';
 import type { Listed, ListedInputs, PlacedObject, PlacedSecret } from './merge.ts';
 import { namespaceIssues } from './namespace-rules.ts';
@@ -48,7 +48,7 @@ export function listedProblems(
       ...links.issues,
       ...secretIssues(all, available),
     ],
-    warnings: [...layers.flatMap(({ warnings }) => warnings ?? []), ...links.warnings],
+    warnings: links.warnings,
   };
 }
 
@@ -57,11 +57,6 @@ function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, ori
   const rootOf = (part: 'source' | 'kustomization', object: KubeObject | undefined, from: Layer): PlacedObject[] =>
     object === undefined || from.listed?.[part] === undefined ? [] : [{ object, place: originOf(origins, part) }];
   return [...rootOf('source', source, sourceFrom), ...rootOf('kustomization', kustomization, kustomizationFrom)];
-}
-
-/** Two sources may read with the same credentials. */
-export function isSameCopy(one: CopiedSecret | undefined, other: CopiedSecret): boolean {
-  return isDeepStrictEqual(one, other);
 }
 
 /** Credentials must not replace another copy, such as the landscape's pull secret. */
@@ -75,26 +70,11 @@ function collisionIssues(
     return `${namespace}/${targetName ?? entry?.resourceName}`;
   };
   return secrets.flatMap(({ secret, place }) => {
-    const others = [...copies, ...secrets.map((other) => other.secret)].filter((other) => !isSameCopy(other, secret));
+    const others = [...copies, ...secrets.map((other) => other.secret)].filter(
+      (other) => !isDeepStrictEqual(other, secret),
+    );
     if (!others.some((other) => nameOf(other) === nameOf(secret))) return [];
     const message = `would be copied to Secret ${nameOf(secret)}, which is already taken by another copy; set template.spec.secretRef.name to another name`;
     return [issueAt(place, '', message)];
   });
-}
-
-/** Returns the objects that come from lists, with their places: the ones whose Secrets are checked. */
-export function listedObjects({ source, kustomization, objects, origins }: EffectiveConfig): PlacedObject[] {
-  const root = (part: string, object: KubeObject | undefined): PlacedObject[] => {
-    const place = originOf(origins, part);
-    return object === undefined || !isListed(origins, part) ? [] : [{ object, place }];
-  };
-  return [
-    ...root('source', source),
-    ...root('kustomization', kustomization),
-    ...objects.map((object, index) => ({ object, place: originOf(origins, `objects[${index}]`) })),
-  ];
-}
-
-function isListed(origins: Origins, part: string): boolean {
-  return /(^|\.)\w+\[0\]\.template$/.test(origins[part]?.path ?? '');
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Layer, ListedSource, ListedTemplate } from '../layer.ts';
@@ -34,6 +35,8 @@ export interface ListedInputs {
   /** Where the layers set the root pair. */
   origins: Origins;
   shootResources: ConfigInputs['shootResources'];
+  /** The credentials of the root source. */
+  sourceSecret: CopiedSecret | undefined;
   /** Adds references to Secrets of the project. */
   wire: (object: KubeObject) => KubeObject;
 }
@@ -66,7 +69,7 @@ export function mergeListed(inputs: ListedInputs): Listed {
   const origins = objects.map(({ place }, index) => [`objects[${index}]`, place]);
   return {
     objects,
-    secrets: distinct(secrets),
+    secrets: distinct(secrets).filter(({ secret }) => !isDeepStrictEqual(secret, inputs.sourceSecret)),
     origins: Object.fromEntries(origins),
     issues: [
       ...countIssues(inputs, objects),

@@ -20,7 +20,7 @@ interface Judged {
 export function objectIssues(
   policy: Policy,
   objects: readonly KubeObject[],
-  roots: readonly KubeObject[],
+  root: KubeObject | undefined,
   origins: Origins,
 ): ConfigIssue[] {
   return objects.flatMap(({ kind, spec, metadata }, index) => {
@@ -28,7 +28,7 @@ export function objectIssues(
     if (judge === undefined) return [];
     const judged = {
       ...{ policy, origins, path: `objects[${index}]`, spec: asObject(spec) ?? {} },
-      objects: [...roots, ...objects],
+      objects: root === undefined ? objects : [root, ...objects],
       namespace: metadata.namespace ?? '',
     };
     return [...judge(judged), ...insecureIssues(policy, kind, judged.spec, origins, judged.path)];

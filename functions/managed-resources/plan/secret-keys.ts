@@ -1,0 +1,46 @@
+import type { PlacedObject } from '../../../shared/config/listed/merge.ts';
+import { listedRules } from '../../../shared/config/listed/rules.ts';
+import { type Origins, originOf } from '../../../shared/config/origins.ts';
+import { issueAt } from '../../../shared/config/place.ts';
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import type { ConfigIssue } from '../../../shared/errors.ts';
+import type { SecretContent } from '../../../shared/flux/release.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+
+/**
+ * Returns the issues with copied Secrets that lack a key which a listed object needs, before anything is applied. Only the
+ * names of keys are looked at. Secrets that come from elsewhere are not read.
+ */
+export function secretKeyIssues(config: EffectiveConfig, secrets: readonly SecretContent[]): ConfigIssue[] {
+  const objects = listedObjects(config);
+  if (objects.length === 0) return [];
+  const contents = new Map(secrets.map((secret) => [`${secret.namespace}/${secret.name}`, secret]));
+  const { secretUses } = listedRules();
+  return objects.flatMap(({ object, place }) =>
+    secretUses(object).flatMap(({ kind, name, path, needs }) => {
+      const secret = contents.get(`${object.metadata.namespace}/${name}`);
+      if (kind !== 'Secret' || secret === undefined) return [];
+      const missing = needs?.(new Set(Object.keys(secret.data)));
+      if (missing === undefined) return [];
+      const message = `names Secret ${secret.namespace}/${name}, which has no ${missing}; add the key to the original of the Secret`;
+      return [issueAt(place, path, message)];
+    }),
+  );
+}
+
+/** Returns the objects that come from lists, with their places. */
+function listedObjects({ source, kustomization, objects, origins }: EffectiveConfig): PlacedObject[] {
+  const root = (part: string, object: KubeObject | undefined): PlacedObject[] => {
+    const place = originOf(origins, part);
+    return object === undefined || !isListed(origins, part) ? [] : [{ object, place }];
+  };
+  return [
+    ...root('source', source),
+    ...root('kustomization', kustomization),
+    ...objects.map((object, index) => ({ object, place: originOf(origins, `objects[${index}]`) })),
+  ];
+}
+
+function isListed(origins: Origins, part: string): boolean {
+  return /(^|\.)\w+\[0\]\.template$/.test(origins[part]?.path ?? '');
+}
