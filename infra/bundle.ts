@@ -4,6 +4,7 @@ import { build, type Metafile } from 'esbuild';
 import { bundleCli } from './bundle-cli.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from './functions.ts';
 import { importMilliseconds } from './import-time.ts';
+import { withoutDocs } from './without-docs.ts';
 
 /** Folder of the bundles: `<folder>/<function>/index.mjs`, with its lazy chunks beside it. */
 export const bundleFolder = fileURLToPath(new URL('../dist/functions', import.meta.url));
@@ -52,6 +53,7 @@ export async function bundleFunction(definition: AnyDefinition, folder = bundleF
     // Native add-ons are optional and only speed packages up. client-node (4 MB) serves only kubeconfigs that run
     // commands; a Lambda reads kubeconfigs from AWS secrets, where commands are refused.
     external: ['*.node', '@kubernetes/client-node'],
+    plugins: [withoutDocs],
     metafile: true,
     logLevel: 'warning',
     absWorkingDir: root,

@@ -44,7 +44,7 @@ export async function deliverByManagedResource(
     return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
   }
   // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
-  const verdict = judge(changes.blocked, live, secondsInFlight(run));
+  const verdict = await judge(changes.blocked, live, secondsInFlight(run));
   await recordPlan(run, plan, verdict);
   await writeChanges(run, plan, changes, live);
   if (verdict.state === 'failed') return retryLater(run);
@@ -153,7 +153,7 @@ async function reportProgress(
 ): Promise<Outcome> {
   const { reporter, seed, namespace, isNewlyAsked } = run;
   const seconds = secondsInFlight(run);
-  const verdict = judge(Object.keys(record.managedResources), live, seconds);
+  const verdict = await judge(Object.keys(record.managedResources), live, seconds);
   await retryWebhook(seed, namespace, live);
   if (isNewlyAsked) await retryApply(seed, [...live.values()]);
   if (verdict.state === 'pending' || verdict.state === 'struggling') {

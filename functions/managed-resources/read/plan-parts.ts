@@ -1,3 +1,4 @@
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
 import type { Customise } from '../../../shared/flux/customisation.ts';
 import { loadCustomise } from '../../../shared/flux/customise.ts';
@@ -11,7 +12,6 @@ import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
-import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
@@ -53,8 +53,7 @@ export async function readPlanParts(
       }
       return { type: 'wait', sentence };
     }
-    const keyIssues = secretKeyIssues(config, copies.secrets);
-    if (keyIssues.length > 0) throw new ConfigError(keyIssues);
+    if (hasListedObjects(config)) await checkSecretKeys(config, copies);
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
     const customise = await loadCustomise(config.flux);
@@ -72,6 +71,17 @@ export async function readPlanParts(
     const record = previous && { ...previous, syncMode: config.syncMode };
     return obstacleOf(error, record, scope, await isUnedited(run, controlPlane, configuration.layers));
   }
+}
+
+/** Few Shoots have lists, so the code is loaded on demand. */
+async function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents): Promise<void> {
+  const { secretKeyIssues } = await import('../plan/secret-keys.ts');
+  const issues = secretKeyIssues(config, secrets);
+  if (issues.length > 0) throw new ConfigError(issues);
+}
+
+function hasListedObjects({ objects, origins }: EffectiveConfig): boolean {
+  return objects.length > 0 || [origins.source, origins.kustomization].some((origin) => origin?.path.includes('s[0]'));
 }
 
 /** A shoot that does not answer confirms nothing: the objects stay in the content, suspended. */
