@@ -4,6 +4,7 @@ import {
   fluxConfigSubscription,
   projectSecretNames,
   projectSecretSubscriptions,
+  RECONCILE_AT,
 } from '../../shared/gardener/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
@@ -11,7 +12,13 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 export const definition: FunctionDefinition = {
   name: 'fan-out',
   description: 'Sends one change for every Shoot of a project whose configuration or credentials changed.',
-  subscriptions: [fluxConfigSubscription, ...projectSecretSubscriptions],
+  subscriptions: [
+    {
+      ...fluxConfigSubscription,
+      wakes: (object) => [fluxConfigSubscription.wakes(object), object.metadata.annotations?.[RECONCILE_AT]],
+    },
+    ...projectSecretSubscriptions,
+  ],
   // The resync of managed-resources reaches every Shoot; one of a project would reach all of its Shoots at once.
   resync: false,
   sends: true,

@@ -5,7 +5,13 @@ import {
   managedResourceNames,
   ourLabelSelector,
 } from '../../shared/gardener/managed-resource.ts';
-import { FLUX_CONFIG, FLUX_SOURCE, PULL_SECRET, projectSecretNames } from '../../shared/gardener/project-config.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_SOURCE,
+  PULL_SECRET,
+  projectSecretNames,
+  RECONCILE_AT,
+} from '../../shared/gardener/project-config.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
 import {
   type Cluster,
@@ -56,7 +62,13 @@ export const definition: FunctionDefinition = {
       matches: (object) => hasExtension(clusterOf(object)),
       wakes: (object) => {
         const shoot = clusterOf(object)?.spec.shoot;
-        return [shoot?.metadata.deletionTimestamp, shoot?.spec?.hibernation?.enabled, shoot?.spec?.resources];
+        const reconcileAt = shoot?.metadata.annotations?.[RECONCILE_AT];
+        return [
+          shoot?.metadata.deletionTimestamp,
+          shoot?.spec?.hibernation?.enabled,
+          shoot?.spec?.resources,
+          reconcileAt,
+        ];
       },
       // gardenlet changes the Cluster of every Shoot, with or without the extension.
       onlyKnownKeys: true,

@@ -9,7 +9,14 @@ import {
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
-import { FLUX_CONFIG_EXAMPLE, OBJECTS_EXAMPLE, PATCH_EXAMPLE, ROTATION_COMMANDS, SHOOT_EXAMPLE } from './examples.ts';
+import {
+  FLUX_CONFIG_EXAMPLE,
+  OBJECTS_EXAMPLE,
+  PATCH_EXAMPLE,
+  RECONCILE_COMMANDS,
+  ROTATION_COMMANDS,
+  SHOOT_EXAMPLE,
+} from './examples.ts';
 import { table } from './table.ts';
 
 const KINDS = Object.keys(fluxKinds)
@@ -167,6 +174,19 @@ The policy counts also while the rest of the configuration is rejected, and a va
 
 A Kustomization that is removed from the configuration is suspended before it is deleted, so nothing that it deployed is pruned.
 
+## When changes reach Flux
+
+Secrets, ConfigMaps and the kinds of Flux are in a shoot before the sources and Kustomizations that need them: these are written once the former have arrived, for a new Shoot and whenever the configuration names a further Secret. So the first attempt of Flux finds everything. A Secret that the shoot refuses holds the rest back for 20 seconds at most.
+
+When a copied Secret has changed, shoot-flux asks the sources and Kustomizations that it has created to reconcile, also where \`Once\` has released them, with the annotation that \`flux reconcile\` sets (\`reconcile.fluxcd.io/requestedAt\`). You can ask for the same with an annotation of any new value, on the ConfigMap for all Shoots of the project, or on one Shoot:
+
+\`\`\`sh
+${RECONCILE_COMMANDS.project}
+${RECONCILE_COMMANDS.shoot}
+\`\`\`
+
+Gardener shows an annotation of a Shoot to extensions only with the next reconciliation of the Shoot, which the second command also asks for. Objects that Flux itself has created are not asked.
+
 ## Rotating the key
 
 You rotate the generated key pair of a private SSH repository in two phases, with an annotation on the ConfigMap, as in Gardener's own rotations. The annotation is removed when the operation has ended, and an Event on the ConfigMap reports the result. Keep the annotation out of manifests: applying them again would request the operation again.
@@ -211,7 +231,7 @@ ${limitTable()}
 
 - ConfigMap \`shoot-info\` in the namespace of Flux: \`SHOOT_INFO_NAME\`, \`SHOOT_INFO_TECHNICAL_ID\`, \`SHOOT_INFO_CLUSTER_IDENTITY\`, \`SHOOT_INFO_GARDEN_CLUSTER_IDENTITY\`, empty if the Shoot has no value.
 - ConfigMap \`shoot-facts\` beside it: \`SHOOT_NAME\`, \`SHOOT_NAMESPACE\`, \`SHOOT_PROJECT\`, \`SHOOT_UID\`, \`SHOOT_PROVIDER\`, \`SHOOT_REGION\`, \`SHOOT_CLOUD_PROFILE\`, \`SHOOT_PURPOSE\`, \`SHOOT_KUBERNETES_VERSION\`, \`SHOOT_DOMAIN\`, \`SHOOT_POD_NETWORK\`, \`SHOOT_SERVICE_NETWORK\`, \`SHOOT_NODE_NETWORK\`, \`SHOOT_MAINTENANCE_BEGIN\`, \`SHOOT_MAINTENANCE_END\`; a key without a value is left out. Use both ConfigMaps in \`postBuild.substituteFrom\`.
-- Copied Secrets carry the label \`app.kubernetes.io/managed-by\`.
+- Copied Secrets and these ConfigMaps carry the labels \`app.kubernetes.io/managed-by\` and, so that controllers of Flux 2.7 and newer follow a change at once, \`reconcile.fluxcd.io/watch: Enabled\`.
 `;
 }
 

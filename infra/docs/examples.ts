@@ -1,3 +1,5 @@
+import { RECONCILE_AT } from '../../shared/gardener/project-config.ts';
+
 /** A complete ConfigMap `flux-config`. */
 export const FLUX_CONFIG_EXAMPLE = `apiVersion: v1
 kind: ConfigMap
@@ -131,6 +133,14 @@ objects:
       eventSources: [{ kind: Kustomization, name: "*" }, { kind: HelmRelease, name: "*" }]
 existingSecrets: [chat-address]
 `;
+
+/** Asks Flux in all Shoots of a project, or in one, to reconcile now. */
+export const RECONCILE_COMMANDS = {
+  project: kubectl(`annotate --overwrite configmap flux-config ${RECONCILE_AT}="$(date +%s)"`),
+  shoot: kubectl(
+    `annotate --overwrite shoot my-shoot ${RECONCILE_AT}="$(date +%s)" gardener.cloud/operation=reconcile`,
+  ),
+} as const;
 
 /** The steps of a key rotation, in order. */
 export const ROTATION_COMMANDS = {

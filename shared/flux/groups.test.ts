@@ -4,6 +4,12 @@ import { objectGroups } from './groups.ts';
 import type { SecretContent } from './release.ts';
 import { fluxInstall, fluxOnly, object, renderInputs } from './testing.ts';
 
+/** Labels of every copy. */
+const ours = {
+  'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
+  'reconcile.fluxcd.io/watch': 'Enabled',
+};
+
 const SKIP = 'resources.gardener.cloud/skip-health-check';
 const KEEP = 'resources.gardener.cloud/keep-object';
 
@@ -129,7 +135,7 @@ test('keeps the type of copied Secrets and labels them like the Go extension', a
   const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];
   const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
   expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
-  expect(secret?.metadata.labels).toEqual({ 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
+  expect(secret?.metadata.labels).toEqual(ours);
 });
 
 test('gives the copy of a Secret the labels of its content, which do not replace our own', async () => {
@@ -137,7 +143,7 @@ test('gives the copy of a Secret the labels of its content, which do not replace
   const [secret] = objectGroups(await renderInputs({ secrets: [secretContent({ labels })] })).secrets;
   expect(secret?.metadata.labels).toEqual({
     team: 'blue',
-    'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
+    ...ours,
   });
 });
 
@@ -208,7 +214,7 @@ test('keeps data and binaryData of a copied ConfigMap, and labels it', async () 
     { name: 'empty', namespace: 'flux-system' },
   ];
   const { secrets } = objectGroups(await renderInputs({ configMaps }));
-  const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+  const labels = ours;
   expect(secrets.slice(0, 3)).toEqual([
     expect.objectContaining({ kind: 'Namespace', metadata: expect.objectContaining({ name: 'apps' }) }),
     {

@@ -11,8 +11,14 @@ import { installObjects } from './install.ts';
 import { withProtection } from './protection.ts';
 import type { ConfigMapContent, ObjectGroups, Release, RenderInputs, SecretContent } from './release.ts';
 
-/** Label of copied Secrets and ConfigMaps. The Go extension of the same name sets it, and its users select by it. */
-const managedBy = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+/**
+ * Labels of copied Secrets and ConfigMaps. The Go extension of the same name sets the first, and its users select by it.
+ * With the second, controllers of Flux 2.7 and newer follow a change at once.
+ */
+const copyLabels = {
+  'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
+  'reconcile.fluxcd.io/watch': 'Enabled',
+};
 
 const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
 
@@ -111,7 +117,7 @@ function copiedSecret(
   { name, namespace, type, labels, data }: SecretContent,
   { syncMode, sourceSecret, objects }: EffectiveConfig,
 ) {
-  const metadata = { name, namespace, labels: { ...labels, ...managedBy } };
+  const metadata = { name, namespace, labels: { ...labels, ...copyLabels } };
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
   const isOfSource =
@@ -123,7 +129,7 @@ function copiedSecret(
 /** Returns the copy of a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */
 function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapContent): KubeObject {
   return {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: copyLabels } },
     ...(data && { data }),
     ...(binaryData && { binaryData }),
   };
@@ -132,7 +138,7 @@ function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapContent
 function configMaps({ config, shoot }: RenderInputs): KubeObject[] {
   const { namespace } = config.flux;
   const configMap = (name: string, data: Record<string, string>) => ({
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: copyLabels } },
     data,
   });
   return [configMap('shoot-info', { ...shoot.info }), configMap('shoot-facts', shoot.facts)];

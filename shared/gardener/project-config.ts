@@ -15,6 +15,9 @@ export const FLUX_VARIABLES = 'flux-variables';
 export const projectSecretNames = [FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES] as const;
 export type ProjectSecretName = (typeof projectSecretNames)[number];
 
+/** Annotation on `flux-config` or a Shoot: each new value asks Flux in the shoots to reconcile now. */
+export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
+
 /** Name of the landscape's pull secret in the garden and in the shoots; the rights name it. */
 export const PULL_SECRET = 'shoot-flux-pull-secret';
 

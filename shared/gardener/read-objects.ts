@@ -55,6 +55,7 @@ function isLastError(value: unknown): boolean {
   return textAt(value, 'description') !== undefined && areCodes;
 }
 
+const optionalTexts = ['installed', 'problem', 'removalBegan', 'copiesHash', 'reconcileAt'] as const;
 const appliedTexts = ['configHash', 'fluxVersion', 'namespace', 'syncMode'] as const;
 
 /** Returns the record; undefined, as on a first run, when it is none: the objects are then read from the shoot. */
@@ -66,15 +67,13 @@ export function appliedOf(value: unknown): Applied | undefined {
   const isWell =
     (delivered === undefined || isMap(delivered, isText)) &&
     (leaving === undefined || isList(leaving)) &&
-    ['installed', 'problem', 'removalBegan'].every((name) => applied[name] === undefined || isText(applied[name])) &&
+    optionalTexts.every((name) => applied[name] === undefined || isText(applied[name])) &&
     ['source', 'kustomization'].every((name) => applied[name] === undefined || isShootObject(applied[name])) &&
     (applied.arrived === undefined || typeof applied.arrived === 'number');
   if (isWell) return applied as unknown as Applied;
-  const { source, kustomization, arrived: _, installed, problem, removalBegan, ...rest } = applied;
+  const { source, kustomization, arrived: _, ...rest } = applied;
   const kept = {
-    installed: isText(installed) ? installed : undefined,
-    problem: isText(problem) ? problem : undefined,
-    removalBegan: isText(removalBegan) ? removalBegan : undefined,
+    ...Object.fromEntries(optionalTexts.map((name) => [name, textAt(applied, name)])),
     source: isShootObject(source) ? source : undefined,
     kustomization: isShootObject(kustomization) ? kustomization : undefined,
     delivered: delivered === undefined ? undefined : textsOf(delivered),

@@ -70,6 +70,10 @@ export interface Applied {
   leaving?: string[] | undefined;
   /** RFC 3339: since when we remove Flux from the shoot; all attempts together have one deadline. */
   removalBegan?: string | undefined;
+  /** Hash of the copied Secrets that Flux in the shoot has been asked to take up. */
+  copiesHash?: string | undefined;
+  /** Identity of the requests of users that Flux in the shoot has been asked to follow. */
+  reconcileAt?: string | undefined;
   /** An error in a part that is out of scope, or the reason why the last applied objects are kept; with the remedy. */
   problem?: string | undefined;
 }

@@ -16,8 +16,9 @@ import { handler } from '../../functions/keys/handler.ts';
 import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy-examples.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { TerminalError } from '../../shared/errors.ts';
+import { RECONCILE_AT } from '../../shared/gardener/project-config.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
-import { resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { commands, example, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
@@ -102,6 +103,7 @@ describe('the commands of the documents', () => {
     return { code, output };
   }
 
+  const isRequest = ({ command }: { command: string }) => command.includes(RECONCILE_AT);
   const isKubectl = ({ path, command }: { path: string; command: string }) =>
     path === 'docs/configuration.md' && command.startsWith('kubectl ');
 
@@ -130,6 +132,28 @@ describe('the commands of the documents', () => {
     expect(code, output).toBe(0);
   });
 
+  it('ask Flux to reconcile, with an annotation on the ConfigMap and on a Shoot', async () => {
+    await using project = await startGarden(definition, handler);
+    project.api.objects.create(fluxConfig({}));
+    const shoot: KubeObject = {
+      ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' },
+      metadata: { namespace: 'garden-foo', name: 'my-shoot' },
+    };
+    project.api.objects.create(shoot);
+    await writeFile(join(folder, 'project.kubeconfig'), project.api.kubeconfig());
+    const requests = commands.filter((step) => isKubectl(step) && isRequest(step));
+    expect(requests).toHaveLength(2);
+    // Both again: a second request is another value.
+    for (const { command } of [...requests, ...requests]) {
+      const line = command.replace('garden-my-project', 'garden-foo');
+      expect(await run(line, undefined, join(folder, 'project.kubeconfig')), line).toMatchObject({ code: 0 });
+    }
+    for (const object of [fluxConfig({}), shoot]) {
+      const { annotations } = (project.api.objects.get(object) as KubeObject).metadata;
+      expect(annotations?.[RECONCILE_AT]).toMatch(/^\d+$/);
+    }
+  });
+
   it('rotate the key as described, with kubectl and the rights of keys', async () => {
     await using project = await startGarden(definition, handler);
     const { data } = parse(example('docs/configuration.md', 'ConfigMap'));
@@ -143,7 +167,7 @@ describe('the commands of the documents', () => {
       await project.run();
       return ended.output;
     };
-    const steps = commands.filter(isKubectl);
+    const steps = commands.filter((step) => isKubectl(step) && !isRequest(step));
     const [start, publicKey, events, complete, giveUp] = steps;
     if (!start || !publicKey || !events || !complete || !giveUp) throw new Error('the page has fewer commands');
     expect(steps).toHaveLength(5);

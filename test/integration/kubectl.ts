@@ -10,6 +10,7 @@ const kinds: Record<string, Resource> = {
   configmap: resources.configMaps,
   extension: resources.extensions,
   secret: resources.secrets,
+  shoot: resources.shoots,
   events: resources.events,
 };
 const writer = { fieldManager: 'kubectl' };
@@ -22,6 +23,7 @@ const { positionals, values } = parseArgs({
     output: { type: 'string', short: 'o' },
     patch: { type: 'string', short: 'p' },
     type: { type: 'string' },
+    overwrite: { type: 'boolean' },
     'field-selector': { type: 'string' },
   },
 });
@@ -40,17 +42,23 @@ async function answer(resource: Resource): Promise<string> {
     return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
   }
   const [name = fail('a name is missing'), annotation, ...more] = rest;
-  if (more.length > 0) fail(`${more.join(' ')} is not understood`);
+  if (more.length > 0 && verb !== 'annotate') fail(`${more.join(' ')} is not understood`);
   const live = (await client.find(resource, { namespace, name })) ?? fail(`${kind} "${name}" not found`);
   if (verb === 'get' && annotation === undefined) return output === 'yaml' ? stringify(live) : field(live, output);
   if (verb === 'patch' && type === 'merge' && annotation === undefined) {
     await client.mergePatch(resource, { namespace, name }, JSON.parse(patch), writer);
     return `${kind}/${name} patched\n`;
   }
-  const [, key, value] = /^([^=]+)=(.+)$/.exec(annotation ?? '') ?? [];
-  if (verb !== 'annotate' || key === undefined) fail(`${process.argv.slice(2).join(' ')} is not understood`);
-  if (live.metadata.annotations?.[key] !== undefined) fail(`--overwrite is false but found ${key}`);
-  await client.mergePatch(resource, { namespace, name }, { metadata: { annotations: { [key]: value } } }, writer);
+  const annotations: Record<string, string> = {};
+  for (const written of [annotation ?? '', ...more]) {
+    const [, key, value] = /^([^=]+)=(.+)$/.exec(written) ?? [];
+    if (verb !== 'annotate' || key === undefined) fail(`${process.argv.slice(2).join(' ')} is not understood`);
+    if (values.overwrite !== true && live.metadata.annotations?.[key] !== undefined) {
+      fail(`--overwrite is false but found ${key}`);
+    }
+    annotations[key] = value ?? '';
+  }
+  await client.mergePatch(resource, { namespace, name }, { metadata: { annotations } }, writer);
   return `${kind}/${name} annotated\n`;
 }
 

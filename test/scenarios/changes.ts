@@ -486,7 +486,11 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
     });
 
     it('mode Once: keeps the credentials of a source that stays in the shoot', async () => {
-      await stage.setFluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
+      const syncMode = 'Once';
+      await stage.setFluxConfig({
+        repositoryUrl: 'ssh://git@github.com/org/fleet',
+        ...{ repositoryType: 'private', syncMode },
+      });
       await stage.reconcileShoot();
       await stage.untilReady();
       await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
@@ -495,7 +499,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
         () => stage.managedResources(),
         (live) => Object.keys(live).join() === 'shoot-flux-secrets',
       );
-      await stage.setFluxConfig({ repositoryUrl: 'https://github.com/org/fleet' });
+      await stage.setFluxConfig({ repositoryUrl: 'https://github.com/org/fleet', syncMode });
       await stage.reconcileShoot();
       await stage.untilReady();
       await quiet(stage);

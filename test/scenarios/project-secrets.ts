@@ -1,6 +1,6 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
 import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
@@ -96,6 +96,54 @@ export function projectSecretsSuite(name: string, startApis: () => Promise<Apis>
       await put('flux-variables', { team: 'green' });
       await untilInShoot('flux-variables', 'team', 'green');
     });
+
+    const requestedAt = async (kind: Resource, object: string) =>
+      (await stage.shoot.find(kind, inFlux(object)))?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
+    const bothRequested = async () => [
+      await requestedAt(gitRepositories, 'main-gitrepo'),
+      await requestedAt(kustomizations, 'main-ks'),
+    ];
+    const annotate = (value: string) =>
+      stage.garden.mergePatch(
+        resources.configMaps,
+        inProject('flux-config'),
+        { metadata: { annotations: { 'flux.extensions.gardener.cloud/reconcile-at': value } } },
+        { fieldManager },
+      );
+
+    it.each(['Reconcile', 'Once'])(
+      'mode %s: Flux is asked to take up a rotated Secret, and when a user asks, and otherwise not',
+      async (syncMode) => {
+        await put('flux-variables', { team: 'blue' });
+        await bringUp({ syncMode });
+        await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+        await eventually(
+          'the first success',
+          stage.extension,
+          ({ status }) => status?.state?.bootstrapped !== undefined,
+        );
+        await quiet(stage);
+        expect(await bothRequested()).toEqual([undefined, undefined]);
+        await put('flux-variables', { team: 'green' });
+        const rotated = await eventually('the request', bothRequested, (times) => !times.includes(undefined));
+        await quiet(stage);
+        expect(await bothRequested()).toEqual(rotated);
+        await annotate('now');
+        await eventually('another request', bothRequested, (times) =>
+          times.every((time, index) => time !== rotated[index]),
+        );
+        await quiet(stage);
+        const asked = await bothRequested();
+        await stage.reconcileShoot();
+        await stage.untilReady();
+        await stage.reconcileShoot({
+          metadata: { annotations: { 'flux.extensions.gardener.cloud/reconcile-at': '1' } },
+        });
+        await eventually('the request on the Shoot', bothRequested, (times) =>
+          times.every((time, index) => time !== asked[index]),
+        );
+      },
+    );
 
     it('say in one sentence why one cannot be used, on the Shoot and on the ConfigMap, and what is applied stays', async () => {
       await put('flux-sops', { 'age.agekey': age('FIRST') });

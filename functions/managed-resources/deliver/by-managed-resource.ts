@@ -4,6 +4,7 @@ import {
   isOurManagedResource,
   managedResourceManifest,
   managedResourcePatch,
+  managedResourceNames as names,
 } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
 import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
@@ -14,11 +15,13 @@ import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { type Changes, changesOf, leftoverSecrets } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
+import { inOrder } from '../plan/prerequisites.ts';
 import { withInstalled } from '../plan/version.ts';
 import { type ControlPlane, findManagedResource, readSecretNames } from '../read/control-plane.ts';
 import { deleteManagedResource, fieldManager, release } from '../release.ts';
 import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
 import { judge, type Verdict } from './judge.ts';
+import { followRequests } from './requests.ts';
 import { retryApply, retryWebhook } from './retry.ts';
 
 /**
@@ -33,12 +36,15 @@ export async function deliverByManagedResource(
   const { reporter, seed, namespace } = run;
   const isFirstRun = previous === undefined && live.size === 0;
   const secretNames = isFirstRun ? undefined : await readSecretNames(seed, namespace);
-  const changes = changesOf(plan, live, secretNames, previous);
+  const all = changesOf(plan, live, secretNames, previous);
+  const changes = inOrder(all, plan, live, secondsInFlight(run), PATIENCE_SECONDS);
   if (!hasWrites(changes)) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
     if (changes.release.length > 0) await reporter.record(plan.record);
     for (const resource of changes.release) await release(seed, resource);
-    const outcome = await reportProgress(run, plan, live, secretNames ?? new Set());
+    // What is held back counts as not applied, whatever content its ManagedResource has now.
+    const seen = changes.isHeldBack ? new Map([...live].filter(([name]) => name !== names.sync)) : live;
+    const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set());
     // The ManagedResource that waited for them may be released now, of which nothing else reminds this function.
     const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
     return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
@@ -147,11 +153,12 @@ async function createManagedResource(seed: KubeClient, manifest: KubeObject): Pr
 /** Reports whether the resource-manager has applied everything, and cleans up once it has. */
 async function reportProgress(
   run: Run,
-  { record, references }: Plan,
+  plan: Plan,
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string>,
 ): Promise<Outcome> {
   const { reporter, seed, namespace, isNewlyAsked } = run;
+  const { record, references } = plan;
   const seconds = secondsInFlight(run);
   const verdict = await judge(Object.keys(record.managedResources), live, seconds);
   await retryWebhook(seed, namespace, live);
@@ -174,12 +181,13 @@ async function reportProgress(
   for (const name of leftoverSecrets(secretNames, { record }, live)) {
     await seed.delete(resources.secrets, { namespace, name });
   }
+  const followed = await followRequests(run, plan, withInstalled(record));
   await reporter.succeeded(`Flux ${record.fluxVersion} and its configuration are applied.`, {
-    applied: withInstalled(record),
+    applied: followed.applied,
     references,
   });
   await reporter.finish();
-  return done;
+  return followed.outcome(done);
 }
 
 /** A resource-manager that is down is waited for, ever more rarely. */

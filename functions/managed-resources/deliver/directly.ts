@@ -18,6 +18,7 @@ import { waitFor } from '../wait.ts';
 import { applyContents, type Progress } from './apply.ts';
 import { explainRejected } from './explain.ts';
 import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
+import { followRequests } from './requests.ts';
 
 /**
  * Delivers a plan where the resource-manager cannot write to Flux's namespace: we apply the same objects to the
@@ -119,12 +120,14 @@ async function reportApplied(
   remaining: string[],
 ): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
-  const applied = withInstalled(recordAfter(plan, previous, remaining));
+  const followed = await followRequests(run, plan, withInstalled(recordAfter(plan, previous, remaining)));
+  const { applied } = followed;
   for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
   const { references } = plan;
   await reporter.succeeded(`Flux ${applied.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
-  return remaining.length > 0 ? waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, 5) : done;
+  const isLeft = remaining.length > 0;
+  return followed.outcome(isLeft ? waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, 5) : done);
 }
 
 /**

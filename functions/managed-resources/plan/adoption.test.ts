@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import { isAdoptedByDefault, isAsWritten } from './adoption.ts';
 
@@ -49,6 +50,9 @@ describe('isAdoptedByDefault', () => {
   it('is true where objects were released, and the default follows the configuration', () => {
     expect(isAdoptedByDefault(config(), released())).toBe(true);
     expect(isAdoptedByDefault(config(), released({ previous: undefined }))).toBe(true);
+    const leaving = { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } };
+    const live = new Map([['shoot-flux-sync', managedResourceFactory('shoot-flux-sync', 'a', leaving)]]);
+    expect(isAdoptedByDefault(config(), released({ live }))).toBe(true);
   });
 
   it.each<[string, EffectiveConfig, ReturnType<typeof released>]>([
@@ -61,8 +65,8 @@ describe('isAdoptedByDefault', () => {
       config(),
       released({
         live: new Map([
-          ['extension-shoot-flux-sync', {}],
-          ['shoot-flux-sync', {}],
+          ['extension-shoot-flux-sync', managedResourceFactory('extension-shoot-flux-sync', 'a')],
+          ['shoot-flux-sync', managedResourceFactory('shoot-flux-sync', 'a')],
         ]),
       }),
     ],

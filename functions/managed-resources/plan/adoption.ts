@@ -17,7 +17,10 @@ interface Released {
 export function isAdoptedByDefault({ syncMode, origins }: EffectiveConfig, released: Released): boolean {
   const { previous, isBootstrapped, live } = released;
   const wasReleased = isBootstrapped && (previous === undefined || previous.syncMode === 'Once');
-  return wasReleased && syncMode !== 'Once' && origins.syncMode === undefined && !live.has(names.sync);
+  // A ManagedResource that is being deleted is still on its way out.
+  const sync = live.get(names.sync);
+  const isManaged = sync !== undefined && sync.metadata.deletionTimestamp === undefined;
+  return wasReleased && syncMode !== 'Once' && origins.syncMode === undefined && !isManaged;
 }
 
 /**

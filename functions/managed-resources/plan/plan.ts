@@ -11,6 +11,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { renderHash } from './config-hash.ts';
 import { protects } from './protection.ts';
+import { planRequest, type Requests } from './request.ts';
 import type { Scope } from './scope.ts';
 import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
 
@@ -29,6 +30,8 @@ export interface Plan {
   references: ResourceReference[];
   /** When Gardener renews each token among the copies, in epoch ms. */
   renewals: number[];
+  /** Recorded once everything is applied and Flux was asked to follow; undefined: nothing asks for that. */
+  requests?: Requests | undefined;
   /** True: an object that leaves is not suspended in the shoot, or the shoot did not answer; no event says when it is. */
   awaitsSuspension: boolean;
 }
@@ -44,6 +47,8 @@ export interface PlanInputs {
   /** The Shoot's `spec.resources`. */
   shootResources: ResourceReference[];
   renewals: number[];
+  /** Identity of the requests of users that Flux in the shoot should reconcile now. */
+  reconcileAt?: string | undefined;
   /** Recorded where the landscape has defaults or a policy. */
   layersHash?: string | undefined;
   /** Why the configuration is not applied as a whole; shown on the Extension. */
@@ -97,6 +102,7 @@ export function makePlan(
   // Out of scope, the record keeps naming the configuration that was applied last.
   const last = scope.sync ? undefined : previous;
   const hash = renderHash(config, release);
+  const request = planRequest(groups.secrets, inputs.reconcileAt, previous);
   const record: Applied = {
     configHash: last?.configHash ?? hash,
     fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
@@ -108,6 +114,7 @@ export function makePlan(
     ...optional('deletionPolicy', config.deletionPolicy),
     ...optional('layersHash', inputs.layersHash),
     fromFluxConfig: config.hasFluxConfig,
+    ...request.before,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
     objects: recordedObjects(contents, released, previous),
     ...(protects(contents, previous) && { protected: true as const }),
@@ -128,7 +135,17 @@ export function makePlan(
   };
   const references = referencesOf(config, inputs.shootResources);
   const awaitsSuspension = leavingObjects({ ...rendered.sync, ...synced }).length > synced.confirmed.size;
-  return { record, contents, released, removed, fluxRelease: release, references, renewals, awaitsSuspension };
+  return {
+    record,
+    contents,
+    released,
+    removed,
+    fluxRelease: release,
+    references,
+    renewals,
+    awaitsSuspension,
+    ...(request.isDue && { requests: request.after }),
+  };
 }
 
 /** Shown, because in this mode a user may edit the configuration and wait in vain. */

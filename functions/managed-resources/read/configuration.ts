@@ -6,13 +6,14 @@ import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, RECONCILE_AT } from '../../../shared/gardener/project-config.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { layersHash, renderHash } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
+import { reconcileAtOf } from '../plan/request.ts';
 import { type Scope, updateScope } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -30,7 +31,11 @@ export interface Configuration {
 }
 
 /** The layers, and the contents of the project's Secrets, of which the configuration knows only that they exist. */
-export type Layers = ConfigInputs & Pick<ProjectSecretContents, 'secretObjects'>;
+export type Layers = ConfigInputs &
+  Pick<ProjectSecretContents, 'secretObjects'> & {
+    /** Identity of the requests of users that Flux in the shoot should reconcile now. */
+    reconcileAt?: string | undefined;
+  };
 
 /** Merges the layers of the configuration, and decides the scope. */
 export async function readConfiguration(
@@ -72,9 +77,10 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<L
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
   await loadListedRules(layers);
+  const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
   return namespace === undefined
-    ? { ...layers, secretObjects: new Map() }
-    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)) };
+    ? { ...layers, secretObjects: new Map(), reconcileAt }
+    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)), reconcileAt };
 }
 
 /** Adds the written deletion policy to the record: it counts also where the rest of the configuration is rejected. */

@@ -138,7 +138,7 @@ function planInputs(
   const changes = { customise, policy: settings.policy };
   const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, ...changes };
   return {
-    ...{ scope, previous, live, render, shootResources, renewals },
+    ...{ scope, previous, live, render, shootResources, renewals, reconcileAt: layers.reconcileAt },
     ...(hasLandscape && { layersHash: layersHash(layers) }),
   };
 }

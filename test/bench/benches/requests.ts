@@ -75,6 +75,9 @@ async function runShoot(name: string, clusters: BenchClusters, secrets = 0): Pro
   const run = async () => (await runFunction('managed-resources', handler, name, clusters)).requests;
   const first = await run();
   await markApplied(client, name);
+  // Source and Kustomization follow what they need.
+  await run();
+  await markApplied(client, name);
   const closing = await run();
   await becomeReady(name, clusters);
   // The mode now releases its objects, and the resource-manager would follow.

@@ -5,8 +5,8 @@ import { resources } from '../../../shared/kube/resource.ts';
 
 const labelSelector = `${ORIGIN_LABEL}=${ORIGIN}`;
 
-/** Number of ManagedResources of a Shoot. */
-export const PER_SHOOT = Object.keys(managedResourceNames).length;
+/** How many ManagedResources the first run for a Shoot writes; sources and Kustomizations follow once these are applied. */
+export const PER_SHOOT = Object.keys(managedResourceNames).length - 1;
 
 /** Watches the ManagedResources of a seed appear. */
 export interface Arrivals {

@@ -10,6 +10,8 @@ export const toolNames = [
   'kube-apiserver',
   'manifestgen',
   'kustomize-controller',
+  'source-controller',
+  'sops',
   'helm',
   'crane',
   'kustomize',

@@ -1,0 +1,54 @@
+import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
+import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { objectRef } from '../objects.ts';
+import type { Changes } from './changes.ts';
+import type { Plan } from './plan.ts';
+
+/** What sources and Kustomizations need in the shoot: their kinds, and the Secrets and ConfigMaps that they name. */
+const NEEDED = [names.crds, names.secrets];
+
+/**
+ * Holds the sync objects back until everything that they may need is in the shoot. Written together, a source would first
+ * fail without its credentials, and the next attempt of Flux may be minutes away. A rotation or removal holds nothing
+ * back, because only names count.
+ * @param seconds since the operation began
+ * @param patience in seconds: a group that cannot be applied holds the others back no longer than that, because the edit
+ * of a source may suspend it
+ */
+export function inOrder(
+  changes: Changes,
+  { contents }: Pick<Plan, 'contents'>,
+  live: ReadonlyMap<string, ManagedResource>,
+  seconds: number,
+  patience: number,
+): Changes & { isHeldBack: boolean } {
+  const isWritten = changes.write.includes(names.sync) || changes.writeSecret.includes(names.sync);
+  const awaited = NEEDED.filter((name) => isAwaited(contents.get(name) ?? [], live.get(name), seconds > patience));
+  if (!isWritten || awaited.length === 0) return { ...changes, isHeldBack: false };
+  const others = (list: string[]) => list.filter((name) => name !== names.sync);
+  return { ...changes, write: others(changes.write), writeSecret: others(changes.writeSecret), isHeldBack: true };
+}
+
+/**
+ * The resource-manager lists what it has applied, and updates the list only when it could apply everything. A
+ * ManagedResource that it is about to delete, or that fails, is given up after some time.
+ */
+function isAwaited(objects: KubeObject[], resource: ManagedResource | undefined, isLate: boolean): boolean {
+  const isStuck = resource?.metadata.deletionTimestamp !== undefined || stateOf(resource) === 'failing';
+  if (isLate && isStuck) return false;
+  const listed = new Set(entriesAt(resource?.status, 'resources').map(refOf));
+  return objects.some((object) => !listed.has(objectRef(object)));
+}
+
+function stateOf(resource: ManagedResource | undefined): string {
+  return resource === undefined ? 'absent' : applyState(resource).state;
+}
+
+/** Returns the ref of an entry of `status.resources`. */
+function refOf(entry: Record<string, unknown>): string {
+  const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((field) => textAt(entry, field));
+  const namespace = textAt(entry, 'namespace');
+  return objectRef({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } });
+}

@@ -1,0 +1,58 @@
+import { ShootFluxError } from '../../../shared/errors.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { isFluxRef, parseRef } from '../objects.ts';
+import type { Plan } from '../plan/plan.ts';
+import { fieldManager } from '../release.ts';
+import type { Run } from '../run.ts';
+import { inParallel } from './in-parallel.ts';
+import { kindsOf } from './kinds.ts';
+
+/** The annotation with which `flux reconcile` asks the controllers, too. */
+const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
+
+/** gardenlet may wait for the run. */
+const TIMEOUT_MS = 2000;
+
+/** Kinds that read Secrets, or what those have fetched. */
+const asked = /^(GitRepository|OCIRepository|Bucket|HelmRepository|HelmChart|Kustomization)\./;
+
+/**
+ * Asks the sources and Kustomizations that came from us to reconcile now. We write to the shoot, not into the content of
+ * the ManagedResource: the resource-manager would revert the annotation of a `flux reconcile`, and objects that are
+ * released could not be asked.
+ * @returns false when the shoot could not be reached; ask again later
+ */
+export async function requestReconciliation(run: Run, { record, fluxRelease }: Plan): Promise<boolean> {
+  const refs = (record.objects[names.sync] ?? []).filter((ref) => isFluxRef(ref) && asked.test(ref));
+  if (refs.length === 0) return true;
+  const kinds = kindsOf(fluxRelease);
+  const patch = { metadata: { annotations: { [REQUESTED_AT]: run.context.now().toISOString() } } };
+  try {
+    const done = await withShoot(
+      run,
+      async (shoot) => {
+        await inParallel(refs.map(parseRef), async ({ type, name }) => {
+          const resource = kinds[type];
+          if (resource === undefined) return;
+          try {
+            await unlessGone(shoot.mergePatch(resource, name, patch, { fieldManager }));
+          } catch (error) {
+            // A webhook of the shoot may refuse one; Flux then follows with its interval.
+            if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+            run.context.log.warn('reconciliation not requested', { error: describeError(error) });
+          }
+        });
+        return true;
+      },
+      { timeoutMs: TIMEOUT_MS },
+    );
+    return done ?? false;
+  } catch (error) {
+    if (!(error instanceof ShootFluxError)) throw error;
+    run.context.log.warn('reconciliation not requested', { error: describeError(error) });
+    return false;
+  }
+}
