@@ -63,12 +63,17 @@ export function customResourceIn(
         release: release.version,
         apiVersion: `${spec.group}/${stored.name}`,
         spec: properties?.spec,
-        hasConditions: properties?.status?.properties?.conditions !== undefined,
+        hasConditions: mayHaveConditions(properties?.status),
       };
     }
   }
   const provider = componentsOf(release).find((component) => crdSpecs(release, component).some(isOfKind));
   throw new ConfigError([missingKind(release, origins, kind, provider, part)]);
+}
+
+/** Alerts and Providers have no status: their controller only reads them. */
+function mayHaveConditions(status: CrdSchema | undefined): boolean {
+  return status?.properties?.conditions !== undefined || status?.['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
 /** Another component or release has the kind; a kind that no release has is a mistake in the object itself. */
@@ -91,9 +96,10 @@ function missingKind(
   return { ...originOf(origins, 'flux.version'), message };
 }
 
-/** Returns whether objects of the kind have `spec.suspend`; without a schema, the kind is taken to have it. */
+/** Returns whether objects of the kind may have `spec.suspend`. */
 export function canBeSuspended({ spec }: CustomResource): boolean {
-  return spec?.properties === undefined || Object.hasOwn(spec.properties, 'suspend');
+  const isOpen = spec?.properties === undefined || spec['x-kubernetes-preserve-unknown-fields'] === true;
+  return isOpen || Object.hasOwn(spec?.properties ?? {}, 'suspend');
 }
 
 /**
