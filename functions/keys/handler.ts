@@ -1,6 +1,7 @@
-import { readFluxConfig } from '../../shared/config/flux-config.ts';
+import { withDocuments } from '../../shared/config/documents.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { loadListedRules } from '../../shared/config/listed/load.ts';
+import { projectLayers } from '../../shared/config/project-layers.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import { ConfigError, RetryableError } from '../../shared/errors.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
@@ -49,9 +50,9 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const run = { garden, configMap, context, namespace, operation };
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
-  const config = fluxConfigMapOf(namespace, configMap);
+  const config = await withDocuments(fluxConfigMapOf(namespace, configMap));
   await loadListedRules({ landscape: context.settings, fluxConfig: config });
-  const { issues } = readFluxConfig(config);
+  const { issues } = projectLayers(config, undefined);
   if (issues.length > 0) await report(run, [warning('InvalidConfiguration', new ConfigError(issues).message)]);
   const repository = repositoryOf(config);
   // A requested operation waits until the configuration is valid.

@@ -3,6 +3,7 @@ import { type FluxConfigMap, fluxConfigObject } from '../../shared/config/flux-c
 import { hostKeyIssues, sourceIssues } from '../../shared/config/policy/judge.ts';
 import type { Repository } from '../../shared/config/repository.ts';
 import type { Landscape } from '../../shared/config/types.ts';
+import { withPlaceholders } from '../../shared/config/variables.ts';
 import { ConfigError, type ConfigIssue } from '../../shared/errors.ts';
 
 /** What the landscape's policy refuses in a project's `flux-config`. */
@@ -25,7 +26,10 @@ export function refusalsOf(
   if (policy === undefined) return { issues: [], isRepository: false };
   const object = fluxConfigObject(fluxConfig.namespace);
   const origins = { 'source.spec.url': { object, path: 'repositoryUrl' } };
-  const ofUrl = repository === undefined ? [] : sourceIssues(policy, 'GitRepository', { url: repository.url }, origins);
+  const ofUrl =
+    repository === undefined
+      ? []
+      : sourceIssues(policy, 'GitRepository', { url: withPlaceholders(repository.url) }, origins);
   const ofHostKeys = hostKeyIssues(policy, repository?.knownHosts, object);
   const judged = new Set(['repositoryUrl', 'knownHosts']);
   const others = issuesOf(landscape, fluxConfig).filter((issue) => issue.object === object && !judged.has(issue.path));

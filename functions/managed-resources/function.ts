@@ -13,6 +13,7 @@ import {
   RECONCILE_AT,
 } from '../../shared/gardener/project-config.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
+import { traitLabels } from '../../shared/gardener/shoot-traits.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
@@ -68,6 +69,7 @@ export const definition: FunctionDefinition = {
           shoot?.spec?.hibernation?.enabled,
           shoot?.spec?.resources,
           reconcileAt,
+          shoot && Object.entries(traitLabels(shoot)).sort(),
         ];
       },
       // gardenlet changes the Cluster of every Shoot, with or without the extension.

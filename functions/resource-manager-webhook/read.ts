@@ -1,7 +1,9 @@
+import { withDocuments } from '../../shared/config/documents.ts';
 import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
+import { shootTraits } from '../../shared/gardener/shoot-traits.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
@@ -10,7 +12,7 @@ import type { WebhookContext } from '../../shared/runtime/webhook.ts';
 
 /** The layers that could be read. */
 interface ReadLayers {
-  layers: Pick<ConfigInputs, 'fluxConfig' | 'providerConfig'>;
+  layers: Pick<ConfigInputs, 'fluxConfig' | 'providerConfig' | 'shoot'>;
   /** Why the rest could not be read. */
   warnings: string[];
 }
@@ -26,7 +28,8 @@ export async function readLayers(namespace: string, context: WebhookContext): Pr
   const { shoot } = cluster.spec;
   const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
   try {
-    return { layers: { providerConfig, ...(await readFluxConfig(shoot.metadata.namespace, context)) }, warnings: [] };
+    const fluxConfig = await readFluxConfig(shoot.metadata.namespace, context);
+    return { layers: { providerConfig, shoot: shootTraits(cluster), ...fluxConfig }, warnings: [] };
   } catch (error) {
     context.log.warn('flux-config not read', { error: describeError(error) });
     const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
@@ -58,5 +61,5 @@ async function readFluxConfig(
   if (namespace === undefined) return {};
   const configMap = await (await kube(GARDEN)).find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return {};
-  return { fluxConfig: fluxConfigMapOf(namespace, configMap) };
+  return { fluxConfig: await withDocuments(fluxConfigMapOf(namespace, configMap)) };
 }

@@ -5,7 +5,7 @@ import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts
 import { ConfigError } from '../../shared/errors.ts';
 import type { TargetNamespaces } from './decide.ts';
 
-type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'providerConfig'>;
+type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shoot' | 'providerConfig'>;
 
 /**
  * Returns the namespaces of everything that the shoot gets. A layer with errors is ignored: its errors are reported
@@ -20,6 +20,7 @@ export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNa
       error.issues.some(({ object }) => (object === PROVIDER_CONFIG) === isProviderConfig);
     const valid = {
       landscape: layers.landscape,
+      shoot: layers.shoot,
       fluxConfig: hasErrors(false) ? undefined : layers.fluxConfig,
       providerConfig: hasErrors(true) ? undefined : layers.providerConfig,
     };

@@ -1,5 +1,6 @@
 import '../../shared/config/listed/all.ts';
 import * as z from 'zod/mini';
+import { withDocuments } from '../../shared/config/documents.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
@@ -8,7 +9,8 @@ import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
-import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
+import { shootTraits } from '../../shared/gardener/shoot-traits.ts';
+import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { missing } from './clusters.ts';
 import { type Option, type Terminal, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
@@ -60,7 +62,11 @@ export async function readInputs(values: Values<typeof inputOptions>, terminal: 
     shoot,
     config: {
       landscape,
-      fluxConfig: fluxConfig === undefined ? undefined : fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot),
+      fluxConfig:
+        fluxConfig === undefined
+          ? undefined
+          : await withDocuments(fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot)),
+      shoot: shoot && shootTraits(shootCluster(shoot)),
       providerConfig:
         values['provider-config'] === undefined
           ? ownProviderConfig(shoot)
@@ -144,6 +150,12 @@ function checked<T extends z.ZodMiniType>(document: unknown, schema: T, file: st
 
 function wrongKind(file: string, kind: string, option: string): ShootFluxError {
   return new ShootFluxError(`${file} is not a ${kind}; pass a file to ${option} that holds one.`);
+}
+
+/** Returns what gardenlet would write into the seed for a Shoot. */
+export function shootCluster(shoot: Shoot): Cluster {
+  const name = shoot.status?.technicalID ?? '';
+  return { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Cluster', metadata: { name }, spec: { shoot } };
 }
 
 function ownProviderConfig(shoot: Shoot | undefined): unknown {

@@ -9,7 +9,7 @@ import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { resolveVersion } from '../../shared/flux/versions.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
-import type { CliInputs } from './inputs.ts';
+import { type CliInputs, shootCluster } from './inputs.ts';
 import { releasesOf } from './releases.ts';
 
 /** A Shoot's objects, as far as they are known without a cluster. */
@@ -37,7 +37,7 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
   const groups = objectGroups({
     config,
     release: await releases.release(version),
-    shoot: shootFacts(clusterOf(shoot ?? unnamedShoot), {}),
+    shoot: shootFacts(shootCluster(shoot ?? unnamedShoot), {}),
     secrets: [],
     configMaps: [],
     ownsNamespace: true,
@@ -50,11 +50,6 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
 }
 
 const unnamedShoot: Shoot = { metadata: { name: '' } };
-
-function clusterOf(shoot: Shoot) {
-  const name = shoot.status?.technicalID ?? '';
-  return { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Cluster', metadata: { name }, spec: { shoot } };
-}
 
 function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): string[] {
   const copied = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets].filter(

@@ -2,6 +2,7 @@ import '../../shared/config/listed/all.ts';
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import {
@@ -13,7 +14,7 @@ import {
 import { keyDocs } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
-import { FLUX_CONFIG_EXAMPLE, OBJECTS_EXAMPLE, PATCH_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
+import { FLUX_CONFIG_EXAMPLE, OBJECTS_EXAMPLE, OVERRIDES_EXAMPLE, PATCH_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
 import { exampleOf } from './table.ts';
 
 test('docs/configuration.md is what npm run docs writes', async () => {
@@ -28,6 +29,17 @@ test('the example of the ConfigMap is good', () => {
     source: { metadata: { name: 'main-gitrepo' }, spec: { url: data.repositoryUrl } },
     kustomization: { spec: { path: './clusters/production' } },
     sourceSecret: { targetName: 'flux-source' },
+  });
+});
+
+test('the example of overrides is good', async () => {
+  const { metadata, data } = parse(OVERRIDES_EXAMPLE);
+  const fluxConfig = await withDocuments({ namespace: metadata.namespace, data });
+  const configOf = (labels: Record<string, string>) => effectiveConfig({ fluxConfig, shoot: { labels } });
+  expect(configOf({})).toMatchObject({ flux: { logLevel: 'error', version: undefined } });
+  expect(configOf({ stage: 'dev', team: 'blue' })).toMatchObject({
+    flux: { logLevel: 'error', version: '2.9.x', components: expect.arrayContaining(['image-reflector-controller']) },
+    kustomization: { metadata: { name: 'main-ks' }, spec: { path: './clusters/dev' } },
   });
 });
 
@@ -90,7 +102,9 @@ test('every key of flux-config is documented', () => {
 test('lists every fact of a Shoot', async () => {
   const source = await readFile(new URL('../../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
   const known = [...source.matchAll(/^ +(SHOOT_\w+):/gm)].map(([, name = '']) => name);
-  const documented = [...configurationPage().matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);
+  const documented = [...(configurationPage().split('## In the Shoot')[1] ?? '').matchAll(/`(SHOOT_\w+)`/g)].map(
+    ([, name]) => name,
+  );
   expect(known.length).toBeGreaterThan(4);
   expect(documented).toEqual(known);
 });

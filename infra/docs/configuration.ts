@@ -9,9 +9,11 @@ import {
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
+import { SHOOT_FACTS } from '../../shared/config/variables.ts';
 import {
   FLUX_CONFIG_EXAMPLE,
   OBJECTS_EXAMPLE,
+  OVERRIDES_EXAMPLE,
   PATCH_EXAMPLE,
   RECONCILE_COMMANDS,
   ROTATION_COMMANDS,
@@ -43,7 +45,7 @@ Both are optional: without them, a Shoot with the extension gets Flux and nothin
 
 ## Layers
 
-Defaults < the landscape's [defaults](policy.md) < \`flux-config\` < \`providerConfig\`:
+Defaults < the landscape's [defaults](policy.md) < the keys of \`flux-config\`, its [\`config.yaml\`](#configyaml), the entries of its [\`overrides.yaml\`](#overridesyaml) that select the Shoot < \`providerConfig\`:
 
 - The source and the Kustomization are each taken as a whole from the highest layer that defines them. \`repositoryUrl\` in \`flux-config\` defines both.
 - Everything else merges key by key.
@@ -65,6 +67,33 @@ ${FLUX_CONFIG_EXAMPLE}\`\`\`
 All values are strings, so quote \`true\`, \`false\` and numbers. Separate list entries with commas, spaces or line breaks. A key with an empty value counts as absent.
 
 ${table(fluxConfigSchema)}
+### \`config.yaml\`
+
+A whole [FluxConfig](#providerconfig) for everything that the other keys cannot say, in the project's \`flux-config\`, so that it reaches every Shoot of the project. A field that another key sets already is an error.
+
+### \`overrides.yaml\`
+
+A list of entries with \`selector\` and \`config\`: a FluxConfig for those Shoots of the project whose labels the selector selects.
+
+\`\`\`yaml
+${OVERRIDES_EXAMPLE}\`\`\`
+
+- \`selector\` is a label selector of Kubernetes with \`matchLabels\` and \`matchExpressions\` (operators \`In\`, \`NotIn\`, \`Exists\`, \`DoesNotExist\`). All of its requirements must be met; \`{}\` selects every Shoot.
+- All entries that select a Shoot are merged in their order: a later one is higher. They are above \`config.yaml\` and the other keys, and below the Shoot's \`providerConfig\`.
+- A changed label of a Shoot is followed as soon as Gardener has copied the Shoot to its seed, which it does with each reconciliation. The label \`shoot.gardener.cloud/status\` changes with the Shoot's health and selects nothing.
+- An error in the \`config\` of an entry concerns only the Shoots that it selects; an error in the list or in a selector concerns every Shoot. All of them appear as Events on the ConfigMap.
+- \`secretResourceName\` and \`additionalSecretResources\` in \`config.yaml\` and in an override name entries of \`spec.resources\` of each Shoot that they reach. Of several lists the one of the highest layer counts.
+
+### Variables
+
+\`\${SHOOT_…}\` in the URL, the ref or the path of a source or Kustomization is replaced for each Shoot, in every layer: \`repositoryPath: ./clusters/\${SHOOT_NAME}\`. Other fields have no variables; there Flux substitutes [facts of the Shoot](#in-the-shoot) in the objects of the repository.
+
+- Facts: ${SHOOT_FACTS.map((name) => `\`${name}\``).join(', ')}.
+- Labels: \`SHOOT_LABEL_\` with the key of a label of the Shoot, such as \`\${SHOOT_LABEL_stage}\` or \`\${SHOOT_LABEL_example.com/stage}\`.
+- \`$\${\` stands for \`\${\` itself.
+- A Shoot without the fact or the label, or with an empty one, gets an error of its own; other Shoots are not affected. The name of an unknown variable is an error for all.
+- A value may have only letters, digits, \`.\`, \`_\` and \`-\`, and a URL has variables only in its path. So a label cannot choose the host that gets the credentials, nor leave its place in a path. The [policy](policy.md#policy) judges the URL with the values of the Shoot; for the key pair and the host keys of \`repositoryUrl\`, it judges the URL with \`x\` in place of each variable.
+
 ## Secrets of a project
 
 Secrets with these names beside \`flux-config\` need no entry in a Shoot's \`spec.resources\`. One that exists is copied into the namespace of Flux in every Shoot of the project that has the extension, and fills in what the configuration leaves out:

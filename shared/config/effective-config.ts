@@ -3,7 +3,6 @@ import { PULL_SECRET } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
 import { defaultsLayer, pullSecretOf } from './defaults.ts';
-import { readFluxConfig } from './flux-config.ts';
 import { installDefaults } from './flux-options.ts';
 import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
@@ -12,8 +11,10 @@ import { listedRules } from './listed/rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
+import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
+import { hasOpenUrl, substituted } from './substitution.ts';
 import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape, SyncMode } from './types.ts';
 
 /**
@@ -31,28 +32,29 @@ export function providerConfigLayer(value: unknown): Layer {
 }
 
 /** The same with a providerConfig that has been read already. */
-export function mergeLayers(
-  inputs: Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shootResources' | 'projectSecrets'>,
-  providerConfig: Layer,
-): EffectiveConfig {
+export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, providerConfig: Layer): EffectiveConfig {
   const { landscape = {}, shootResources } = inputs;
-  const fluxConfig = inputs.fluxConfig === undefined ? absentLayer('flux-config') : readFluxConfig(inputs.fluxConfig);
+  const fluxConfig = projectLayers(inputs.fluxConfig, inputs.shoot?.labels);
+  const { flat } = fluxConfig;
   // Highest first.
-  const layers = [providerConfig, fluxConfig, defaultsLayer(landscape)];
-  const sourceFrom = layers.find(({ sets }) => sets.source) ?? fluxConfig;
-  const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? fluxConfig;
+  const layers = [providerConfig, ...fluxConfig.layers, defaultsLayer(landscape)];
+  const sourceFrom = layers.find(({ sets }) => sets.source) ?? flat;
+  const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? flat;
   const project = projectSecretsOf(inputs);
   const flux = wiredInstall(mergeOptions(layers, landscape), project.secrets);
   const wire = (object: KubeObject) => wired(object, project.secrets, flux.namespace);
 
-  const source = sourceFrom.content.source && wire(completeSource(sourceFrom.content.source.template, flux.namespace));
   const patched = patchedKustomization(layers, kustomizationFrom);
   const { template } = patched;
-  const kustomization =
-    template && source && wire(completeKustomization(template, source, flux, kustomizationFrom === fluxConfig));
+  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
+  const givenSource = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
+  const ofSource = substituted('source', givenSource && wire(givenSource), inputs.shoot, origins);
+  const source = ofSource.object;
+  const given = template && source && completeKustomization(template, source, flux, kustomizationFrom === flat);
+  const ofKustomization = substituted('kustomization', given && wire(given), inputs.shoot, origins);
+  const kustomization = ofKustomization.object;
   const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
   const pullSecret = copiedPullSecret(landscape, flux);
-  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
   const parts = {
     layers,
     sourceFrom,
@@ -66,9 +68,17 @@ export function mergeLayers(
     wire,
   };
   const rules = layers.some(hasLists) ? listedRules() : undefined;
-  const listed = rules?.mergeListed(parts);
-  const objects = listed?.objects.map(({ object }) => object) ?? [];
-  const additional = additionalSecrets(providerConfig.content.additionalSecrets, {
+  const written = rules?.mergeListed(parts);
+  const ofList = (written?.objects ?? []).map(({ object }, index) =>
+    substituted(`objects[${index}]`, object, inputs.shoot, written?.origins ?? {}),
+  );
+  const objects = ofList.map(({ object }) => object);
+  const listed = written && {
+    ...written,
+    objects: written.objects.map((placed, index) => ({ ...placed, object: objects[index] ?? placed.object })),
+  };
+  const additionalFrom = layers.find(({ content }) => content.additionalSecrets.length > 0) ?? flat;
+  const additional = additionalSecrets(additionalFrom.content.additionalSecrets, {
     fluxNamespace: flux.namespace,
     users: [source, kustomization, ...objects].filter((user) => user !== undefined),
     sourceSecret,
@@ -86,6 +96,9 @@ export function mergeLayers(
     ...fluxConfig.issues,
     ...providerConfig.issues,
     ...patched.issues,
+    ...ofSource.issues,
+    ...ofKustomization.issues,
+    ...ofList.flatMap(({ issues }) => issues),
     ...layerIssues({ ...merged, providerConfig }),
     ...additional.issues,
     ...project.issues,
@@ -98,7 +111,7 @@ export function mergeLayers(
     layers.find(({ content }) => content[field] !== undefined)?.content[field];
   return {
     flux,
-    syncMode: first('syncMode') ?? defaultSyncMode(sourceFrom, fluxConfig),
+    syncMode: first('syncMode') ?? defaultSyncMode(sourceFrom, fluxConfig.layers),
     deletionPolicy: first('deletionPolicy'),
     suspend: first('suspend') ?? false,
     source,
@@ -117,8 +130,8 @@ export function mergeLayers(
  * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
  * (decision 52).
  */
-function defaultSyncMode(sourceFrom: Layer, fluxConfig: Layer): SyncMode {
-  return sourceFrom === fluxConfig && sourceFrom.sets.source ? 'ManifestsOnly' : 'Once';
+function defaultSyncMode(sourceFrom: Layer, ofProject: readonly Layer[]): SyncMode {
+  return sourceFrom.sets.source && ofProject.includes(sourceFrom) ? 'ManifestsOnly' : 'Once';
 }
 
 /** Without lists, most of the code for them is not loaded. */
@@ -141,13 +154,19 @@ function judge(
   if (policy === undefined || layers.some(({ isRead }) => !isRead)) return [];
   const { knownHosts } = sourceFrom;
   return [
-    ...policyIssues(policy, { flux, source, origins }),
-    ...(objects.length === 0 ? [] : listedRules().objectIssues(policy, objects, source, origins)),
+    // A URL whose variables have no values yet is judged with them.
+    ...policyIssues(policy, { flux, source: hasOpenUrl(source) ? undefined : source, origins }),
+    ...(objects.length === 0 ? [] : listedRules().objectIssues(policy, objects.map(judgeable), source, origins)),
     ...hostKeyIssues(policy, knownHosts, sourceFrom.object),
   ];
 }
 
-/** Merges option by option: defaults < the landscape's defaults < ConfigMap < providerConfig. */
+/** A URL whose variables have no values yet is judged with them; the positions of the others stay. */
+function judgeable(object: KubeObject): KubeObject {
+  return hasOpenUrl(object) ? { ...object, kind: '' } : object;
+}
+
+/** Merges option by option: the defaults, and the layers from the lowest to the highest. */
 function mergeOptions(layers: readonly Layer[], { defaults, policy }: Landscape): FluxInstall {
   const { componentsExtra, multiTenancy, ...options }: FluxOptions & typeof installDefaults = Object.assign(
     { ...installDefaults },

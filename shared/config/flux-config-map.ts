@@ -1,4 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
+import type { Documents } from './document-types.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { quote } from './quote.ts';
 import { configurationProblem, entriesProblem } from './size-limit.ts';
@@ -8,6 +9,8 @@ export interface FluxConfigMap {
   namespace: string;
   data: Record<string, string>;
   binaryData?: Record<string, string>;
+  /** The YAML in `data`; `withDocuments` reads it. */
+  documents?: Documents;
 }
 
 /** Returns the relevant fields of a ConfigMap, live or from a file. */

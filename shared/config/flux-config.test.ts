@@ -34,8 +34,9 @@ describe('the keys of flux-config', () => {
     for (const { path, origin } of fieldsSetBy(key)) expect(origin, path).toMatch(new RegExp(`^${key}\\b`));
   });
 
-  it('have an effect on the configuration, except those of the Secret flux-source', () => {
-    expect(keys.filter((key) => fieldsSetBy(key).length === 0)).toEqual(['knownHosts', 'sshKeyType']);
+  it('have an effect on the configuration, except those of the Secret flux-source and layers of their own', () => {
+    const without = ['knownHosts', 'sshKeyType', 'config.yaml', 'overrides.yaml'];
+    expect(keys.filter((key) => fieldsSetBy(key).length === 0)).toEqual(without);
   });
 
   it.each(Object.entries(fluxConfigFields))('%s sets %s', (key, field) => {

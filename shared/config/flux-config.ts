@@ -16,6 +16,7 @@ import {
 import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
 import { type Layer, type LayerContent, noContent, unreadLayer } from './layer.ts';
+import { limits } from './limits.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
@@ -43,6 +44,16 @@ export const fluxConfigSchema = z.strictObject({
   priorityClass: key(text(objectName), customDocs.priorityClass),
   imageDigests: key(z.enum(digestModes), customDocs.imageDigests),
   sopsAgeSecret: key(text(objectName), customDocs.sopsAgeSecret),
+  'config.yaml': key(text(undefined, limits.configuration), {
+    description:
+      'A whole [FluxConfig](#providerconfig) as YAML, for what the other keys cannot say. It must not repeat a key.',
+    example: 'flux: { logLevel: debug }',
+  }),
+  'overrides.yaml': key(text(undefined, limits.configuration), {
+    description:
+      'A list of [deviations for some Shoots](#overridesyaml) as YAML, selected by the labels of the Shoots.',
+    example: '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: debug } } }]',
+  }),
 });
 
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;

@@ -5,6 +5,7 @@ import { objectGroups } from '../flux/groups.ts';
 import { renderInputs } from '../flux/testing.ts';
 import * as checks from './checks.ts';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
+import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { limits } from './limits.ts';
@@ -171,21 +172,17 @@ describe('hostile configurations end with sentences', () => {
   });
 
   it('with any text in any key of flux-config', () => {
-    const property = fc.property(fc.constantFrom(...keys), hostileText, (key, text) => {
-      const inputs = withFluxConfig({
-        repositoryUrl: 'ssh://git@git.example.com/a',
-        repositoryType: 'private',
-        [key]: text,
-      });
-      sentences(inputs);
-      const { fluxConfig = { namespace: '', data: {} } } = inputs;
+    const property = fc.asyncProperty(fc.constantFrom(...keys), hostileText, async (key, text) => {
+      const data = { repositoryUrl: 'ssh://git@git.example.com/a', repositoryType: 'private', [key]: text };
+      const fluxConfig = await withDocuments({ namespace: 'garden-foo', data });
+      sentences({ fluxConfig, shoot: { labels: {} } });
       try {
         fluxConfigRepository(fluxConfig);
       } catch (error) {
         expect(error).toBeInstanceOf(ConfigError);
       }
     });
-    fc.assert(property, settings);
+    return fc.assert(property, settings);
   });
 
   it("with any value in the Shoot's resources", () => {

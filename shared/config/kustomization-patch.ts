@@ -47,12 +47,14 @@ function applyPatch(lower: PatchedKustomization, layer: Layer): PatchedKustomiza
   ].map((issue) => ({ ...issue, path: issue.path.replace(`${place.path}.template`, `${place.path}.patch`) }));
   return {
     template: issues.length > 0 ? undefined : (merged as unknown as Template),
-    origins: { ...lower.origins, ...originsOf(patch, layer) },
+    origins: { ...lower.origins, ...patchOrigins(layer) },
     issues: [...lower.issues, ...issues],
   };
 }
 
-function originsOf(patch: JsonObject, layer: Layer): Origins {
+/** Returns where the patch of a layer sets fields; none without a patch. */
+export function patchOrigins(layer: Layer): Origins {
+  const patch = layer.content.kustomizationPatch ?? {};
   const fields = ['metadata', 'spec'].flatMap((part) =>
     Object.keys(asObject(patch[part]) ?? {}).map((field) => `${part}.${field}`),
   );

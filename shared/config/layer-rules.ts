@@ -37,23 +37,22 @@ export function layerIssues(merged: MergedLayers): ConfigIssue[] {
   ];
 }
 
-/** A source needs a Kustomization and vice versa; the lower layers set both or neither. */
-function pairIssues({ layers, providerConfig }: MergedLayers): ConfigIssue[] {
-  const { sets } = providerConfig;
-  if (sets.source === sets.kustomization || layers.some((layer) => layer !== providerConfig && layer.sets.source)) {
-    return [];
-  }
-  return sets.source
+/** A source needs a Kustomization and vice versa, in any layers. */
+function pairIssues({ layers }: MergedLayers): ConfigIssue[] {
+  const hasSource = layers.some(({ sets }) => sets.source);
+  const [half] = layers.filter(({ sets }) => sets.source || sets.kustomization);
+  if (half === undefined || hasSource === layers.some(({ sets }) => sets.kustomization)) return [];
+  return hasSource
     ? [
         issueAt(
-          providerConfig,
+          half,
           'kustomization',
           'is missing, but a source is configured; add a kustomization with at least template.spec.path',
         ),
       ]
     : [
         issueAt(
-          providerConfig,
+          half,
           'source',
           'is missing, but a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config',
         ),

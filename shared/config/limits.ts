@@ -64,6 +64,30 @@ export const limits = {
     of: 'all entries of `sources`, `kustomizations` and `objects` besides the root Kustomization and its source',
     why: 'each is read from the shoot whenever its health is checked',
   },
+  yaml: {
+    most: 64,
+    unit: 'KiB',
+    of: '`config.yaml` and `overrides.yaml`, each',
+    why: 'the parser reads the whole text',
+  },
+  yamlLines: {
+    most: 5000,
+    unit: 'lines',
+    of: '`config.yaml` and `overrides.yaml`, each',
+    why: 'the same',
+  },
+  yamlMarks: {
+    most: 12_000,
+    unit: 'brackets, braces, quotes, commas, colons and dashes',
+    of: '`config.yaml` and `overrides.yaml`, each',
+    why: 'they make the parser slow',
+  },
+  yamlRare: {
+    most: 200,
+    unit: 'characters of ?, !, & and *',
+    of: '`config.yaml` and `overrides.yaml`, each',
+    why: 'some short texts with them take minutes to parse',
+  },
   knownHosts: { most: knownHostsLimits.kib, unit: 'KiB', of: '`knownHosts`', why: 'each line is decoded' },
   hostKeys: {
     most: knownHostsLimits.lines,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
-import { withFluxConfig } from './config.fixtures.ts';
+import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { misspelt, nearest } from './nearest.ts';
@@ -22,6 +22,11 @@ function isValid(inputs: ConfigInputs): boolean {
     return false;
   }
 }
+
+/** Returns inputs with a ConfigMap whose YAML is read. */
+const read = async (data: Record<string, string>) => ({
+  fluxConfig: await withDocuments({ namespace: 'garden-foo', data }),
+});
 
 const oneOf = (...values: unknown[]) => fc.oneof(fc.constantFrom(...values), { arbitrary: fc.jsonValue(), weight: 1 });
 const sometimes = { requiredKeys: [] };
@@ -103,15 +108,15 @@ describe('effectiveConfig throws only ConfigErrors', () => {
   });
 
   test('for any map of strings as data', () => {
-    fc.assert(fc.property(fluxConfigData, (data) => void isValid(withFluxConfig(data))));
+    return fc.assert(fc.asyncProperty(fluxConfigData, async (data) => void isValid(await read(data))));
   });
 
   test('for both together', () => {
-    fc.assert(
-      fc.property(
+    return fc.assert(
+      fc.asyncProperty(
         fluxConfigData,
         providerConfig,
-        (data, value) => void isValid({ ...withFluxConfig(data), providerConfig: value }),
+        async (data, value) => void isValid({ ...(await read(data)), providerConfig: value }),
       ),
     );
   });

@@ -19,6 +19,7 @@ import { knownHostsProblem } from './known-hosts.ts';
 import { limits } from './limits.ts';
 import { key, text } from './schema.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
+import { unlessVariables, urlWithVariables } from './variables.ts';
 
 /** The project's repository as the ConfigMap `flux-config` describes it. */
 export interface Repository {
@@ -32,7 +33,7 @@ export interface Repository {
 
 // People write this ConfigMap by hand, and most Git hosts offer git@host:path for copying, so it is accepted here. In
 // templates, which are Flux objects, it is an error.
-const repositoryUrl: Check = (value) => gitUrl(fromScpForm(value) ?? value);
+const repositoryUrl = urlWithVariables((value) => gitUrl(fromScpForm(value) ?? value));
 const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsProblem(value));
 
 /** The keys of `flux-config` that describe the repository and how to read it. */
@@ -60,21 +61,24 @@ export const repositoryKeys = {
     default: '`ed25519`',
     example: 'rsa',
   }),
-  repositoryBranch: key(text(gitRefName), {
+  repositoryBranch: key(text(unlessVariables(gitRefName)), {
     description: 'The branch.',
     default: "Flux's default, `master`",
     example: 'main',
   }),
-  repositoryTag: key(text(gitRefName), { description: 'A tag instead of the branch.', example: 'v1.2.0' }),
-  repositorySemver: key(text(semverRange), {
+  repositoryTag: key(text(unlessVariables(gitRefName)), {
+    description: 'A tag instead of the branch.',
+    example: 'v1.2.0',
+  }),
+  repositorySemver: key(text(unlessVariables(semverRange)), {
     description: 'The newest tag in a version range instead of the branch.',
     example: '>=1.0.0 <2.0.0',
   }),
-  repositoryCommit: key(text(gitCommit), {
+  repositoryCommit: key(text(unlessVariables(gitCommit)), {
     description: 'A commit, as its full 40-character hash; with `repositoryBranch`, a commit on that branch.',
     example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
   }),
-  repositoryPath: key(text(), {
+  repositoryPath: key(text(unlessVariables()), {
     description: 'The folder to apply.',
     default: '`./`',
     example: './clusters/production',

@@ -20,6 +20,7 @@ import { misspelt } from './nearest.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
+import { unlessVariables, urlWithVariables } from './variables.ts';
 
 const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
 const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
@@ -72,17 +73,17 @@ const secretRef = key(z.looseObject({ name: z.optional(text(objectName)) }), {
 const common = { interval, timeout, suspend: z.optional(z.boolean()), secretRef };
 
 const gitRepositorySpec = z.looseObject({
-  url: requiredKey(text(gitUrl), {
+  url: requiredKey(text(urlWithVariables(gitUrl)), {
     description: 'GitRepository: the URL of the repository, `https://`, `http://` or `ssh://`.',
     example: 'https://github.com/org/fleet',
   }),
   ref: requiredKey(
     z.looseObject({
-      branch: z.optional(text(gitRefName)),
-      tag: z.optional(text(gitRefName)),
-      semver: z.optional(text(semverRange)),
-      name: z.optional(text()),
-      commit: z.optional(text(gitCommit)),
+      branch: z.optional(text(unlessVariables(gitRefName))),
+      tag: z.optional(text(unlessVariables(gitRefName))),
+      semver: z.optional(text(unlessVariables(semverRange))),
+      name: z.optional(text(unlessVariables())),
+      commit: z.optional(text(unlessVariables(gitCommit))),
     }),
     {
       description:
@@ -94,15 +95,15 @@ const gitRepositorySpec = z.looseObject({
 });
 
 const ociRepositorySpec = z.looseObject({
-  url: requiredKey(text(ociUrl), {
+  url: requiredKey(text(urlWithVariables(ociUrl)), {
     description: 'OCIRepository: the URL of the artifact, without a tag.',
     example: 'oci://ghcr.io/org/manifests',
   }),
   ref: requiredKey(
     z.looseObject({
-      tag: z.optional(text(ociTag)),
-      semver: z.optional(text(semverRange)),
-      digest: z.optional(text(ociDigest)),
+      tag: z.optional(text(unlessVariables(ociTag))),
+      semver: z.optional(text(unlessVariables(semverRange))),
+      digest: z.optional(text(unlessVariables(ociDigest))),
     }),
     {
       description:
@@ -156,7 +157,7 @@ export const kustomizationTemplateSchema = z.strictObject({
     example: '{ name: fleet }',
   }),
   spec: z.looseObject({
-    path: requiredKey(text(), {
+    path: requiredKey(text(unlessVariables()), {
       description: 'The folder of the source to apply.',
       example: './clusters/production',
     }),

@@ -151,12 +151,21 @@ export interface ProjectSecret {
   problem?: string | undefined;
 }
 
+/** What the configuration of a Shoot may depend on. */
+export interface ShootTraits {
+  labels: Readonly<Record<string, string>>;
+  /** The facts of `shoot-facts`; absent: not known yet, so variables stay as they are. */
+  facts?: Readonly<Record<string, string>> | undefined;
+}
+
 /** The sources of the layers; each may be absent. */
 export interface ConfigInputs {
   /** What the operators say for every project. */
   landscape?: Landscape | undefined;
   /** The ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
   fluxConfig?: FluxConfigMap | undefined;
+  /** What differs between the Shoots of a project; absent: unknown, so no override applies. */
+  shoot?: ShootTraits | undefined;
   /** The Extension's `spec.providerConfig`, unchecked. */
   providerConfig?: unknown;
   /** The Shoot's `spec.resources`; absent: unknown, so references to it are not checked. */

@@ -26,8 +26,10 @@ export function configHash(config: EffectiveConfig): string {
 }
 
 /** Identifies what the users of a Shoot have written, so that their edits differ from those of the operators. */
-export function layersHash({ fluxConfig, providerConfig }: ConfigInputs): string {
-  return shortHash(canonicalJson([fluxConfig?.data ?? null, providerConfig ?? null]));
+export function layersHash({ fluxConfig, providerConfig, shoot }: ConfigInputs): string {
+  // Labels are written by users, too, and count where they decide something.
+  const labels = fluxConfig?.documents?.overrides === undefined ? [] : [shoot?.labels ?? null];
+  return shortHash(canonicalJson([fluxConfig?.data ?? null, providerConfig ?? null, ...labels]));
 }
 
 function shortHash(text: string): string {

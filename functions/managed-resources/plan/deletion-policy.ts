@@ -1,4 +1,6 @@
 import { deletionPolicies } from '../../../shared/config/flux-options.ts';
+import { overridesOf } from '../../../shared/config/project-layers.ts';
+import { trimmed } from '../../../shared/config/repository.ts';
 import type { ConfigInputs, DeletionPolicy } from '../../../shared/config/types.ts';
 import { asObject } from '../../../shared/config/values.ts';
 
@@ -7,15 +9,32 @@ import { asObject } from '../../../shared/config/values.ts';
  * Flux that was to stay. A policy that is neither of the two values counts as `Orphan`, which loses nothing (decision 31).
  * @returns undefined when no layer sets it, or the layer that may set it cannot be read; the record counts then
  */
-export function writtenDeletionPolicy({ fluxConfig, providerConfig }: ConfigInputs): DeletionPolicy | undefined {
-  if (isSet(providerConfig)) {
-    const config = asObject(providerConfig);
+export function writtenDeletionPolicy(layers: ConfigInputs): DeletionPolicy | undefined {
+  for (const written of writtenLayers(layers)) {
+    if (written === undefined || written === null) continue;
+    const config = asObject(written);
     if (config === undefined) return undefined;
-    if (isSet(config.deletionPolicy)) return policyOf(config.deletionPolicy);
+    const { deletionPolicy } = config;
+    if (isSet(deletionPolicy)) return policyOf(deletionPolicy);
   }
-  const written = asObject(fluxConfig?.data)?.deletionPolicy;
-  const value = typeof written === 'string' ? written.trim() : written;
-  return isSet(value) ? policyOf(value) : undefined;
+  return undefined;
+}
+
+const UNREADABLE = 'unreadable';
+
+/** Returns the layers as they were written, highest first; a text stands for one that cannot be read. */
+function writtenLayers({ fluxConfig, providerConfig, shoot }: ConfigInputs): unknown[] {
+  const ofShoot = providerConfig === '' ? undefined : providerConfig;
+  if (fluxConfig === undefined || fluxConfig.documents === undefined) return [ofShoot, trimmed(fluxConfig?.data)];
+  const { config, overrides = { entries: [], issues: [] } } = fluxConfig.documents;
+  const selected = shoot === undefined ? [] : overridesOf(overrides, shoot.labels);
+  return [
+    ofShoot,
+    // An entry that cannot be read may be the one that sets the policy.
+    ...(overrides.issues.length > 0 ? [UNREADABLE] : selected.map(({ config: written }) => written).toReversed()),
+    config !== undefined && 'problem' in config ? UNREADABLE : config?.value,
+    trimmed(fluxConfig.data),
+  ];
 }
 
 /** Go programs write null and the empty string for absent fields. */

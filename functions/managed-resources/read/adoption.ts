@@ -4,7 +4,7 @@ import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
-import { isAdoptedByDefault, isAsWritten } from '../plan/adoption.ts';
+import { isAsWritten } from '../plan/adoption.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
 import { kindsOf, resourceOf } from '../shoot/kinds.ts';
@@ -15,18 +15,17 @@ const DIFFERENT =
   'Source or Kustomization in the shoot differ from the configuration, so they are left unchanged; ' +
   'set syncMode to ManifestsOnly to replace them, or to Once to keep them.';
 
+interface Planned {
+  inputs: PlanInputs;
+  rendered: RenderedObjects;
+}
+
 /**
- * Keeps a Shoot at `Once` while its released objects differ from what the default mode would write. Its shoot is asked
- * only where they were released, and no layer sets the mode.
+ * Keeps a Shoot at `Once` while its released objects differ from what the default mode would write. Called only where
+ * `isAdoptedByDefault` says so, because it asks the shoot.
  */
-export async function heldBack(
-  run: Run,
-  controlPlane: ControlPlane,
-  inputs: PlanInputs,
-  rendered: RenderedObjects,
-): Promise<{ inputs: PlanInputs; rendered: RenderedObjects }> {
+export async function heldBack(run: Run, controlPlane: ControlPlane, { inputs, rendered }: Planned): Promise<Planned> {
   const { config } = inputs.render;
-  if (!isAdoptedByDefault(config, controlPlane)) return { inputs, rendered };
   const state = await compared(run, controlPlane, inputs, rendered.groups.sync);
   if (state === 'same') return { inputs, rendered };
   const held: PlanInputs = {

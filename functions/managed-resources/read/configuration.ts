@@ -1,3 +1,4 @@
+import { withDocuments } from '../../../shared/config/documents.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { loadListedRules } from '../../../shared/config/listed/load.ts';
@@ -7,6 +8,7 @@ import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types
 import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { FLUX_CONFIG, RECONCILE_AT } from '../../../shared/gardener/project-config.ts';
+import { shootTraits } from '../../../shared/gardener/shoot-traits.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
@@ -72,7 +74,8 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<L
     landscape: { defaults, policy },
     ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
       ? {}
-      : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
+      : { fluxConfig: await withDocuments(fluxConfigMapOf(namespace ?? '', configMap)) }),
+    shoot: shootTraits(cluster),
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };

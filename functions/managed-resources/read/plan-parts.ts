@@ -9,6 +9,7 @@ import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
@@ -16,7 +17,6 @@ import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../p
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { confirmSuspended } from '../shoot/confirm-suspended.ts';
-import { heldBack } from './adoption.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
@@ -58,7 +58,11 @@ export async function readPlanParts(
     const release = await readRelease(run, controlPlane, configuration, existing);
     const customise = await loadCustomise(config.flux);
     const asked = planInputs(run, controlPlane, configuration, copies, existing, release, customise);
-    const { inputs, rendered } = await heldBack(run, controlPlane, asked, renderObjects(asked));
+    const planned = { inputs: asked, rendered: renderObjects(asked) };
+    const { inputs, rendered } = isAdoptedByDefault(config, controlPlane)
+      ? // Loaded on demand: few Shoots come from a version with another default.
+        await (await import('./adoption.ts')).heldBack(run, controlPlane, planned)
+      : planned;
     const changing = resourceWithFormerContent(rendered.sync);
     // Undefined: the ManagedResource holds the rendered content.
     const former = changing && (await readContent(run, changing));

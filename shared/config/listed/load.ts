@@ -15,6 +15,6 @@ export async function loadListedRules({
 /** Whole documents may have lists at any place. */
 function hasDocuments(fluxConfig: FluxConfigMap | undefined): boolean {
   return Object.entries(fluxConfig?.data ?? {}).some(
-    ([key, value]) => key.endsWith('.yaml') && lists.some((list) => value.includes(list)),
+    ([key, value]) => key.endsWith('.yaml') && lists.some((list) => String(value).includes(list)),
   );
 }

@@ -1,0 +1,243 @@
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { gitRepository, kustomization, problems, withProviderConfig } from './config.fixtures.ts';
+import { withDocuments } from './documents.ts';
+import { effectiveConfig } from './effective-config.ts';
+import { projectLayers } from './project-layers.ts';
+import type { ConfigInputs } from './types.ts';
+
+const namespace = 'garden-foo';
+const object = `ConfigMap ${namespace}/flux-config`;
+const repository = { repositoryUrl: 'https://github.com/org/fleet', repositoryPath: './clusters/all' };
+
+/** Returns inputs with a ConfigMap whose YAML is read. */
+async function inputs(data: Record<string, string>, labels: Record<string, string> = {}): Promise<ConfigInputs> {
+  return { fluxConfig: await withDocuments({ namespace, data }), shoot: { labels } };
+}
+
+const overrides = `
+- selector: { matchLabels: { stage: dev } }
+  config:
+    flux: { logLevel: debug, version: 2.8.x }
+    kustomization: { patch: { spec: { path: ./clusters/dev } } }
+- selector: { matchExpressions: [{ key: region, operator: In, values: [eu, us] }] }
+  config:
+    flux: { logLevel: error }
+`;
+
+describe('config.yaml', () => {
+  it('is a whole FluxConfig above the other keys', async () => {
+    const config = effectiveConfig(
+      await inputs({
+        ...repository,
+        'config.yaml':
+          'flux: { logLevel: debug }\nkustomization: { patch: { spec: { prune: false } } }\nsyncMode: Reconcile',
+      }),
+    );
+    expect(config).toMatchObject({
+      flux: { logLevel: 'debug' },
+      syncMode: 'Reconcile',
+      source: { metadata: { name: 'main-gitrepo' } },
+      kustomization: { metadata: { name: 'main-ks' }, spec: { path: './clusters/all', prune: false } },
+    });
+    expect(config.origins['flux.logLevel']).toEqual({ object, path: 'config.yaml.flux.logLevel' });
+  });
+
+  it('may hold the source, which Shoots then follow', async () => {
+    const yaml = JSON.stringify({
+      source: { template: gitRepository() },
+      kustomization: { template: kustomization() },
+    });
+    const config = effectiveConfig(await inputs({ 'config.yaml': yaml }));
+    expect(config).toMatchObject({ syncMode: 'ManifestsOnly', source: { metadata: { name: 'flux-system' } } });
+  });
+
+  it('is below the providerConfig of a Shoot', async () => {
+    const project = await inputs({ 'config.yaml': 'flux: { logLevel: debug, clusterDomain: example.org }' });
+    const config = effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'error' } }) });
+    expect(config.flux).toMatchObject({ logLevel: 'error', clusterDomain: 'example.org' });
+  });
+
+  it.each(['', '  \n', '# nothing yet', 'null'])('may be empty: %j', async (text) => {
+    expect(effectiveConfig(await inputs({ 'config.yaml': text, 'overrides.yaml': text })).hasFluxConfig).toBe(true);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'an option that a key sets, too',
+      { 'config.yaml': 'flux: { version: 2.9.x }', fluxVersion: '2.8.x' },
+      'config.yaml.flux.version is also set by the key fluxVersion; remove one of them',
+    ],
+    [
+      'a mode that a key sets, too',
+      { 'config.yaml': 'syncMode: Once', syncMode: 'Once' },
+      'config.yaml.syncMode is also set by the key syncMode; remove one of them',
+    ],
+    [
+      'a source beside repositoryUrl',
+      {
+        ...repository,
+        'config.yaml': JSON.stringify({ source: { template: gitRepository() } }),
+      },
+      'config.yaml.source.template is also set by the key repositoryUrl; remove one of them',
+    ],
+    [
+      'a path that a key sets, too',
+      { ...repository, 'config.yaml': 'kustomization: { patch: { spec: { path: ./a } } }' },
+      'config.yaml.kustomization.patch.spec.path is also set by the key repositoryPath; remove one of them',
+    ],
+    ['a typo', { 'config.yaml': 'fluxx: {}' }, 'config.yaml.fluxx is not a known key; did you mean flux?'],
+    ['a list', { 'config.yaml': '- a' }, 'config.yaml must be an object, not a list'],
+    [
+      'a tab',
+      { 'config.yaml': 'flux:\n\tversion: v2' },
+      'config.yaml is not valid YAML: "Tabs are not allowed as indentation at line 2, column 1"; correct it',
+    ],
+    [
+      'a repeated key',
+      { 'config.yaml': 'flux:\n  version: v2.9.4\n  version: v2.9.3' },
+      'config.yaml has the key "version" twice; remove one of them',
+    ],
+    [
+      'two documents',
+      { 'config.yaml': 'a: 1\n---\nb: 2' },
+      'config.yaml is not valid YAML: "Source contains multiple documents; please use YAML.parseAllDocuments() at line ..."; correct it',
+    ],
+  ])('rejects %s', async (_what, data, sentence) => {
+    expect(problems(await inputs(data))).toEqual([`${object}: ${sentence}`]);
+  });
+});
+
+describe('overrides.yaml', () => {
+  let data: Record<string, string>;
+  beforeAll(() => {
+    data = { ...repository, 'config.yaml': 'flux: { clusterDomain: example.org }', 'overrides.yaml': overrides };
+  });
+  const flux = async (labels: Record<string, string>) => effectiveConfig(await inputs(data, labels)).flux;
+
+  it('changes only the Shoots that an entry selects', async () => {
+    expect(await flux({})).toMatchObject({ logLevel: 'info', clusterDomain: 'example.org' });
+    expect(await flux({ stage: 'prod', region: 'ap' })).toMatchObject({ logLevel: 'info' });
+    const dev = effectiveConfig(await inputs(data, { stage: 'dev' }));
+    expect(dev.flux).toMatchObject({ logLevel: 'debug', version: '2.8.x', clusterDomain: 'example.org' });
+    expect(dev.kustomization).toMatchObject({ metadata: { name: 'main-ks' }, spec: { path: './clusters/dev' } });
+    expect(dev.syncMode).toBe('ManifestsOnly');
+  });
+
+  it('merges the entries in order: a later one is higher', async () => {
+    expect(await flux({ stage: 'dev', region: 'eu' })).toMatchObject({ logLevel: 'error', version: '2.8.x' });
+  });
+
+  it('is below the providerConfig of a Shoot', async () => {
+    const project = await inputs(data, { stage: 'dev' });
+    expect(effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'info' } }) }).flux.logLevel).toBe(
+      'info',
+    );
+  });
+
+  it('does not apply where the labels are unknown', async () => {
+    const { fluxConfig } = await inputs(data);
+    expect(effectiveConfig({ fluxConfig }).flux.logLevel).toBe('info');
+  });
+
+  it('names the entry and the path, and concerns only the Shoots that it selects', async () => {
+    const wrong = {
+      'overrides.yaml': `${overrides}- { selector: { matchLabels: { a: b } }, config: { flux: { version: newest } } }`,
+    };
+    const sentence = expect.stringContaining(`${object}: overrides.yaml[2].config.flux.version "newest" is not a Flux`);
+    expect(problems(await inputs(wrong, { a: 'b' }))).toEqual([sentence]);
+    expect(problems(await inputs(wrong, { a: 'c' }))).toEqual([]);
+    // On the ConfigMap everything is reported.
+    const { fluxConfig } = await inputs(wrong);
+    expect(projectLayers(fluxConfig, undefined).issues.map(({ path }) => path)).toEqual([
+      'overrides.yaml[2].config.flux.version',
+    ]);
+  });
+
+  it.each<[string, string, string]>([
+    ['an object', 'selector: {}', ' must be a list of entries with selector and config; start each entry with "- "'],
+    ['an entry that is a text', '- a', '[0] must be an object, not a string'],
+    [
+      'an entry without a selector',
+      '- { config: {} }',
+      '[0].selector is missing; set it, for example { matchLabels: { stage: dev } }',
+    ],
+    [
+      'an entry without a config',
+      '- { selector: {} }',
+      '[0].config is missing; set it, for example { flux: { version: v2.9.4 } }',
+    ],
+    [
+      'a typo in an entry',
+      '- { selector: {}, config: {}, conifg: {} }',
+      '[0].conifg is not a known key; did you mean config?',
+    ],
+    [
+      'a typo in a selector',
+      '- { selector: { matchlabels: {} }, config: {} }',
+      '[0].selector.matchlabels is not a known key; did you mean matchLabels?',
+    ],
+    [
+      'a label that is a number',
+      '- { selector: { matchLabels: { stage: 1 } }, config: {} }',
+      '[0].selector.matchLabels.stage must be a string, not a number; put it in quotes',
+    ],
+    [
+      'a label that cannot be one',
+      '- { selector: { matchLabels: { stage: "a b" } }, config: {} }',
+      `[0].selector.matchLabels.stage "a b" is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit`,
+    ],
+    [
+      'a hostile key, which would select every Shoot',
+      '- { selector: { matchLabels: { __proto__: x } }, config: {} }',
+      '[0].selector.matchLabels.__proto__ "__proto__" is not a valid label or annotation key; use a form like example.com/team',
+    ],
+    [
+      'an unknown operator',
+      '- { selector: { matchExpressions: [{ key: a, operator: Notin }] }, config: {} }',
+      '[0].selector.matchExpressions[0].operator "Notin" is not a valid value; did you mean NotIn?',
+    ],
+    [
+      'In without values',
+      '- { selector: { matchExpressions: [{ key: a, operator: In }] }, config: {} }',
+      '[0].selector.matchExpressions[0].values is missing; In needs at least one value',
+    ],
+    [
+      'Exists with values',
+      '- { selector: { matchExpressions: [{ key: a, operator: Exists, values: [b] }] }, config: {} }',
+      '[0].selector.matchExpressions[0].values is not read with Exists; remove it',
+    ],
+    ['a hundred and one entries', '- { selector: {}, config: {} }\n'.repeat(101), ' has 101 entries; use at most 100'],
+  ])('rejects %s for every Shoot', async (_what, text, sentence) => {
+    expect(problems(await inputs({ 'overrides.yaml': text }, { any: 'label' }))).toEqual([
+      `${object}: overrides.yaml${sentence}`,
+    ]);
+  });
+
+  it('says where a policy refuses what an entry asks for', async () => {
+    const project = await inputs(data, { stage: 'dev' });
+    expect(problems({ ...project, landscape: { policy: { allowedVersions: ['2.9.x'] } } })).toEqual([
+      expect.stringContaining(
+        `${object}: overrides.yaml[0].config.flux.version "2.8.x" is not allowed by allowedVersions`,
+      ),
+    ]);
+  });
+});
+
+test('additionalSecretResources of the project name entries of each Shoot, and the highest list counts', async () => {
+  const entry = (name: string) => ({ name, apiVersion: 'v1', kind: 'Secret', resourceName: name });
+  const project = await inputs({ 'config.yaml': 'additionalSecretResources: [{ name: sops }]' });
+  expect(effectiveConfig({ ...project, shootResources: [entry('sops')] }).additionalSecrets).toHaveLength(1);
+  expect(problems({ ...project, shootResources: [] })).toEqual([
+    expect.stringContaining(`${object}: config.yaml.additionalSecretResources[0].name`),
+  ]);
+  const own = withProviderConfig({ additionalSecretResources: [{ name: 'own' }] });
+  expect(effectiveConfig({ ...project, ...own, shootResources: [entry('own')] }).additionalSecrets).toMatchObject([
+    { origin: { resourceName: 'own' } },
+  ]);
+});
+
+test('a ConfigMap whose YAML was not read is a mistake of the program', () => {
+  expect(() => effectiveConfig({ fluxConfig: { namespace, data: { 'config.yaml': 'a: b' } } })).toThrow(
+    'withDocuments',
+  );
+});

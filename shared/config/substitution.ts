@@ -1,0 +1,66 @@
+import type { ConfigIssue } from '../errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { type Check, gitCommit, gitRefName, gitUrl, ociDigest, ociTag, ociUrl, semverRange } from './checks.ts';
+import { type Origins, originOf } from './origins.ts';
+import { lengthProblem } from './schema.ts';
+import type { ShootTraits } from './types.ts';
+import { asObject, asString, type JsonObject } from './values.ts';
+import { substitute, variablesIn } from './variables.ts';
+
+/** The fields with variables, by kind, and the checks of their values. No other field has any. */
+const fields: Record<string, Record<string, Check | undefined>> = {
+  GitRepository: {
+    url: gitUrl,
+    'ref.branch': gitRefName,
+    'ref.tag': gitRefName,
+    'ref.semver': semverRange,
+    'ref.name': undefined,
+    'ref.commit': gitCommit,
+  },
+  OCIRepository: { url: ociUrl, 'ref.tag': ociTag, 'ref.semver': semverRange, 'ref.digest': ociDigest },
+  Kustomization: { path: undefined },
+};
+
+/**
+ * Replaces the variables of a source or Kustomization by the values of a Shoot, and checks the results like values that
+ * were written.
+ * @param part `source` or `kustomization`, whose fields `origins` has
+ */
+export function substituted<T extends KubeObject | undefined>(
+  part: string,
+  object: T,
+  shoot: ShootTraits | undefined,
+  origins: Origins,
+): { object: T; issues: ConfigIssue[] } {
+  // Before the Shoot is known, its variables stay.
+  if (object === undefined || shoot?.facts === undefined) return { object, issues: [] };
+  const issues: ConfigIssue[] = [];
+  let spec = asObject(object.spec) ?? {};
+  for (const { path, text, check } of textsOf(object)) {
+    if (!text.includes('${')) continue;
+    const result = substitute(text, shoot);
+    const problem = 'problem' in result ? result.problem : (lengthProblem(result.text) ?? check?.(result.text));
+    if (problem !== undefined) issues.push({ ...originOf(origins, `${part}.spec.${path}`), message: problem });
+    else if ('text' in result) spec = withText(spec, path, result.text);
+  }
+  return { object: { ...object, spec }, issues };
+}
+
+function textsOf(object: KubeObject | undefined): { path: string; text: string; check: Check | undefined }[] {
+  const spec = asObject(object?.spec) ?? {};
+  return Object.entries(fields[object?.kind ?? ''] ?? {}).flatMap(([path, check]) => {
+    const [field = '', below] = path.split('.');
+    const text = asString(below === undefined ? spec[field] : asObject(spec[field])?.[below]);
+    return text === undefined ? [] : [{ path, text, check }];
+  });
+}
+
+function withText(spec: JsonObject, path: string, text: string): JsonObject {
+  const [field = '', below] = path.split('.');
+  return { ...spec, [field]: below === undefined ? text : { ...asObject(spec[field]), [below]: text } };
+}
+
+/** True when the URL of a source has variables that are not replaced yet. */
+export function hasOpenUrl(object: KubeObject | undefined): boolean {
+  return variablesIn(asString(asObject(object?.spec)?.url) ?? '').length > 0;
+}

@@ -1,0 +1,186 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
+import { describe, expect, it } from 'vitest';
+import { gitRepository, kustomization, ociRepository, problems, withTemplates } from './config.fixtures.ts';
+import { effectiveConfig } from './effective-config.ts';
+import type { ConfigInputs } from './types.ts';
+import { substitute } from './variables.ts';
+
+const object = 'ConfigMap garden-foo/flux-config';
+const facts = { SHOOT_NAME: 'bar', SHOOT_REGION: 'eu-1' };
+const shoot = (labels: Record<string, string> = {}) => ({ labels, facts });
+const withKeys = (data: Record<string, string>, labels?: Record<string, string>): ConfigInputs => ({
+  fluxConfig: { namespace: 'garden-foo', data },
+  shoot: shoot(labels),
+});
+const repository = { repositoryUrl: 'https://git.example.com/org/fleet' };
+
+describe('variables', () => {
+  it('are replaced in url, ref and path of the keys', () => {
+    const config = effectiveConfig(
+      withKeys(
+        {
+          repositoryUrl: 'https://git.example.com/${SHOOT_REGION}/fleet',
+          repositoryBranch: 'release-${SHOOT_LABEL_example.com/stage}',
+          repositoryPath: './clusters/${SHOOT_NAME}',
+        },
+        { 'example.com/stage': 'dev' },
+      ),
+    );
+    expect(config.source?.spec).toMatchObject({
+      url: 'https://git.example.com/eu-1/fleet',
+      ref: { branch: 'release-dev' },
+    });
+    expect(config.kustomization?.spec).toMatchObject({ path: './clusters/bar' });
+  });
+
+  it('are replaced in templates of every layer, and in no other field', () => {
+    const template = ociRepository({
+      url: 'oci://ghcr.io/org/${SHOOT_NAME}',
+      ref: { semver: '~${SHOOT_LABEL_version}' },
+      layerSelector: { mediaType: '${SHOOT_NAME}' },
+    });
+    const config = effectiveConfig({
+      ...withTemplates(template, kustomization({ path: './${SHOOT_NAME}', targetNamespace: 'default' })),
+      shoot: shoot({ version: '1.2' }),
+    });
+    expect(config.source?.spec).toMatchObject({
+      url: 'oci://ghcr.io/org/bar',
+      ref: { semver: '~1.2' },
+      layerSelector: { mediaType: '${SHOOT_NAME}' },
+    });
+    expect(config.kustomization?.spec).toMatchObject({ path: './bar' });
+  });
+
+  it('stay as they are while the Shoot is not known', () => {
+    const { fluxConfig } = withKeys({ ...repository, repositoryPath: './${SHOOT_NAME}' });
+    expect(effectiveConfig({ fluxConfig }).kustomization?.spec).toMatchObject({ path: './${SHOOT_NAME}' });
+    expect(effectiveConfig({ fluxConfig, shoot: { labels: {} } }).kustomization?.spec).toMatchObject({
+      path: './${SHOOT_NAME}',
+    });
+  });
+
+  it.each<[string, string]>([
+    ['$${SHOOT_NAME}', '${SHOOT_NAME}'],
+    ['$$${SHOOT_NAME}', '$${SHOOT_NAME}'],
+    ['a$${b}-${SHOOT_NAME}', 'a${b}-bar'],
+    ['$$ and $x and ${unfinished', '$$ and $x and ${unfinished'],
+  ])('are escaped: %s', (text, result) => {
+    expect(substitute(text, shoot())).toEqual({ text: result });
+  });
+
+  it.each<[string, Record<string, string>, Record<string, string>, string]>([
+    [
+      'a misspelt one',
+      { ...repository, repositoryPath: './${SHOOT_NAM}' },
+      {},
+      'repositoryPath uses ${SHOOT_NAM}, which is not a variable; did you mean SHOOT_NAME?',
+    ],
+    [
+      'an unknown one',
+      { ...repository, repositoryBranch: '${BRANCH}' },
+      {},
+      'repositoryBranch uses ${BRANCH}, which is not a variable; use SHOOT_LABEL_ with the key of a label, or one of SHOOT_NAME, SHOOT_NAMESPACE, SHOOT_PROJECT, SHOOT_UID, SHOOT_PROVIDER, SHOOT_REGION, SHOOT_CLOUD_PROFILE, SHOOT_PURPOSE, SHOOT_KUBERNETES_VERSION, SHOOT_DOMAIN; write $${ for ${ itself',
+    ],
+    [
+      'a label that this Shoot does not have',
+      { ...repository, repositoryPath: './${SHOOT_LABEL_stage}' },
+      { other: 'x' },
+      'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml',
+    ],
+    [
+      'an empty label',
+      { ...repository, repositoryPath: './${SHOOT_LABEL_stage}' },
+      { stage: '' },
+      'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml',
+    ],
+    [
+      'a fact that is not known of this Shoot',
+      { ...repository, repositoryPath: './${SHOOT_DOMAIN}' },
+      {},
+      'repositoryPath uses ${SHOOT_DOMAIN}, which is not known of this Shoot; use another variable, or set the field for such Shoots in overrides.yaml',
+    ],
+    [
+      'a result that is not valid',
+      { ...repository, repositoryCommit: '${SHOOT_LABEL_commit}' },
+      { commit: 'abc' },
+      'repositoryCommit "abc" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them',
+    ],
+  ])('reject %s', (_what, data, labels, sentence) => {
+    expect(problems(withKeys(data, labels))).toEqual([`${object}: ${sentence}`]);
+  });
+
+  it('name the field of a template', () => {
+    const inputs = withTemplates(gitRepository(), kustomization({ path: './${SHOOT_LABEL_stage}' }));
+    expect(problems({ ...inputs, shoot: shoot() })).toEqual([
+      expect.stringContaining('providerConfig: kustomization.template.spec.path uses ${SHOOT_LABEL_stage}'),
+    ]);
+  });
+});
+
+describe('a label of a Shoot cannot', () => {
+  const url = 'https://git.example.com/${SHOOT_LABEL_x}/fleet';
+
+  it.each([
+    '../../other',
+    'a/b',
+    'a@evil.example',
+    'a:b',
+    'a?b',
+    'a#b',
+    'a%2e',
+    '..',
+    'a..b',
+    '$' + '{SHOOT_NAME}',
+    'a b',
+    'ä',
+    '\\',
+    '.a',
+    '-a',
+  ])('bring %j into a URL or a path', (x) => {
+    expect(problems(withKeys({ repositoryUrl: url }, { x }))).toEqual([
+      expect.stringContaining("letters, digits, '.', '_' and '-'"),
+    ]);
+    expect(problems(withKeys({ ...repository, repositoryPath: './a/${SHOOT_LABEL_x}' }, { x }))).toHaveLength(1);
+  });
+
+  it.each([
+    'https://${SHOOT_LABEL_x}/org/fleet',
+    'https://git.${SHOOT_LABEL_x}/org/fleet',
+    'https://git.example.com:${SHOOT_LABEL_x}/org/fleet',
+    'https://${SHOOT_LABEL_x}@git.example.com/org/fleet',
+    '${SHOOT_LABEL_x}://git.example.com/org/fleet',
+    '${SHOOT_LABEL_x}',
+    'https://git.example.com${SHOOT_LABEL_x}/fleet',
+    'ssh://git@${SHOOT_LABEL_x}/fleet',
+    'git@${SHOOT_LABEL_x}:org/fleet',
+  ])('choose the host of %s', (repositoryUrl) => {
+    const found = problems(withKeys({ repositoryUrl, repositoryType: 'private' }, { x: 'evil.example' }));
+    expect(found).toEqual([expect.stringMatching(/^ConfigMap garden-foo\/flux-config: repositoryUrl /)]);
+    const template = gitRepository({ url: repositoryUrl });
+    expect(problems({ ...withTemplates(template), shoot: shoot({ x: 'evil.example' }) }).join()).toContain(
+      'source.template.spec.url',
+    );
+    const oci = ociRepository({ url: repositoryUrl.replace(/^https/, 'oci') });
+    expect(problems({ ...withTemplates(oci), shoot: shoot({ x: 'evil.example' }) }).join()).toContain(
+      'source.template.spec.url',
+    );
+  });
+
+  it('reach what the policy refuses', () => {
+    const policy = { allowedRepositoryUrls: ['https://git.example.com/blue/**'] };
+    expect(problems({ ...withKeys({ repositoryUrl: url }, { x: 'blue' }), landscape: { policy } })).toEqual([]);
+    expect(problems({ ...withKeys({ repositoryUrl: url }, { x: 'red' }), landscape: { policy } })).toEqual([
+      `${object}: repositoryUrl "https://git.example.com/red/fleet" is not allowed by allowedRepositoryUrls in the policy of this landscape; use https://git.example.com/blue/**`,
+    ]);
+  });
+});
+
+describe('the host of a URL with variables is known', () => {
+  it.each(['ssh://git@git.example.com/org/${SHOOT_NAME}', 'git@git.example.com:org/${SHOOT_NAME}'])(
+    '%s',
+    (repositoryUrl) => {
+      const config = effectiveConfig(withKeys({ repositoryUrl, repositoryType: 'private' }));
+      expect(config.source?.spec).toMatchObject({ url: 'ssh://git@git.example.com/org/bar' });
+    },
+  );
+});

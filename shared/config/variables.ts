@@ -1,0 +1,114 @@
+import type { Check } from './checks.ts';
+import { nearest } from './nearest.ts';
+import { quote } from './quote.ts';
+import type { ShootTraits } from './types.ts';
+
+/** The facts of `shoot-facts` that may be variables; `SHOOT_LABEL_` with the key of a label is one, too. */
+export const SHOOT_FACTS = [
+  'SHOOT_NAME',
+  'SHOOT_NAMESPACE',
+  'SHOOT_PROJECT',
+  'SHOOT_UID',
+  'SHOOT_PROVIDER',
+  'SHOOT_REGION',
+  'SHOOT_CLOUD_PROFILE',
+  'SHOOT_PURPOSE',
+  'SHOOT_KUBERNETES_VERSION',
+  'SHOOT_DOMAIN',
+] as const;
+
+const LABEL = 'SHOOT_LABEL_';
+
+/** A variable, or `$${`, which stands for `${` itself. */
+const VARIABLE = /\$?\$\{([^{}]*)\}/g;
+
+/** Delimiters of a URL or path would reach for another host, repository or folder. */
+const SAFE = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+
+/** Returns the names of the variables in a text. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(VARIABLE)].filter(([all]) => !isEscaped(all)).map(([, name = '']) => name);
+}
+
+const isEscaped = (match: string) => match.startsWith('$$');
+
+/** Checks the names of the variables in a text: an unknown one is wrong for every Shoot. */
+export const variablesProblem: Check = (text) => {
+  for (const name of variablesIn(text)) {
+    if ((SHOOT_FACTS as readonly string[]).includes(name) || (name.startsWith(LABEL) && name !== LABEL)) continue;
+    const suggestion = nearest(name, SHOOT_FACTS);
+    const remedy =
+      suggestion === undefined
+        ? `use ${LABEL} with the key of a label, or one of ${SHOOT_FACTS.join(', ')}; write $\${ for \${ itself`
+        : `did you mean ${suggestion}?`;
+    return `uses \${${quotedName(name)}}, which is not a variable; ${remedy}`;
+  }
+  return undefined;
+};
+
+/** A name that has been checked is shown as it is, another one only in part. */
+function quotedName(name: string): string {
+  return /^\w{1,60}$/.test(name) ? name : quote(name);
+}
+
+/** Applies a check to a text whose variables have values, and otherwise checks only their names. */
+export function unlessVariables(check?: Check): Check {
+  return (text) => (variablesIn(text).length === 0 ? check?.(text) : variablesProblem(text));
+}
+
+/**
+ * Applies the check of a URL to one with variables, each of which stands for a part of the path. In the host, a label of a
+ * Shoot could choose who gets the credentials.
+ */
+export function urlWithVariables(check: Check): Check {
+  return (text) => {
+    if (variablesIn(text).length === 0) return check(text);
+    const problem = variablesProblem(text);
+    if (problem !== undefined) return problem;
+    const path = text.replace(/^[a-z+]+:\/\/[^/]*\/|^[^/:]*:/, '');
+    if (path === text || variablesIn(path).length < variablesIn(text).length) return IN_HOST;
+    return check(withPlaceholders(text));
+  };
+}
+
+const IN_HOST =
+  'has a variable outside of its path, where a label of a Shoot could choose the host; move it into the path';
+
+/** Returns a text with `x` in place of each variable, for rules that are about the rest of it. */
+export function withPlaceholders(text: string): string {
+  return text.replace(VARIABLE, (match) => (isEscaped(match) ? match.slice(1) : 'x'));
+}
+
+/** A text with its variables replaced, or what is wrong for this Shoot. */
+export type Substituted = { text: string } | { problem: string };
+
+/** Replaces the variables of a text by the values of a Shoot. */
+export function substitute(text: string, shoot: ShootTraits): Substituted {
+  for (const name of variablesIn(text)) {
+    const problem = valueProblem(name, shoot);
+    if (problem !== undefined) return { problem };
+  }
+  return {
+    text: text.replace(VARIABLE, (match, name: string) =>
+      isEscaped(match) ? match.slice(1) : (factOf(name, shoot) ?? ''),
+    ),
+  };
+}
+
+function valueProblem(name: string, shoot: ShootTraits): string | undefined {
+  const value = factOf(name, shoot);
+  const isLabel = name.startsWith(LABEL);
+  if (value === undefined || value === '') {
+    return isLabel
+      ? `uses \${${quotedName(name)}}, but the Shoot has no value for the label ${quote(name.slice(LABEL.length))}; add the label, or set the field for such Shoots in overrides.yaml`
+      : `uses \${${quotedName(name)}}, which is not known of this Shoot; use another variable, or set the field for such Shoots in overrides.yaml`;
+  }
+  return SAFE.test(value) && !value.includes('..')
+    ? undefined
+    : `uses \${${quotedName(name)}}, whose value ${quote(value)} has more than letters, digits, '.', '_' and '-'; use another variable`;
+}
+
+function factOf(name: string, { labels, facts = {} }: ShootTraits): string | undefined {
+  const [values, key] = name.startsWith(LABEL) ? [labels, name.slice(LABEL.length)] : [facts, name];
+  return Object.hasOwn(values, key) ? values[key] : undefined;
+}

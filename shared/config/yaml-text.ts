@@ -1,0 +1,76 @@
+import type { YamlText } from './document-types.ts';
+import { limits, limitText } from './limits.ts';
+import { quote } from './quote.ts';
+
+/** The texts of a project are read for each of its Shoots. */
+const known = new Map<string, YamlText>();
+const MOST_KNOWN = 32;
+
+/** Reads a YAML text, once for equal ones. The parser is loaded only for the first. */
+export async function readYamlText(text: string): Promise<YamlText> {
+  const tooMuch = complexityProblem(text);
+  if (tooMuch !== undefined) return { problem: tooMuch };
+  const found = known.get(text) ?? (await parse(text));
+  // The one that was used longest ago is forgotten first.
+  known.delete(text);
+  known.set(text, found);
+  for (const oldest of known.keys()) {
+    if (known.size <= MOST_KNOWN) break;
+    known.delete(oldest);
+  }
+  return found;
+}
+
+/**
+ * Returns why a text would take too long to parse. The parser needs seconds for some short texts, such as ten thousand
+ * keys without a value, so what makes it slow is counted before.
+ */
+function complexityProblem(text: string): string | undefined {
+  if (text.length > limits.yaml.most * 1024) return tooMany(limits.yaml);
+  let [lines, marks, rare] = [1, 0, 0];
+  for (const character of text) {
+    if (character === '\n') lines++;
+    else if (MARKS.has(character)) marks++;
+    else if (RARE.has(character)) rare++;
+  }
+  if (lines > limits.yamlLines.most) return tooMany(limits.yamlLines);
+  if (marks > limits.yamlMarks.most) return tooMany(limits.yamlMarks);
+  return rare > limits.yamlRare.most ? tooMany(limits.yamlRare) : undefined;
+}
+
+const MARKS = new Set('[]{},:\'"|>%#-');
+/** Of keys without a value, tags, anchors and aliases. */
+const RARE = new Set('?!&*');
+
+function tooMany(limit: Parameters<typeof limitText>[0]): string {
+  return `has more than ${limitText(limit)}; make it shorter`;
+}
+
+async function parse(text: string): Promise<YamlText> {
+  const { isScalar, parseDocument, visit } = await import('../kube/parse-yaml.ts');
+  try {
+    // Keys are compared below: the parser compares each with each.
+    const document = parseDocument(text, { uniqueKeys: false, stringKeys: true, logLevel: 'error' });
+    const [error] = document.errors;
+    if (error !== undefined) return { problem: notYaml(error.message) };
+    let repeated: string | undefined;
+    visit(document, {
+      Map(_, { items }) {
+        const keys = items.map(({ key }) => String(isScalar(key) ? key.value : key));
+        if (new Set(keys).size === keys.length) return undefined;
+        repeated = keys.find((key, index) => keys.indexOf(key) < index);
+        return visit.BREAK;
+      },
+    });
+    if (repeated !== undefined) return { problem: `has the key ${quote(repeated)} twice; remove one of them` };
+    return { value: document.toJS({ maxAliasCount: limits.yamlRare.most }) };
+  } catch (error) {
+    return { problem: notYaml(error instanceof Error ? error.message : '') };
+  }
+}
+
+/** The parser adds the lines of the text to its sentence. */
+function notYaml(message: string): string {
+  const [sentence = ''] = message.split('\n');
+  return `is not valid YAML: ${quote(sentence.replace(/:$/, ''))}; correct it`;
+}
