@@ -1,5 +1,6 @@
 import { type ConfigError, RetryableError } from '../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
+import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
@@ -24,7 +25,7 @@ export async function reportHibernated(run: Run): Promise<Outcome> {
     const deletionPolicy = writtenDeletionPolicy(await readLayers(run));
     if (deletionPolicy !== undefined) await reporter.record({ ...previous, deletionPolicy });
   }
-  await reporter.succeeded('The Shoot is hibernated; changes are applied when it wakes up.');
+  await reporter.succeeded(HIBERNATED);
   await reporter.finish();
   return done;
 }

@@ -7,6 +7,9 @@ import {
   TIMESTAMP_ANNOTATION,
 } from './types.ts';
 
+/** How `managed-resources` ends an operation of a hibernated Shoot. */
+export const HIBERNATED = 'The Shoot is hibernated; changes are applied when it wakes up.';
+
 const progress = { Processing: 1, Error: 50, Succeeded: 100 } as const;
 
 /** A report of an operation. */

@@ -18,6 +18,9 @@ export type ProjectSecretName = (typeof projectSecretNames)[number];
 /** Annotation on `flux-config` or a Shoot: each new value asks Flux in the shoots to reconcile now. */
 export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
 
+/** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
+export const FLUX_STATUS = 'flux-status';
+
 /** Name of the landscape's pull secret in the garden and in the shoots; the rights name it. */
 export const PULL_SECRET = 'shoot-flux-pull-secret';
 

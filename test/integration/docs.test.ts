@@ -13,6 +13,8 @@ import { startEmulator } from '../../events/sqs/testing.ts';
 import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
+import { readLine } from '../../functions/project-status/line.ts';
+import { isOwn, SUMMARY, summaryOf } from '../../functions/project-status/status-map.ts';
 import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy-examples.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { TerminalError } from '../../shared/errors.ts';
@@ -21,7 +23,9 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { failing, PROJECT, startProject } from '../scenarios/project/project.ts';
 import { commands, example, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
+import { startApisWithShippedRights } from './embedded-apis.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
 const standIn = join(standInDistribution.folder, standInDistribution.version);
@@ -106,8 +110,10 @@ describe('the commands of the documents', () => {
   const isRequest = ({ command }: { command: string }) => command.includes(RECONCILE_AT);
   const isKubectl = ({ path, command }: { path: string; command: string }) =>
     path === 'docs/configuration.md' && command.startsWith('kubectl ');
+  const isAboutStatus = ({ path }: { path: string }) => path === 'docs/status.md';
 
-  const isRunHere = (found: { path: string; command: string }) => !isRunElsewhere(found) && !isKubectl(found);
+  const isRunHere = (found: { path: string; command: string }) =>
+    !isRunElsewhere(found) && !isKubectl(found) && !isAboutStatus(found);
 
   it.each(commands.filter(isRunHere))('$path: $command', async ({ command }) => {
     // These ports may be taken on this machine.
@@ -190,6 +196,33 @@ describe('the commands of the documents', () => {
     await follow(giveUp);
     expect(text('identity.next.pub')).toBe('');
     expect(await follow(publicKey)).toBe('');
+  });
+
+  it('show the state of the Shoots of a project, with kubectl', async () => {
+    const apis = await startApisWithShippedRights();
+    await using project = await startProject(apis);
+    await project.set('my-third-cluster', failing);
+    await project.run('my-third-cluster');
+    await writeFile(join(folder, 'members.kubeconfig'), apis.garden.kubeconfig());
+    const follow = async ({ command }: { command: string }) => {
+      const line = command.replace('garden-my-project', PROJECT);
+      const ended = await run(line, undefined, join(folder, 'members.kubeconfig'));
+      expect(ended, line).toMatchObject({ code: 0 });
+      return ended.output;
+    };
+    const [summary, whole, events] = await Promise.all(commands.filter(isAboutStatus).map(follow));
+    expect(summary).toBe('0 Ready, 0 progressing, 1 not Ready of 1 Shoot');
+    expect(whole).toMatch(/my-third-cluster: .*Not Ready since /);
+    expect(events).toMatch(/^Warning +FluxNotReady +Flux is not Ready: /);
+    await apis.stop();
+  });
+
+  it('shows a ConfigMap flux-status as it is written', () => {
+    const { metadata, data } = parse(example('docs/status.md', 'ConfigMap'));
+    expect(isOwn({ apiVersion: 'v1', kind: 'ConfigMap', metadata })).toBe(true);
+    const { [SUMMARY]: summary, ...lines } = data;
+    expect(summary).toBe(summaryOf(lines));
+    expect(Object.values(lines).map(readLine)).not.toContain(undefined);
   });
 
   it('render the example of a project', async () => {

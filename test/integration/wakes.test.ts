@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findDefinitions } from '../../infra/functions.ts';
+import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import {
   appliedFactory,
   clusterFactory,
@@ -38,6 +39,8 @@ const withSource = appliedFactory({
     name: 'main-gitrepo',
   },
 });
+const bootstrapped = { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' };
+const readyFlux = conditionFactory({ type: 'FluxReady', message: 'Flux is running. (config c0ffee)' });
 const processing = { lastOperation: lastOperationFactory({ state: 'Processing' }) };
 const annotated = (timestamp: string) => ({
   annotations: { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp },
@@ -69,7 +72,7 @@ describe('a write wakes only the functions that read the written fields', () => 
       ['managed-resources'],
     ],
     ['managed-resources removes the annotation', { metadata: annotated('2026-01-02T03:04:05Z') }, {}, []],
-    ['managed-resources reports Processing', {}, { status: processing }, []],
+    ['managed-resources reports Processing', {}, { status: processing }, ['project-status']],
     [
       'managed-resources records what it applies',
       { status: processing },
@@ -87,11 +90,11 @@ describe('a write wakes only the functions that read the written fields', () => 
       { status: { ...succeeded, state: { applied: withSource } } },
       {
         status: {
-          lastOperation: lastOperationFactory({ description: 'The Shoot is hibernated.' }),
+          lastOperation: lastOperationFactory({ description: HIBERNATED }),
           state: { applied: withSource },
         },
       },
-      ['readiness'],
+      ['project-status', 'readiness'],
     ],
     [
       'managed-resources reports Succeeded for Flux without a source',
@@ -111,6 +114,18 @@ describe('a write wakes only the functions that read the written fields', () => 
         },
       },
       ['managed-resources'],
+    ],
+    [
+      'readiness finds everything Ready, and has published it',
+      { status: { ...processing, state: { applied: appliedFactory() } } },
+      { status: { ...succeeded, state: { applied: appliedFactory() }, conditions: [readyFlux] } },
+      ['project-status', 'readiness', 'sync-mode'],
+    ],
+    [
+      'a Ready Shoot is reconciled',
+      { status: { ...succeeded, state: { applied: appliedFactory(), bootstrapped }, conditions: [readyFlux] } },
+      { status: { ...processing, state: { applied: appliedFactory(), bootstrapped }, conditions: [readyFlux] } },
+      [],
     ],
     ['readiness writes a condition', {}, { status: { conditions: [conditionFactory({ type: 'FluxReady' })] } }, []],
     [
@@ -219,4 +234,5 @@ it('resyncs every Extension hourly, and not all Extensions of a project at once'
   expect(resynced).not.toContain('fan-out');
   // Two looks in an hour at a Shoot that is released.
   expect(resynced).not.toContain('sync-mode');
+  expect(resynced).not.toContain('project-status');
 });

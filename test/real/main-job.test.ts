@@ -8,6 +8,7 @@ import { directSuite } from '../scenarios/direct.ts';
 import { type Place, tokenOf } from '../scenarios/identities.ts';
 import { landscapeSuite } from '../scenarios/landscape.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
+import { projectStatusSuite } from '../scenarios/project/suite.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { chartRights } from './install/chart-rights.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
@@ -19,6 +20,8 @@ const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
   removalSuite('removal', startApis, fluxDistribution);
   directSuite('delivery without the resource-manager', startApis, fluxDistribution);
   landscapeSuite('defaults and policy', startApis, fluxDistribution);
+
+  projectStatusSuite('the status of a project', startApis, 60);
 
   it('creates and renews the Lease of the heartbeat', async () => {
     const { url, ca } = apis().seed;

@@ -1,0 +1,75 @@
+import { secondsSince } from '../../shared/runtime/growing-pause.ts';
+import type { FluxState } from './flux-state.ts';
+import type { Line } from './line.ts';
+
+/** A step that is over sooner is not shown: most edits reach a Shoot within this time. */
+export const SHOWN_AFTER_SECONDS = 60;
+
+/** A failure without a user's mistake that is over sooner counts as progress, as in the Shoot's health. */
+export const GRACE_SECONDS = 300;
+
+/** What is said about a Shoot, and when time alone changes it. */
+export interface Decision {
+  line: Line;
+  /** Seconds until the same state is judged differently; undefined: only a change matters. */
+  againIn?: number | undefined;
+}
+
+/** Returns for how many seconds a state is too young to be shown; undefined: it is shown. */
+export function secondsUntilShown(state: FluxState, now: Date): number | undefined {
+  if (state.type === 'ready' || (state.type === 'failing' && state.needsUser)) return undefined;
+  const age = secondsSince(state.since, now);
+  return age < SHOWN_AFTER_SECONDS ? remaining(SHOWN_AFTER_SECONDS, age) : undefined;
+}
+
+/** @param published the line that members see now; undefined: none */
+export function decide(
+  state: FluxState,
+  { isHibernated, published, now }: { isHibernated: boolean; published: Line | undefined; now: Date },
+): Decision {
+  // Flux does not run, so that what was wrong is no news and nothing can be done about it.
+  if (isHibernated) return { line: { state: 'Hibernated' } };
+  if (state.type === 'ready') return { line: { state: 'Ready' } };
+  const { since, sentence } = state;
+  const age = secondsSince(since, now);
+  if (state.type === 'failing' && (state.needsUser || age >= GRACE_SECONDS)) {
+    return { line: { state: 'Not Ready', since, sentence } };
+  }
+  const begun = published?.state === 'Progressing' ? (published.since ?? since) : since;
+  const line: Line = { state: 'Progressing', since: begun, after: beforeOf(published), sentence };
+  return state.type === 'failing' ? { line, againIn: remaining(GRACE_SECONDS, age) } : { line };
+}
+
+function beforeOf(published: Line | undefined): Line['after'] {
+  if (published === undefined) return 'new';
+  if (published.state === 'Progressing') return published.after;
+  return published.state === 'Not Ready' ? 'Not Ready' : undefined;
+}
+
+function remaining(of: number, age: number): number {
+  return Math.max(1, Math.ceil(of - age));
+}
+
+/** With nothing published before, an older state is no news: for example when this function is new in a landscape. */
+const NEWS_SECONDS = 3600;
+
+/**
+ * Returns whether members get an Event: only when Flux has become healthy or unhealthy, whatever was in between.
+ * @param since when the state that the line says began
+ */
+export function transition(
+  published: Line | undefined,
+  line: Line,
+  since: string,
+  now: Date,
+): 'healthy' | 'unhealthy' | undefined {
+  if (published === undefined && secondsSince(since, now) > NEWS_SECONDS) return undefined;
+  const before = published === undefined ? 'new' : healthOf(published);
+  if (line.state === 'Ready' && before !== 'healthy') return 'healthy';
+  return line.state === 'Not Ready' && before !== 'unhealthy' ? 'unhealthy' : undefined;
+}
+
+function healthOf({ state, after }: Line): 'healthy' | 'unhealthy' | 'new' {
+  if (state === 'Not Ready' || after === 'Not Ready') return 'unhealthy';
+  return after === 'new' ? 'new' : 'healthy';
+}

@@ -1,0 +1,84 @@
+import type { Applied, Condition, Extension, ExtensionStatus } from '../../shared/gardener/types.ts';
+
+/** What an Extension says about Flux in its shoot. Times are RFC 3339. */
+export type FluxState =
+  | { type: 'ready'; since: string }
+  /** An operation is under way, or its result has not been checked yet. */
+  | { type: 'working'; since: string; sentence: string }
+  | {
+      type: 'failing';
+      since: string;
+      sentence: string;
+      /** True: only a user can correct it. Anything else may pass, for example an image that is being pulled. */
+      needsUser: boolean;
+    };
+
+/** Conditions of `readiness` about parts of Flux; a Shoot without a repository has only the first. */
+const parts = ['FluxReady', 'SourceReady', 'KustomizationReady'] as const;
+
+/** The hash of the configuration at the end of a condition's message, which project members do not know. */
+const HASH = / \(config [0-9a-z]+\)$/;
+
+/** Decides from the Extension alone, and the same way whenever it is asked: this also decides which changes are news. */
+export function fluxState({ metadata, status = {} }: Extension): FluxState {
+  const { lastOperation, lastError } = status;
+  const began = lastOperation?.lastUpdateTime ?? metadata.creationTimestamp ?? '';
+  if (lastError && lastOperation !== undefined && lastOperation.state !== 'Processing') {
+    const since = status.state?.failingSince ?? lastOperation.lastUpdateTime;
+    const needsUser = lastError.codes !== undefined && lastError.codes.length > 0;
+    return { type: 'failing', since, sentence: lastError.description, needsUser };
+  }
+  const kept = find(status, 'ConfigurationFollowed');
+  if (kept?.status === 'False') return failing([kept], true);
+  const conditions = parts.flatMap((type) => find(status, type) ?? []);
+  const [first, ...others] = conditions.filter((condition) => condition.status !== 'True');
+  if (first !== undefined) {
+    const wrong: [Condition, ...Condition[]] = [first, ...others];
+    return failing(
+      wrong,
+      wrong.some(({ codes }) => codes !== undefined),
+    );
+  }
+  const isOver = lastOperation?.state === 'Succeeded';
+  // An operation that changes nothing leaves Flux Ready. The next attempt of a failing one is no success yet.
+  if ((isOver || status.state?.failingSince === undefined) && isChecked(status))
+    return { type: 'ready', since: times(conditions).at(-1) ?? began };
+  const sentence = isOver
+    ? 'Flux has not been checked yet.'
+    : (lastOperation?.description ?? 'Nothing was reported yet.');
+  return { type: 'working', since: began, sentence };
+}
+
+/** Returns what makes a change of the state news: the steps of an operation are none. */
+export function newsOf(state: FluxState): unknown[] {
+  return state.type === 'failing' ? [state.type, state.since, state.sentence, state.needsUser] : [state.type];
+}
+
+/** True when the conditions are about everything that is applied now. */
+function isChecked(status: ExtensionStatus): boolean {
+  const applied = status.state?.applied;
+  if (applied === undefined) return false;
+  return expected(applied).every((type) => find(status, type)?.message.endsWith(` (config ${applied.configHash})`));
+}
+
+function expected({ source, kustomization }: Applied): readonly (typeof parts)[number][] {
+  return parts.filter(
+    (type) => type === 'FluxReady' || (type === 'SourceReady' ? source !== undefined : kustomization !== undefined),
+  );
+}
+
+function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {
+  // What a user has to correct explains the rest; otherwise the first: without its source, a Kustomization waits.
+  const { message } = conditions.find(({ codes }) => codes !== undefined) ?? conditions[0];
+  const since = times(conditions)[0] ?? '';
+  return { type: 'failing', since, sentence: message.replace(HASH, ''), needsUser };
+}
+
+/** When they became what they are, the earliest first. */
+function times(conditions: Condition[]): string[] {
+  return conditions.map(({ lastTransitionTime }) => lastTransitionTime).sort();
+}
+
+function find({ conditions = [] }: ExtensionStatus, type: string): Condition | undefined {
+  return conditions.find((condition) => condition.type === type);
+}

@@ -1,0 +1,50 @@
+import { isOurs } from '../../shared/gardener/gate.ts';
+import { HIBERNATED } from '../../shared/gardener/operation.ts';
+import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
+import { extensionOf } from '../../shared/gardener/read-objects.ts';
+import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { fluxState, newsOf } from './flux-state.ts';
+
+/** Shows project members how Flux is doing: in the ConfigMap `flux-status` of their project, and in Events on the Shoot. */
+export const definition: FunctionDefinition = {
+  name: 'project-status',
+  description: "Reports a Shoot's state in the ConfigMap flux-status of its project, and in Events on the Shoot.",
+  subscriptions: [
+    {
+      in: 'seed',
+      resource: resources.extensions,
+      matches: (object) => isOurs(object as Extension),
+      // Until the first operation is reported, there is nothing to show.
+      isNews: (object) => extensionOf(object).status?.lastOperation !== undefined,
+      wakes: (object) => {
+        const extension = extensionOf(object);
+        return [newsOf(fluxState(extension)), extension.status?.lastOperation?.description === HIBERNATED];
+      },
+      // A step that is over sooner needs no run.
+      mayWaitMs: 5_000,
+      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+    },
+  ],
+  // At rest this function costs nothing. Each start of the watcher compares everything.
+  resync: false,
+  sends: false,
+  rights: {
+    garden: [
+      // Created by an apply, which RBAC can restrict by name.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
+      // The names of Events are hashes.
+      { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+    ],
+    seed: [
+      { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
+      {
+        apiGroups: ['extensions.gardener.cloud'],
+        resources: ['extensions'],
+        verbs: ['get'],
+        resourceNames: [EXTENSION_TYPE],
+      },
+    ],
+  },
+};

@@ -1,0 +1,121 @@
+import { isOurs } from '../../shared/gardener/gate.ts';
+import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
+import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { AlreadyExistsError } from '../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { decide, secondsUntilShown, transition } from './decide.ts';
+import { type FluxState, fluxState } from './flux-state.ts';
+import type { Line } from './line.ts';
+import { foreignEvent, transitionEvent } from './notice.ts';
+import { fieldManager, findStatusMap, type Published, publish } from './publish.ts';
+import { isOwn, publishedLine } from './status-map.ts';
+
+/** A Shoot wakes up in minutes. */
+const WAKING_SECONDS = 60;
+
+/** The name of an object in a namespace, which is also a key of a ConfigMap. */
+const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Publishes the state of one Shoot in its project; the Extension alone decides about most runs. */
+export const handler: Handler = async (key, context) => {
+  const seed = await context.kube(key.cluster);
+  const found = await seed.find(resources.extensions, key);
+  const extension = found && extensionOf(found);
+  if (extension !== undefined && (!isOurs(extension) || isElsewhere(extension))) return done;
+  const state = extension && extension.metadata.deletionTimestamp === undefined ? fluxState(extension) : undefined;
+  const early = state && secondsUntilShown(state, context.now());
+  if (early !== undefined) return requeueAfter(early);
+  const shoot = await readShoot(seed, key.namespace);
+  // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
+  if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
+  return report(shoot, shoot.metadata.deletionTimestamp === undefined ? state : undefined, context);
+};
+
+/** @param state undefined: the extension is leaving the Shoot, or has left it */
+async function report(shoot: Shoot, state: FluxState | undefined, context: Context): Promise<Outcome> {
+  const { name, namespace = '' } = shoot.metadata;
+  const garden = await context.kube(GARDEN);
+  const live = await findStatusMap({ garden, namespace });
+  if (live !== undefined && !isOwn(live)) {
+    // Members who removed the extension need no advice about its status.
+    if (state !== undefined) await createOnce(garden, foreignEvent(live, context.now()));
+    return done;
+  }
+  const place = { garden, namespace, shoot: name };
+  if (state === undefined) return outcomeOf(await publish(place, live, undefined), context);
+
+  const published = publishedLine(live, name);
+  const now = context.now();
+  const { line, againIn } = decide(state, { isHibernated: isHibernated(shoot), published, now });
+  // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
+  await announce(garden, shoot, { line, published, since: state.since }, now);
+  const outcome = outcomeOf(await publish(place, live, line), context);
+  const later = againIn ?? secondsWhileWaking(shoot, now);
+  return later === undefined || outcome !== done ? outcome : requeueAfter(later);
+}
+
+async function announce(
+  garden: KubeClient,
+  shoot: Shoot,
+  news: { line: Line; published: Line | undefined; since: string },
+  now: Date,
+): Promise<void> {
+  const health = transition(news.published, news.line, news.since, now);
+  if (health !== undefined) await createOnce(garden, transitionEvent(shoot, health, news, now));
+}
+
+async function createOnce(garden: KubeClient, event: KubeObject): Promise<void> {
+  try {
+    await garden.create(resources.events, event, { fieldManager });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  }
+}
+
+function outcomeOf(published: Published, { log }: Context): Outcome {
+  if (published.type === 'overtaken') return requeueAfter(published.afterSeconds);
+  if (published.type === 'no room' || published.type === 'refused') {
+    const why =
+      published.type === 'no room'
+        ? 'its ConfigMap flux-status is full: there are too many Shoots in the project'
+        : 'the API server refuses its ConfigMap flux-status; delete it if it is immutable or holds other content';
+    log.warn('project status not written', { error: `The state of the Shoot is not shown in its project: ${why}.` });
+  }
+  return done;
+}
+
+async function readShoot(seed: KubeClient, namespace: string): Promise<Shoot | undefined> {
+  const found = await seed.find(resources.clusters, { name: namespace });
+  const shoot = found && clusterOf(found)?.spec.shoot;
+  const names = [shoot?.metadata.name, shoot?.metadata.namespace];
+  return names.every((name) => name !== undefined && SHOOT_NAME.test(name)) ? shoot : undefined;
+}
+
+/** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */
+function isElsewhere({ metadata, status }: Extension): boolean {
+  const operation = metadata.annotations?.[OPERATION_ANNOTATION];
+  if (operation === 'migrate' || operation === 'wait-for-state') return true;
+  const last = status?.lastOperation;
+  return operation !== 'restore' && last?.type === 'Migrate' && last.state === 'Succeeded';
+}
+
+function isMigrating({ status }: Shoot): boolean {
+  const type: string | undefined = status?.lastOperation?.type;
+  return type === 'Migrate' || type === 'LiveMigrate' || type === 'Restore';
+}
+
+/** True while neither the API server of the shoot nor Flux is running, or both are only starting. */
+function isHibernated({ spec, status }: Shoot): boolean {
+  return spec?.hibernation?.enabled === true || status?.hibernated === true;
+}
+
+/** Seconds until the next look at a Shoot that wakes up: its end changes only the Cluster, which wakes no function. */
+function secondsWhileWaking({ spec, status }: Shoot, now: Date): number | undefined {
+  if (spec?.hibernation?.enabled === true || status?.hibernated !== true) return undefined;
+  return growingPause(secondsSince(status.lastOperation?.lastUpdateTime, now), WAKING_SECONDS);
+}

@@ -1,0 +1,37 @@
+import { type EventSubject, eventAbout } from '../../shared/gardener/event.ts';
+import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
+import type { Shoot } from '../../shared/gardener/types.ts';
+import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
+import type { Line } from './line.ts';
+
+/** Returns the Event on the Shoot; the same one for the same transition, whenever a run reports it. */
+export function transitionEvent(
+  shoot: Shoot,
+  health: 'healthy' | 'unhealthy',
+  { line, published, since }: { line: Line; published: Line | undefined; since: string },
+  now: Date,
+): KubeObject {
+  const { name, namespace = '', uid = '' } = shoot.metadata;
+  const { kind } = resources.shoots;
+  const subject: EventSubject = { apiVersion: apiVersionOf(resources.shoots), kind, namespace, name, uid };
+  const identity = [health, since, published?.since ?? ''];
+  if (health === 'healthy') {
+    return eventAbout(subject, { type: 'Normal', reason: 'FluxReady', message: 'Flux is Ready.' }, now, identity);
+  }
+  const message = `Flux is not Ready: ${safeText(line.sentence ?? '', LONGEST_SENTENCE)}`;
+  return eventAbout(subject, { type: 'Warning', reason: 'FluxNotReady', message }, now, identity);
+}
+
+/** Conditions have been checked for secrets, and quote at most half of this. */
+const LONGEST_SENTENCE = 1000;
+
+/** Returns the Event on a ConfigMap of this name that is not ours, which is never changed. */
+export function foreignEvent({ metadata }: KubeObject, now: Date): KubeObject {
+  const { name, namespace = '', uid = '' } = metadata;
+  const subject: EventSubject = { apiVersion: 'v1', kind: resources.configMaps.kind, namespace, name, uid };
+  const message =
+    `ConfigMap ${namespace}/${FLUX_STATUS} was not created by shoot-flux and is left alone; ` +
+    'delete or rename it to see the state of Flux in your Shoots here.';
+  return eventAbout(subject, { type: 'Warning', reason: 'NotOurs', message }, now);
+}

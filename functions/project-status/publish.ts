@@ -1,0 +1,88 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Line } from './line.ts';
+import { changesFor, countOf, emptyStatusMap, isOwn, statusMapName } from './status-map.ts';
+
+export const fieldManager = 'shoot-flux-project-status';
+
+/** How a line was published. */
+export type Published =
+  | { type: 'unchanged' | 'written' | 'no room' | 'refused' }
+  /** Others write at the same moment: try again later. */
+  | { type: 'overtaken'; afterSeconds: number };
+
+/** A Shoot's place in the `flux-status` of its project. */
+export interface Place {
+  garden: KubeClient;
+  namespace: string;
+  shoot: string;
+}
+
+/** Two Shoots that change at the same moment need no second run. */
+const ATTEMPTS = 2;
+
+/** So many Shoots try again in a second, on average: more would only overtake each other. */
+const ATTEMPTS_PER_SECOND = 10;
+const LEAST_SECONDS = 2;
+
+/**
+ * Writes the line of one Shoot together with the summary of all, in one write to the version that was read: so the
+ * summary counts the lines beside it, in any order of runs and wherever a run is killed.
+ * @param live as it was read; undefined: it does not exist
+ * @param line undefined removes it
+ * @param random between 0 and 1: spreads Shoots that overtake each other
+ */
+export async function publish(
+  place: Place,
+  live: KubeObject | undefined,
+  line: Line | undefined,
+  random = Math.random(),
+): Promise<Published> {
+  let current = live;
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (current === undefined && line === undefined) return { type: 'unchanged' };
+      current ??= await create(place);
+      const changes = changesFor(current, place.shoot, line);
+      if (changes === undefined) return { type: 'unchanged' };
+      if (changes === 'no room') return { type: 'no room' };
+      if (await patch(place, changes, current)) return { type: 'written' };
+      current = await findStatusMap(place);
+      if (current !== undefined && !isOwn(current)) break;
+    }
+  } catch (error) {
+    // For example because it is immutable, or full of what others have written.
+    if (error instanceof InvalidError) return { type: 'refused' };
+    throw error;
+  }
+  const spread = (countOf(current) / ATTEMPTS_PER_SECOND) * random;
+  return { type: 'overtaken', afterSeconds: Math.ceil(LEAST_SECONDS + spread) };
+}
+
+/** Reads the ConfigMap `flux-status` of the project. */
+export function findStatusMap({ garden, namespace }: Pick<Place, 'garden' | 'namespace'>) {
+  return garden.find(resources.configMaps, statusMapName(namespace));
+}
+
+/** Two runs that create it at the same moment apply the same; lines are patched, so that no apply removes any. */
+function create({ garden, namespace }: Place): Promise<KubeObject> {
+  return garden.apply(resources.configMaps, emptyStatusMap(namespace), { fieldManager });
+}
+
+/** Returns false when the ConfigMap has changed since it was read. */
+async function patch(
+  { garden, namespace }: Place,
+  data: Record<string, string | null>,
+  read: KubeObject,
+): Promise<boolean> {
+  const { uid, resourceVersion } = read.metadata;
+  const body = { metadata: { uid, resourceVersion }, data };
+  try {
+    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
+    return true;
+  } catch (error) {
+    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
+    throw error;
+  }
+}

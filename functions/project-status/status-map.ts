@@ -1,0 +1,110 @@
+import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
+import { fieldsOf } from '../../shared/gardener/shapes.ts';
+import { apiVersionOf, type KubeObject, type ObjectName, resources } from '../../shared/kube/resource.ts';
+import { type Line, lineText, readLine } from './line.ts';
+
+/** The key of the summary. No Shoot has capital letters in its name, and they are sorted before all others. */
+export const SUMMARY = 'Summary';
+
+/** What the lines of a project should not exceed together, in bytes: each write sends and stores all of them. */
+export const WISHED_BYTES = 256 * 1024;
+
+/** What they never exceed: an API server stores 1 MiB, of which the names of the keys take a part once more. */
+export const MOST_BYTES = 900 * 1024;
+
+const LONGEST_LINE = 300;
+/** Room for the state and its time, and for the first words. */
+const SHORTEST_LINE = 64;
+
+/** Its owner, by which it is distinguished from a ConfigMap that a project calls the same. */
+const OWNER = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+
+/** Returns the ConfigMap before it has lines. */
+export function emptyStatusMap(namespace: string): KubeObject {
+  return {
+    apiVersion: apiVersionOf(resources.configMaps),
+    kind: resources.configMaps.kind,
+    metadata: { namespace, name: FLUX_STATUS, labels: OWNER },
+  };
+}
+
+export function statusMapName(namespace: string): ObjectName {
+  return { namespace, name: FLUX_STATUS };
+}
+
+/** Returns whether this function may write to it. */
+export function isOwn({ metadata }: KubeObject): boolean {
+  return Object.entries(OWNER).every(([label, value]) => metadata.labels?.[label] === value);
+}
+
+/** Returns the published line of a Shoot. */
+export function publishedLine(map: KubeObject | undefined, shoot: string): Line | undefined {
+  return readLine(dataOf(map)[shoot]);
+}
+
+/**
+ * Returns the data of a merge patch: the Shoot's line and the summary of all, as far as they change; undefined when
+ * nothing does. `no room`: the ConfigMap is full.
+ * @param line undefined removes it
+ */
+export function changesFor(
+  map: KubeObject,
+  shoot: string,
+  line: Line | undefined,
+): Record<string, string | null> | 'no room' | undefined {
+  const { [shoot]: live, [SUMMARY]: summary, ...others } = dataOf(map);
+  const text = line && textWithin(others, shoot, line, live);
+  if (line !== undefined && text === undefined) return 'no room';
+  const next = summaryOf(text === undefined ? others : { ...others, [shoot]: text });
+  const changes = {
+    ...(text !== live && { [shoot]: text ?? null }),
+    ...(next !== summary && { [SUMMARY]: next }),
+  };
+  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/** Returns the text of a line that fits beside the others; a line that is there already and says the same stays. */
+function textWithin(others: Record<string, unknown>, shoot: string, line: Line, live: unknown): string | undefined {
+  const names = Object.keys(others);
+  const longest = clamp(Math.floor(WISHED_BYTES / (names.length + 1)) - overhead(shoot), SHORTEST_LINE, LONGEST_LINE);
+  const used = names.reduce((sum, name) => sum + overhead(name) + bytesOf(others[name]), 0);
+  const fits = (text: string) => used + overhead(shoot) + Buffer.byteLength(text) <= MOST_BYTES;
+  // The number of Shoots changes all the time, and with it the lengths: not a reason to write.
+  if (typeof live === 'string' && live === lineText(line, bytesOf(live))) return live;
+  return [lineText(line, longest), lineText(line, 0)].find(fits);
+}
+
+/** A key counts twice: it is also in `managedFields`. With quotes, and what stands between. */
+function overhead(name: string): number {
+  return 2 * name.length + 16;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(most, value));
+}
+
+function bytesOf(value: unknown): number {
+  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
+}
+
+/** Returns the number of lines. */
+export function countOf(map: KubeObject | undefined): number {
+  return Object.keys(dataOf(map)).length;
+}
+
+/** Returns for example `118 Ready, 1 progressing, 1 not Ready of 120 Shoots`. */
+export function summaryOf(data: Record<string, unknown>): string {
+  const counts = { Ready: 0, Progressing: 0, 'Not Ready': 0, Hibernated: 0 };
+  for (const text of Object.values(data)) {
+    const state = readLine(text)?.state;
+    if (state !== undefined) counts[state]++;
+  }
+  const { Ready, Progressing, 'Not Ready': notReady, Hibernated } = counts;
+  const all = Ready + Progressing + notReady + Hibernated;
+  const hibernated = Hibernated === 0 ? '' : `, ${Hibernated} hibernated`;
+  return `${Ready} Ready, ${Progressing} progressing, ${notReady} not Ready${hibernated} of ${all} ${all === 1 ? 'Shoot' : 'Shoots'}`;
+}
+
+function dataOf(map: KubeObject | undefined): Record<string, unknown> {
+  return fieldsOf(map?.data) ?? {};
+}

@@ -1,0 +1,168 @@
+import { handler } from '../../../functions/project-status/handler.ts';
+import {
+  appliedFactory,
+  clusterFactory,
+  conditionFactory,
+  extensionFactory,
+  lastOperationFactory,
+} from '../../../shared/gardener/testing.ts';
+import type { Condition, ExtensionStatus, Shoot } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { createLog } from '../../../shared/runtime/log.ts';
+import { noMetrics } from '../../../shared/runtime/metrics.ts';
+import type { Outcome } from '../../../shared/runtime/outcome.ts';
+import { tokenOf } from '../identities.ts';
+import type { Api, Apis } from '../stage.ts';
+
+export const PROJECT = 'garden-foo';
+const MAP = { namespace: PROJECT, name: 'flux-status' };
+const fieldManager = 'test';
+
+/** The Shoots of a project, as their Extensions describe them, and runs of `project-status` with its shipped rights. */
+export interface Project extends AsyncDisposable {
+  garden: KubeClient;
+  /** Requests of the runs since it was cleared. */
+  requests: RequestInfo[];
+  logLines: string[];
+  now: Date;
+  /** Creates the Shoot, or changes the status of its Extension and parts of the Shoot. */
+  set(name: string, status: Partial<ExtensionStatus>, shoot?: Partial<Shoot>): Promise<void>;
+  deleteExtension(name: string): Promise<void>;
+  /** @param wrap replaces the client, for example by one that dies */
+  run(name: string, wrap?: (client: KubeClient) => KubeClient): Promise<Outcome>;
+  /** Runs for a Shoot until it asks for no other run within seconds, as the queue does. */
+  settle(name: string): Promise<void>;
+  /** The content of `flux-status`; undefined when there is none. */
+  lines(): Promise<Record<string, string> | undefined>;
+  /** Reason and message of each Event on a Shoot, in order. */
+  eventsOf(name: string): Promise<string[]>;
+}
+
+export async function startProject(apis: Apis): Promise<Project> {
+  const requests: RequestInfo[] = [];
+  const logLines: string[] = [];
+  const admin = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { timeoutMs: 60_000 });
+  const own = ({ url, ca }: Api) =>
+    createKubeClient(
+      { server: url, ca, token: tokenOf('project-status') },
+      { timeoutMs: 60_000, onRequest: (info) => requests.push(info) },
+    );
+  const [garden, seed] = [admin(apis.garden), admin(apis.seed)];
+  const clients = { garden: own(apis.garden), seed: own(apis.seed) };
+  await garden.apply(resources.namespaces, namespace(PROJECT), { fieldManager });
+  const extensionOf = (name: string) => ({ namespace: controlPlane(name), name: 'shoot-flux' });
+
+  const project: Project = {
+    garden,
+    requests,
+    logLines,
+    now: new Date('2026-01-02T03:05:05Z'),
+    async set(name, status, shoot = {}) {
+      if ((await seed.find(resources.extensions, extensionOf(name))) === undefined) {
+        await seed.apply(resources.namespaces, namespace(controlPlane(name)), { fieldManager });
+        const extension = { ...extensionFactory(), metadata: extensionOf(name) };
+        await seed.create(resources.extensions, extension, { fieldManager });
+      }
+      const cluster = clusterFactory({ ...shoot, metadata: { name, namespace: PROJECT, uid: `uid-${name}` } });
+      const metadata = { name: controlPlane(name) };
+      const spec = { ...cluster.spec, seed: {}, cloudProfile: {} };
+      await seed.apply(resources.clusters, { ...cluster, metadata, spec }, { fieldManager });
+      const options = { fieldManager, subresource: 'status' } as const;
+      await seed.mergePatch(
+        resources.extensions,
+        extensionOf(name),
+        { status: { lastError: null, ...status } },
+        options,
+      );
+    },
+    async deleteExtension(name) {
+      await seed.delete(resources.extensions, extensionOf(name));
+    },
+    run: (name, wrap = (client) => client) =>
+      handler(
+        { cluster: 'local', ...extensionOf(name) },
+        {
+          kube: async (cluster) => wrap(cluster === 'garden' ? clients.garden : clients.seed),
+          settings: {
+            landscape: 'test',
+            seeds: ['local'],
+            fluxDistribution: '',
+            shootHealth: false,
+            delivery: 'ManagedResource',
+            shootAccess: 'external',
+          },
+          send: async () => {},
+          causes: [],
+          now: () => project.now,
+          log: createLog('debug', (line) => logLines.push(line)),
+          metrics: noMetrics,
+          signal: AbortSignal.timeout(60_000),
+        },
+      ),
+    async settle(name) {
+      for (let runs = 0; runs < 20; runs++) {
+        const outcome = await project.run(name);
+        if (outcome.type === 'done' || outcome.afterSeconds > 25) return;
+      }
+      throw new Error(`the status of ${name} does not come to rest`);
+    },
+    lines: async () => (await garden.find<KubeObject & Data>(resources.configMaps, MAP))?.data,
+    async eventsOf(name) {
+      const { items } = await garden.list<KubeObject & ShootEvent>(resources.events, { namespace: PROJECT });
+      return items
+        .filter(({ involvedObject }) => involvedObject.uid === `uid-${name}`)
+        .map(({ reason, message }) => `${reason}: ${message}`);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of [garden, seed, clients.garden, clients.seed]) client.close();
+    },
+  };
+  return project;
+}
+
+interface Data {
+  data?: Record<string, string>;
+}
+
+interface ShootEvent {
+  involvedObject: { uid: string };
+  reason: string;
+  message: string;
+}
+
+const controlPlane = (name: string) => `shoot--foo--${name}`;
+
+function namespace(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+const since = '2026-01-02T03:05:00Z';
+const condition = (parts: Partial<Condition>) => conditionFactory({ lastTransitionTime: since, ...parts });
+const succeeded = { lastOperation: lastOperationFactory(), state: { applied: appliedFactory() } };
+
+/** Flux is running, and there is no repository. */
+export const ready: Partial<ExtensionStatus> = {
+  ...succeeded,
+  conditions: [condition({ type: 'FluxReady', message: 'Flux v2.9.4 is running. (config c0ffee)' })],
+};
+
+/** Something that a user has to correct. */
+export const failing: Partial<ExtensionStatus> = {
+  ...succeeded,
+  conditions: [
+    condition({
+      type: 'FluxReady',
+      status: 'False',
+      reason: 'ControllersRefused',
+      message: 'The quota has no room. (config c0ffee)',
+      codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+    }),
+  ],
+};
+
+/** An operation is under way for the first time. */
+export const working: Partial<ExtensionStatus> = {
+  lastOperation: lastOperationFactory({ state: 'Processing', description: 'Applying Flux.' }),
+};
