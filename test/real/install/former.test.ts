@@ -17,6 +17,9 @@ it('at least one former version is kept', () => {
   expect(versions.length).toBeGreaterThan(0);
 });
 
+/** The functions of the former versions. */
+const formerFunctions = ['fan-out', 'keys', 'managed-resources', 'readiness', 'sync-mode'];
+
 /** What the next minor version may add to changes; the current one does not know it either. */
 const additions = { urgent: true, hops: 3, origin: 'some-name', since: '2026-11-22T12:00:00.000Z' };
 
@@ -114,7 +117,9 @@ function startProcesses(clusters: string[], relay: Relay) {
     return process;
   };
   const startFunctions = async (entry: string | undefined) => {
-    const names = servedOf(await findDefinitions()).map(({ name }) => name);
+    const names = entry === undefined ? servedOf(await findDefinitions()).map(({ name }) => name) : formerFunctions;
+    // Each version of the manifests has Triggers for its own functions.
+    relay.functions = names;
     const settings = ['--flux-distribution', ownDistribution, '--shoot-access', 'external', '--port', '0'];
     const functions = await replace('functions', entry, ['serve', ...names, ...clusters, ...settings]);
     const [, port] = await functions.until(/events and metrics on port (\d+)/);

@@ -11,6 +11,8 @@ export interface Relay extends AsyncDisposable {
   url: string;
   /** The ports of the functions and of the bridge, as soon as they are known. */
   ports: { functions?: number; bridge?: number };
+  /** The functions that have a Trigger; the broker drops the events of others. Default: all. */
+  functions: readonly string[] | undefined;
   /** Replaces the data of an event on its way. */
   alter: (data: string, to: 'functions' | 'bridge') => string;
   /** The last answer to each event, after all its attempts. */
@@ -29,6 +31,8 @@ export async function startRelay(): Promise<Relay> {
   });
   const deliver = async ({ attributes, data }: CloudEvent) => {
     const to = attributes.type === typeOf(DELAY) ? 'bridge' : 'functions';
+    const isSubscribed = to === 'bridge' || (relay.functions?.some((name) => attributes.type === typeOf(name)) ?? true);
+    if (!isSubscribed) return;
     const sent = encodeEvent({ attributes, data: relay.alter(data, to) });
     for (let attempt = 1; attempt <= ATTEMPTS && !stopping.signal.aborted; attempt++) {
       const status = await post(relay.ports[to], sent);
@@ -41,6 +45,7 @@ export async function startRelay(): Promise<Relay> {
   const relay: Relay = {
     url: `http://127.0.0.1:${port}/`,
     ports: {},
+    functions: undefined,
     alter: (data) => data,
     answers: [],
     async [Symbol.asyncDispose]() {
