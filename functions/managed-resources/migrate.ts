@@ -10,7 +10,7 @@ import { type Run, retryLater } from './run.ts';
 import { migrateStored } from './shoot/migrate.ts';
 
 /**
- * Migrates stored objects before the CRDs of another release are delivered (decision 52). Until that is done, nothing of
+ * Migrates stored objects before the CRDs of another release are delivered (decision 58). Until that is done, nothing of
  * the release reaches the shoot, and the installed one keeps running.
  * @returns undefined when the plan can be delivered
  */

@@ -1,5 +1,6 @@
 import '../../shared/config/listed/all.ts';
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { withDocuments } from '../../shared/config/documents.ts';
@@ -13,8 +14,18 @@ import {
 } from '../../shared/config/provider-config-schema.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
+import { loadCustomise } from '../../shared/flux/customise.ts';
+import { installObjects } from '../../shared/flux/install.ts';
+import { standInRelease } from '../../shared/flux/testing.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
-import { FLUX_CONFIG_EXAMPLE, OBJECTS_EXAMPLE, OVERRIDES_EXAMPLE, PATCH_EXAMPLE, SHOOT_EXAMPLE } from './examples.ts';
+import {
+  FLUX_CONFIG_EXAMPLE,
+  OBJECTS_EXAMPLE,
+  OVERRIDES_EXAMPLE,
+  PATCH_EXAMPLE,
+  PATCHES_EXAMPLE,
+  SHOOT_EXAMPLE,
+} from './examples.ts';
 import { exampleOf } from './table.ts';
 
 test('docs/configuration.md is what npm run docs writes', async () => {
@@ -78,6 +89,20 @@ test('the example of several objects is good', () => {
     'Alert errors',
     'Kustomization apps',
     'HelmRelease ingress',
+  ]);
+});
+
+test('the example of patches is good', async () => {
+  const { flux } = effectiveConfig({ providerConfig: parse(PATCHES_EXAMPLE) });
+  const release = await standInRelease();
+  const before = installObjects(release, flux);
+  const after = (await loadCustomise(flux))?.(before, { install: flux, version: release.version, origins: {} }) ?? [];
+  expect(after.length).toBe(before.length - 1);
+  const changed = after.filter((object) => !before.some((other) => isDeepStrictEqual(other, object)));
+  expect(changed.map(({ metadata }) => metadata.name)).toEqual([
+    'source-controller',
+    'kustomize-controller',
+    'helm-controller',
   ]);
 });
 

@@ -15,6 +15,7 @@ import {
   OBJECTS_EXAMPLE,
   OVERRIDES_EXAMPLE,
   PATCH_EXAMPLE,
+  PATCHES_EXAMPLE,
   RECONCILE_COMMANDS,
   ROTATION_COMMANDS,
   SHOOT_EXAMPLE,
@@ -127,6 +128,19 @@ ${table(fluxSchema)}
 - \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources).
 - Removing \`storage\` or a shard removes its objects: what source-controller has stored is fetched again. Before you remove a shard, move its objects to another one, because nothing else acts on them.
 - Controllers restart when one of these options changes, as with those of \`flux install\`.
+
+#### \`flux.patches\`
+
+\`\`\`yaml
+${PATCHES_EXAMPLE}\`\`\`
+
+Patches change the objects of the installation after all other options, one after the other, with the result that kustomize has. The source and the root Kustomization are not among them: their templates have every field. Some things differ on purpose:
+
+- A target without an installed object is an error, and so is a patch of a component that is not installed.
+- A patch cannot change the kind, name or namespace of an object, set finalizers or keys of Gardener and Flux, change RBAC and CustomResourceDefinitions except for their labels and annotations, give a Pod rights of its node, or change its ServiceAccount. Only NetworkPolicies, ResourceQuotas and the ClusterRoles \`flux-edit\` and \`flux-view\` can be deleted.
+- The landscape's [policy](policy.md#policy) judges the result: images, the flags of multi-tenancy, and proxies.
+- Ports need their \`protocol\`, and constraints of the topology their \`whenUnsatisfiable\`, because kustomize merges other entries in unexpected ways. A label or annotation that is \`null\` is removed; with a target, kustomize would set it to the text "null".
+- Patterns repeat no groups, and a list of operations has at most four \`copy\`.
 
 ### \`source\`
 

@@ -186,3 +186,37 @@ export const ROTATION_COMMANDS = {
     `patch secret flux-source --type=merge -p '{"data":{"identity.next":null,"identity.next.pub":null}}'`,
   ),
 };
+
+/** Patches of the installation, in a FluxConfig. */
+export const PATCHES_EXAMPLE = `flux:
+  patches:
+    # A list of operations: JSON 6902.
+    - target:
+        kind: Deployment
+        name: (kustomize|helm)-controller
+      patch: |
+        - op: add
+          path: /spec/template/spec/containers/0/args/-
+          value: --requeue-dependency=5s
+    # An object: a strategic merge.
+    - target:
+        kind: Deployment
+        labelSelector: app.kubernetes.io/component=source-controller
+      patch: |
+        kind: Deployment
+        metadata:
+          name: any
+        spec:
+          template:
+            metadata:
+              annotations:
+                cluster-autoscaler.kubernetes.io/safe-to-evict: "true"
+    - target:
+        kind: NetworkPolicy
+        name: allow-egress
+      patch: |
+        kind: NetworkPolicy
+        metadata:
+          name: any
+        $patch: delete
+`;

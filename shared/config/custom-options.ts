@@ -65,6 +65,11 @@ export const customDocs = {
       'Further instances of source-, kustomize- and helm-controller, and from Flux 2.9 of source-watcher. Each acts on the objects whose label `key` has its name as the value; the main controllers on those without this label.',
     example: '{ shards: [shard1, shard2] }',
   },
+  patches: {
+    description:
+      'Changes of the objects of the installation, in the syntax of kustomize. A patch can neither add objects, nor rename them, nor give a controller other rights.',
+    example: '{ target: { kind: NetworkPolicy }, patch: "{ kind: any, metadata: { name: any }, $patch: delete }" }',
+  },
 } as const satisfies Record<string, KeyDoc>;
 
 /** Returns the schema of labels or annotations. */
@@ -190,3 +195,27 @@ export const commonMetadataSchema = z.strictObject({
 });
 
 export const nodeSelectorSchema = mapOf(metadataKey, labelValue);
+
+const target = (description: string, example: string) => key(text(), { description, example });
+
+/** An entry of `flux.patches`. */
+export const patchSchema = z.strictObject({
+  patch: requiredKey(text(undefined, limits.patch), {
+    description:
+      'A strategic merge, as an object with `kind` and `metadata.name`, or a list of JSON 6902 operations, which needs a target. In YAML or JSON.',
+    example: '"[{ op: replace, path: /spec/replicas, value: 1 }]"',
+  }),
+  target: z.optional(
+    z.strictObject({
+      group: target('The API group: a regular expression that matches all of it, as the next four.', 'apps'),
+      version: target('The version of the API.', 'v1'),
+      kind: target('The kind.', 'Deployment'),
+      name: target('The name.', '(source|helm)-controller'),
+      namespace: target('The namespace.', 'flux-system'),
+      labelSelector: target('The labels.', 'app.kubernetes.io/component=source-controller'),
+      annotationSelector: target('The annotations, in the same form.', 'example.com/team'),
+    }),
+  ),
+});
+
+export const patchesSchema = listUpTo(limits.patches, patchSchema);

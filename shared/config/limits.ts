@@ -57,6 +57,19 @@ export const limits = {
     of: 'a range of Flux releases',
     why: 'each is compared with every release, and with the policy',
   },
+  patches: {
+    most: 32,
+    unit: 'entries',
+    of: '`patches`',
+    why: 'each is compared with every object of the installation',
+  },
+  patch: { most: 16, unit: 'KiB', of: 'one patch', why: 'it is parsed at each reconciliation' },
+  patched: {
+    most: 512,
+    unit: 'KiB',
+    of: 'what patches add to all objects of the installation',
+    why: 'the objects are one Secret in the seed',
+  },
   shards: { most: 16, unit: 'entries', of: '`sharding.shards`', why: 'each has up to four Deployments' },
   objects: {
     most: 100,

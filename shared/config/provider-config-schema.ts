@@ -5,6 +5,7 @@ import {
   customDocs,
   digestModes,
   nodeSelectorSchema,
+  patchesSchema,
   proxySchema,
   shardingSchema,
   sizes,
@@ -49,6 +50,7 @@ export const fluxSchema = z.strictObject({
   proxy: key(proxySchema, customDocs.proxy),
   storage: key(storageSchema, customDocs.storage),
   sharding: key(shardingSchema, customDocs.sharding),
+  patches: key(patchesSchema, customDocs.patches),
 });
 
 /** `source` of the FluxConfig; `sourceTemplateSchema` checks its template. */

@@ -383,7 +383,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
     ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
-        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding`,
+        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches`,
     ),
   ],
   [

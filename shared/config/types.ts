@@ -55,9 +55,25 @@ export interface FluxInstall {
   storage?: { class?: string | undefined; size: string } | undefined;
   /** Further instances of the controllers, by the values of a label. */
   sharding?: { key?: string | undefined; shards: string[] } | undefined;
+  /** Changes of the installed objects, in the syntax of kustomize. */
+  patches?: Patch[] | undefined;
   /** Name of the landscape's pull secret in the flux namespace, also put on every Deployment. */
   landscapePullSecret?: string | undefined;
 }
+
+/** An entry of `flux.patches`, as in a kustomization.yaml. */
+export interface Patch {
+  /** YAML: an object for a strategic merge, or a list of JSON 6902 operations. */
+  patch: string;
+  target?: PatchTarget | undefined;
+}
+
+/** Which objects a patch changes; regular expressions, except for the selectors. */
+export type PatchTarget = {
+  [Field in 'group' | 'version' | 'kind' | 'name' | 'namespace' | 'labelSelector' | 'annotationSelector']?:
+    | string
+    | undefined;
+};
 
 /** The proxy of the controllers. */
 export interface Proxy {

@@ -9,6 +9,9 @@ export const sampling = readSampling(process.env.SHOOT_FLUX_KILLS || '1');
 /** `SHOOT_FLUX_SEED`: any text; another seed chooses other states. */
 export const seed = process.env.SHOOT_FLUX_SEED || '1';
 
+/** The seed as a number, for fast-check. */
+export const numericSeed = [...seed].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) | 0, 7);
+
 /** Describes the sampling in titles. */
 export const samplingText =
   typeof sampling === 'number'

@@ -1,0 +1,327 @@
+import { describe, expect, it, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { Policy } from '../../config/policy/policy.ts';
+import type { FluxInstall, Patch } from '../../config/types.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { installObjects } from '../install.ts';
+import { fluxInstall, standInRelease } from '../testing.ts';
+import { withPatches } from './apply.ts';
+
+/** test/real/patches.test.ts compares random patches with what kustomize makes of them. */
+const release = await standInRelease();
+const origins = { 'flux.patches': { object: 'providerConfig', path: 'flux.patches' } };
+
+function patched(patches: Patch[], policy?: Policy, changes: Partial<FluxInstall> = {}): KubeObject[] {
+  const install = fluxInstall({ ...changes, patches });
+  const customisation = { install, version: release.version, origins, policy };
+  return withPatches(installObjects(release, install), customisation);
+}
+
+function sentence(patch: Patch, policy?: Policy, changes: Partial<FluxInstall> = {}): string {
+  try {
+    patched([patch], policy, changes);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'no error';
+}
+
+const find = (objects: KubeObject[], kind: string, name: string) =>
+  objects.find((object) => object.kind === kind && object.metadata.name === name);
+
+const any = { kind: 'any', metadata: { name: 'any' } };
+const controller = { kind: 'Deployment', name: 'source-controller' };
+const operations = (...list: object[]): Patch => ({ target: controller, patch: JSON.stringify(list) });
+const merge = (fields: object, target: Patch['target'] = controller): Patch => ({
+  target,
+  patch: stringify({ ...any, ...fields }),
+});
+const pod = (spec: object) => merge({ spec: { template: { spec } } });
+const inContainer = (fields: object) => pod({ containers: [{ name: 'manager', ...fields }] });
+
+test('a strategic merge patch changes every object of its target', () => {
+  const target = { kind: 'Deployment', name: '(kustomize|helm)-controller' };
+  const objects = patched([merge({ spec: { replicas: 2, template: { spec: { dnsPolicy: null } } } }, target)]);
+  expect(find(objects, 'Deployment', 'helm-controller')?.spec).toMatchObject({ replicas: 2 });
+  expect(find(objects, 'Deployment', 'kustomize-controller')?.spec).toMatchObject({ replicas: 2 });
+  expect(find(objects, 'Deployment', 'source-controller')).toEqual(
+    find(installObjects(release, fluxInstall()), 'Deployment', 'source-controller'),
+  );
+});
+
+test('without a target, each document names its object', () => {
+  const one = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'helm-controller' },
+    spec: { replicas: 0 },
+  };
+  const other = { ...one, metadata: { name: 'source-controller', namespace: 'flux-system' } };
+  const objects = patched([{ patch: `${stringify(one)}---\n${stringify(other)}` }]);
+  for (const name of ['helm-controller', 'source-controller']) {
+    expect(find(objects, 'Deployment', name)?.spec).toMatchObject({ replicas: 0 });
+  }
+});
+
+test('patches are applied in their order, and the release stays as it is', () => {
+  const before = structuredClone(installObjects(release, fluxInstall()));
+  const objects = patched([
+    operations({ op: 'add', path: '/spec/revisionHistoryLimit', value: 1 }),
+    operations({ op: 'replace', path: '/spec/revisionHistoryLimit', value: 2 }),
+  ]);
+  expect(find(objects, 'Deployment', 'source-controller')?.spec).toMatchObject({ revisionHistoryLimit: 2 });
+  expect(installObjects(release, fluxInstall())).toEqual(before);
+});
+
+test('what an installation works without can be deleted', () => {
+  const objects = patched([merge({ $patch: 'delete' }, { kind: 'NetworkPolicy' })]);
+  expect(objects.length).toBeGreaterThan(10);
+  expect(objects.filter(({ kind }) => kind === 'NetworkPolicy')).toEqual([]);
+});
+
+describe('selects by', () => {
+  it.each<[string, NonNullable<Patch['target']>, number]>([
+    ['group and version', { group: 'apps', version: 'v1' }, 4],
+    ['an anchored name', { kind: 'Deployment', name: 'source' }, 0],
+    ['a pattern', { kind: 'Deployment', name: '.*-controller' }, 4],
+    ['the namespace', { kind: 'Deployment', namespace: 'flux-.*' }, 4],
+    ['labels', { kind: 'Deployment', labelSelector: 'app.kubernetes.io/part-of=flux' }, 4],
+    ['labels that are absent', { kind: 'Deployment', labelSelector: '!app.kubernetes.io/part-of' }, 0],
+    ['a list of labels', { kind: 'Deployment', labelSelector: 'app.kubernetes.io/part-of in (flux, other)' }, 4],
+    ['annotations', { annotationSelector: 'example.com/none' }, 0],
+  ])('%s', (_what, target, count) => {
+    const patch = merge({ metadata: { name: 'any', labels: { 'example.com/found': 'yes' } } }, target);
+    if (count === 0) return expect(sentence(patch)).toContain('has a target without an installed object');
+    const found = patched([patch]).filter(({ metadata }) => metadata.labels?.['example.com/found'] === 'yes');
+    return expect(found).toHaveLength(count);
+  });
+});
+
+describe('one sentence for each mistake:', () => {
+  it.each<[string, Patch, string]>([
+    ['text', { patch: 'replicas' }, 'is neither an object nor a list of operations; use one of these'],
+    ['nothing', { patch: '# later' }, 'is empty; write an object, or a list of operations'],
+    ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
+    [
+      'a name is missing',
+      { patch: 'kind: Deployment' },
+      'lacks kind or metadata.name; add them, with a target they may be any',
+    ],
+    ['no target', { patch: '[]' }, 'is a list of operations without a target; add a target'],
+    [
+      'two documents with a target',
+      { target: controller, patch: `${stringify(any)}---\n${stringify(any)}` },
+      'has several documents and a target; use one entry for each, or remove the target',
+    ],
+    [
+      'a misspelt target',
+      { ...merge({}), target: { kind: 'Deployment', name: 'sorce-controller' } },
+      'has a target without an installed object; did you mean "source-controller"?',
+    ],
+    [
+      'a component that is not installed',
+      { ...merge({}), target: { kind: 'Deployment', name: 'image-reflector-controller' } },
+      'has a target without an installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
+    ],
+    [
+      'a kind that is not installed',
+      { patch: 'kind: CronJob\nmetadata: { name: a }' },
+      'names CronJob a, which is not installed; installed kinds are Namespace, ',
+    ],
+    [
+      'an object that is not installed',
+      { patch: 'kind: Deployment\nmetadata: { name: podinfo }' },
+      'names Deployment podinfo, which is not installed; installed are source-controller,',
+    ],
+    [
+      'an unknown operation',
+      operations({ op: 'merge', path: '/spec' }),
+      'has a wrong operation 0: op must be one of add, remove, replace, move, copy, test',
+    ],
+    ['no value', operations({ op: 'add', path: '/spec/replicas' }), 'has a wrong operation 0: value is missing'],
+    [
+      'no path',
+      operations({ op: 'remove', path: 'spec' }),
+      'has a wrong operation 0: path must be a path such as /spec/replicas',
+    ],
+    [
+      'an inherited field',
+      operations({ op: 'add', path: '/__proto__/a', value: 1 }),
+      'has a wrong operation 0: path "/__proto__/a" is not a field',
+    ],
+    [
+      'a missing path',
+      operations({ op: 'remove', path: '/spec/nothing' }),
+      'cannot be applied to Deployment source-controller: operation 0 (remove) fails, because there is nothing at "/spec/nothing"; correct the path',
+    ],
+    [
+      'a failed test',
+      operations({ op: 'test', path: '/spec/replicas', value: 7 }),
+      'cannot be applied to Deployment source-controller: operation 0 (test) fails, because another value is at "/spec/replicas"; correct the path',
+    ],
+    [
+      'copies',
+      operations(...Array(5).fill({ op: 'copy', from: '/spec', path: '/x' })),
+      'has more than 4 operations copy; write the values',
+    ],
+    [
+      'an object as a list',
+      merge({ spec: { template: { spec: { containers: {} } } } }),
+      'has an object at spec.template.spec.containers, which is a list; correct it',
+    ],
+    [
+      'an unknown directive',
+      merge({ spec: { $patch: 'drop' } }),
+      'has an unknown directive $patch at spec; use delete, replace or merge',
+    ],
+    [
+      'an entry without its key',
+      pod({ containers: [{ image: 'a' }] }),
+      'has an entry of spec.template.spec.containers without name, by which entries are merged; add it',
+    ],
+    [
+      'a port without its protocol',
+      inContainer({ ports: [{ containerPort: 80 }] }),
+      'has an entry of spec.template.spec.containers[].ports without protocol, by which entries are merged; add it',
+    ],
+    [
+      'a slow pattern',
+      { ...merge({}), target: { name: '(a+)+b' } },
+      'target.name "(a+)+b" is too complex a pattern; use a name, or a form like (source|helm)-controller.*',
+    ],
+    [
+      'a broken pattern',
+      { ...merge({}), target: { name: '[' } },
+      'target.name "[" is not a regular expression; use a name, or a form like .*-controller',
+    ],
+    [
+      'a broken selector',
+      { ...merge({}), target: { labelSelector: 'a in b' } },
+      'target.labelSelector "a in b" is not a label selector; use a form like app=source-controller,tier in (a,b)',
+    ],
+  ])('%s', (_what, patch, expected) => {
+    expect(sentence(patch)).toContain(`providerConfig: flux.patches[0] ${expected}`);
+  });
+});
+
+describe('a patch cannot', () => {
+  const rights = (reason: string) => `gives Deployment source-controller the rights of its node (${reason}); remove it`;
+  const identity =
+    'changes the kind, name or namespace of Deployment source-controller; a patch can only change the fields of an installed object';
+  it.each<[string, Patch, string]>([
+    ['rename', operations({ op: 'replace', path: '/metadata/name', value: 'x' }), identity],
+    ['move', operations({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }), identity],
+    ['become another kind', operations({ op: 'replace', path: '/kind', value: 'DaemonSet' }), identity],
+    ['lose its metadata', operations({ op: 'remove', path: '/metadata' }), identity],
+    [
+      'delete a controller',
+      merge({ $patch: 'delete' }),
+      'deletes Deployment source-controller, which the installation needs; remove the directive $patch',
+    ],
+    [
+      'change rights',
+      merge({ subjects: [] }, { kind: 'ClusterRoleBinding', name: 'cluster-reconciler-.*' }),
+      'changes ClusterRoleBinding cluster-reconciler-flux-system, which decides what Flux may do; only its labels and annotations can be patched',
+    ],
+    [
+      'set finalizers',
+      operations({ op: 'add', path: '/metadata/finalizers', value: ['a/b'] }),
+      'sets metadata.finalizers of Deployment source-controller; remove it',
+    ],
+    [
+      'set keys of Gardener',
+      operations({ op: 'add', path: '/metadata/annotations', value: { 'resources.gardener.cloud/ignore': 'true' } }),
+      'changes the key resources.gardener.cloud/ignore of Deployment source-controller, which says how the object is managed; remove it',
+    ],
+    [
+      'hide the version',
+      merge({ metadata: { name: 'any', labels: { 'app.kubernetes.io/version': 'v9' } } }),
+      'changes the key app.kubernetes.io/version of Deployment source-controller, which says how the object is managed; remove it',
+    ],
+    ['use the network of the node', pod({ hostNetwork: true }), rights('hostNetwork')],
+    ['use files of the node', pod({ volumes: [{ name: 'a', hostPath: { path: '/' } }] }), rights('a hostPath')],
+    ['be privileged', inContainer({ securityContext: { privileged: true } }), rights('privileged')],
+    [
+      'add a privileged container',
+      pod({ initContainers: [{ name: 'a', securityContext: { privileged: true } }] }),
+      rights('privileged'),
+    ],
+    [
+      'add capabilities',
+      inContainer({ securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }),
+      rights('capabilities'),
+    ],
+    ['be root', inContainer({ securityContext: { runAsNonRoot: false } }), rights('root')],
+    [
+      'act as another account',
+      pod({ serviceAccountName: 'kustomize-controller' }),
+      'changes the ServiceAccount of Deployment source-controller, which decides what it may do; remove it',
+    ],
+  ])('%s', (_what, patch, expected) => {
+    expect(sentence(patch)).toBe(`providerConfig: flux.patches[0] ${expected}`);
+  });
+});
+
+test('patches cannot make the installation grow without end', () => {
+  const long = (name: string) => merge({ metadata: { name: 'any', annotations: { [name]: 'x'.repeat(15_000) } } }, {});
+  expect(() => patched(['a', 'b'].map(long))).toThrow(
+    'flux.patches[1] makes the objects longer by more than 512 KiB; patch fewer objects',
+  );
+});
+
+describe('the policy judges the result:', () => {
+  const refused = (rule: string) => `is not allowed by ${rule} in the policy of this landscape`;
+  const flags = `changes the containers, commands or flags of Deployment kustomize-controller on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that`;
+  const tenants = { multiTenancy: true };
+  const kustomize = { kind: 'Deployment', name: 'kustomize-controller' };
+  const add = (path: string, value: unknown): Patch => ({
+    target: kustomize,
+    patch: JSON.stringify([{ op: 'add', path, value }]),
+  });
+  const args = '/spec/template/spec/containers/0/args/-';
+  const urls = { allowedRepositoryUrls: ['https://git.example.com/**'] };
+
+  it.each<[string, Patch, Policy, string]>([
+    [
+      'images of other registries',
+      inContainer({ image: 'evil.example.com/x:1' }),
+      { allowedRegistries: ['ghcr.io/fluxcd'] },
+      `gives Deployment source-controller the image "evil.example.com/x:1", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`,
+    ],
+    [
+      'images of Docker Hub',
+      inContainer({ image: 'x' }),
+      { allowedRegistries: ['ghcr.io/fluxcd'] },
+      `gives Deployment source-controller the image "x", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`,
+    ],
+    [
+      'images as volumes',
+      pod({ volumes: [{ name: 'a', image: { reference: 'evil.example.com/x' } }] }),
+      { allowedRegistries: ['ghcr.io/fluxcd'] },
+      `gives Deployment source-controller the image "evil.example.com/x", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`,
+    ],
+    ['a flag', add(args, '--no-cross-namespace-refs=false'), { requireMultiTenancy: true }, flags],
+    ['a flag with its value beside it', add(args, '--default-service-account'), { requireMultiTenancy: true }, flags],
+    [
+      'other flags',
+      merge({ spec: { template: { spec: { containers: [{ name: 'manager', args: [] }] } } } }, kustomize),
+      { requireMultiTenancy: true },
+      flags,
+    ],
+    ['a command', add('/spec/template/spec/containers/0/command', ['sh']), { requireMultiTenancy: true }, flags],
+    [
+      'a proxy',
+      inContainer({ env: [{ name: 'https_proxy', value: 'http://a' }] }),
+      urls,
+      `changes the proxy of Deployment source-controller, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`,
+    ],
+  ])('%s', (_what, patch, policy, expected) => {
+    expect(sentence(patch, policy, tenants)).toBe(`providerConfig: flux.patches[0] ${expected}`);
+    expect(sentence(patch, {}, tenants)).toBe('no error');
+  });
+
+  it('nothing else', () => {
+    const policy = { allowedRegistries: ['ghcr.io/**'], requireMultiTenancy: true, ...urls };
+    expect(sentence(add(args, '--concurrent=7'), policy, tenants)).toBe('no error');
+  });
+});

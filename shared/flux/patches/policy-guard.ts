@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import { IMAGE, locationOf } from '../../config/policy/location.ts';
+import { isIncluded, patternsOf } from '../../config/policy/pattern.ts';
+import type { Rule } from '../../config/policy/policy.ts';
+import { useOneOf } from '../../config/policy/refusal.ts';
+import { quote } from '../../config/quote.ts';
+import { asObject, asString, type JsonObject } from '../../config/values.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { Customisation } from '../customisation.ts';
+import { containersOf, listAt, podOf } from './pod-guard.ts';
+
+/** Returns what the landscape's policy refuses in a patched Deployment. */
+export function policyProblem(
+  before: KubeObject,
+  after: KubeObject,
+  what: string,
+  { policy = {} }: Customisation,
+): string | undefined {
+  const { allowedRegistries, allowedRepositoryUrls, requireMultiTenancy } = policy;
+  return (
+    (allowedRegistries && imageProblem(after, what, allowedRegistries)) ??
+    (requireMultiTenancy === true ? flagProblem(before, after, what) : undefined) ??
+    (allowedRepositoryUrls && proxyProblem(before, after, what))
+  );
+}
+
+const refused = (rule: Rule) => `is not allowed by ${rule} in the policy of this landscape`;
+
+function imageProblem(deployment: KubeObject, what: string, allowed: readonly string[]): string | undefined {
+  const pod = podOf(deployment);
+  const images = [
+    ...containersOf(pod).map(({ image }) => asString(image) ?? ''),
+    ...listAt(pod, 'volumes').flatMap(({ image }) => asString(asObject(image)?.reference) ?? []),
+  ];
+  const other = images.find((image) => !isAllowed(image, allowed));
+  if (other === undefined) return undefined;
+  return `gives ${what} the image ${quote(other)}, which ${refused('allowedRegistries')}; ${useOneOf(allowed)}`;
+}
+
+function isAllowed(image: string, allowed: readonly string[]): boolean {
+  const slash = image.lastIndexOf('/');
+  const location = locationOf(`${IMAGE}://${slash === -1 ? 'docker.io/library' : image.slice(0, slash)}`);
+  return location !== undefined && isIncluded(location, patternsOf(allowed, IMAGE));
+}
+
+/** The flags of the lockdown. */
+const LOCKDOWN =
+  /^--?(no-cross-namespace-refs|no-remote-bases|default-service-account|default-\w[\w-]*-service-account)(=|$)/;
+
+/** The last flag of a name wins, so none may be added either. */
+function flagProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const flags = (deployment: KubeObject) =>
+    listAt(podOf(deployment), 'containers').map(({ name, args }) => ({
+      name,
+      flags: (Array.isArray(args) ? args : []).filter((arg) => typeof arg !== 'string' || LOCKDOWN.test(arg)),
+    }));
+  const commands = (deployment: KubeObject) => containersOf(podOf(deployment)).map(({ command }) => command ?? null);
+  const isSame = isDeepStrictEqual(flags(before), flags(after)) && isDeepStrictEqual(commands(before), commands(after));
+  return isSame
+    ? undefined
+    : `changes the containers, commands or flags of ${what} on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that`;
+}
+
+/** A proxy decides what is read. */
+function proxyProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const proxies = (deployment: KubeObject) =>
+    containersOf(podOf(deployment)).map((container) => ({
+      env: listAt(container, 'env').filter(({ name }) => /_proxy$/i.test(String(name))),
+      envFrom: listAt(container, 'envFrom'),
+    }));
+  const isUnchanged = isDeepStrictEqual(withoutEmpty(proxies(before)), withoutEmpty(proxies(after)));
+  return isUnchanged
+    ? undefined
+    : `changes the proxy of ${what}, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`;
+}
+
+function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): object[] {
+  return all.filter(({ env, envFrom }) => env.length > 0 || envFrom.length > 0);
+}
