@@ -4,8 +4,10 @@ import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { notifyShoot } from './notify-shoot.ts';
 import { releasable } from './plan/changes.ts';
 import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
+import { leftAlone } from './plan/foreign.ts';
 import type { Obstacle } from './plan/obstacle.ts';
 import { namesOutOfScope } from './plan/scope.ts';
 import { readLayers } from './read/configuration.ts';
@@ -50,6 +52,8 @@ export async function reportObstacle(run: Run, controlPlane: ControlPlane, obsta
       return reportConfigError(run, obstacle.error);
     case 'keep':
       return keepLastApplied(run, controlPlane, obstacle);
+    case 'foreign':
+      return leaveAlone(run, controlPlane, obstacle);
     case 'wait':
       return waitFor(run, obstacle.sentence);
     case 'recreate':
@@ -61,6 +65,26 @@ export async function reportObstacle(run: Run, controlPlane: ControlPlane, obsta
 async function reportConfigError({ reporter }: Run, error: ConfigError): Promise<Outcome> {
   await reporter.failed(error.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
   await reporter.accept();
+  return done;
+}
+
+/**
+ * Leaves a Flux alone that others manage. The operation succeeds: a Shoot must not fail for it. `readiness` publishes the
+ * sentence, and project members see it in the Events of the Shoot.
+ */
+async function leaveAlone(
+  run: Run,
+  controlPlane: ControlPlane,
+  { foreign, record, scope }: Extract<Obstacle, { type: 'foreign' }>,
+): Promise<Outcome> {
+  const sentence = leftAlone(foreign);
+  await notifyShoot(run, { type: 'Warning', reason: 'ForeignFlux', message: sentence });
+  if (record !== undefined) {
+    return keepLastApplied(run, controlPlane, { type: 'keep', record, scope, problem: sentence });
+  }
+  await run.reporter.recordForeign(sentence);
+  await run.reporter.succeeded(sentence);
+  await run.reporter.finish();
   return done;
 }
 

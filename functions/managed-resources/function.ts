@@ -93,6 +93,8 @@ export const definition: FunctionDefinition = {
   sends: false,
   rights: {
     garden: [
+      // On the Shoot. RBAC cannot name what does not exist yet, and the names of Events are hashes.
+      { apiGroups: [''], resources: ['events'], verbs: ['create'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
       {
         apiGroups: [''],

@@ -3,8 +3,8 @@ import { managedResourceNames as names } from '../../shared/gardener/managed-res
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { retryApply } from './deliver/retry.ts';
+import { rejectsStoredVersions } from './plan/dropped-versions.ts';
 import type { Plan } from './plan/plan.ts';
-import { rejectsStoredVersions } from './plan/stored-versions.ts';
 import type { ControlPlane } from './read/control-plane.ts';
 import { type Run, retryLater } from './run.ts';
 import { migrateStored } from './shoot/migrate.ts';

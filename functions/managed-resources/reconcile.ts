@@ -2,12 +2,11 @@ import { managedResourceNames as names } from '../../shared/gardener/managed-res
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource } from './deliver/by-managed-resource.ts';
 import { withNextCheck } from './deliver/next-check.ts';
-import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { planDelivery } from './plan/direct.ts';
+import { mayDropVersions } from './plan/dropped-versions.ts';
 import { makePlan } from './plan/plan.ts';
 import { isLeftProtected } from './plan/protection.ts';
 import { updateScope } from './plan/scope.ts';
-import { mayDropVersions } from './plan/stored-versions.ts';
 import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
 import { readPlanParts } from './read/plan-parts.ts';
@@ -18,21 +17,26 @@ import { oldestDeletion, type Run, waitOn } from './run.ts';
  * the plan before its first write and reports at the end. Nothing in here waits.
  */
 export async function reconcile(run: Run): Promise<Outcome> {
-  if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return reportHibernated(run);
+  if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return (await endings()).reportHibernated(run);
 
   const live = await readControlPlane(run);
-  if (live.legacy.length > 0) return takeOver(run, live.legacy);
+  if (live.legacy.length > 0) return (await endings()).takeOver(run, live.legacy);
   const found = await withoutLeftProtection(run, live);
 
   const layers = await readLayers(run);
   const controlPlane = withWrittenPolicy(found, layers);
   const configuration = await readConfiguration(run, controlPlane, layers);
-  if (configuration.type !== 'configuration') return reportObstacle(run, controlPlane, configuration);
+  if (configuration.type !== 'configuration') return (await endings()).reportObstacle(run, controlPlane, configuration);
   const parts = await readPlanParts(run, controlPlane, configuration);
-  if (parts.type !== 'plan parts') return reportObstacle(run, controlPlane, parts);
+  if (parts.type !== 'plan parts') return (await endings()).reportObstacle(run, controlPlane, parts);
 
   const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
-  const { liveVersion } = parts;
+  const { liveVersion, isForeign } = parts;
+  if (isForeign && plan.contents.has(names.crds)) {
+    const outcome = await (await import('./adopt.ts')).adopt(run, plan);
+    if (outcome !== undefined) return outcome;
+  }
+  await run.reporter.recordForeign(undefined);
   if (mayDropVersions({ plan, liveVersion, ...controlPlane })) {
     const outcome = await (await import('./migrate.ts')).migrate(run, plan, controlPlane);
     if (outcome !== undefined) return outcome;
@@ -48,6 +52,9 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const isNarrower = outcome.type === 'done' && configuration.scope.sync && !scope.sync;
   return isNarrower ? requeueAfter(1) : unlessLeftProtected(run, live, withNextCheck(run, plan, outcome));
 }
+
+/** Loaded on demand, because most runs deliver a plan. */
+const endings = () => import('./endings.ts');
 
 /** Once the resource-manager has released the installed objects, nothing puts the protection back. */
 async function withoutLeftProtection(run: Run, found: ControlPlane): Promise<ControlPlane> {

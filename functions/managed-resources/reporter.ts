@@ -41,6 +41,8 @@ export interface Reporter {
   failed(description: string, codes: string[], recorded?: Recorded): Promise<void>;
   /** Writes the record alone, without reporting anything about the operation. */
   record(applied: Applied): Promise<void>;
+  /** Records why the Flux in the shoot is left alone; undefined: it is not, or not any more. */
+  recordForeign(sentence: string | undefined): Promise<void>;
   /**
    * Accepts the operation before the work begins: adds our finalizer and removes the annotation `reconcile` (trap 2).
    * Report first: without the annotation, a success that was reported earlier in the same second would count as the
@@ -146,6 +148,10 @@ export function createReporter(inputs: ReporterInputs): Reporter {
     async record(applied) {
       const changes = recordChanges(extension, applied);
       if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
+    },
+    async recordForeign(sentence) {
+      if (extension.status?.state?.foreign === sentence) return;
+      await patch({ status: { state: { foreign: sentence ?? null } } }, 'status');
     },
     accept: () => acknowledge(asked() === 'reconcile'),
     finish: () => acknowledge(asked() !== undefined),

@@ -24,6 +24,11 @@ export function configurationFollowed(applied: Applied): UntimedCondition[] {
   return [withConfigHash({ ...condition, message: problem }, applied)];
 }
 
+/** Returns the condition ConfigurationFollowed of a Shoot whose Flux is managed by others. */
+export function leftAlone(message: string): UntimedCondition {
+  return { type: 'ConfigurationFollowed', status: 'False', reason: 'ForeignFlux', message };
+}
+
 /**
  * Returns the whole list of conditions for a merge patch (trap 11): replaces the conditions of `types` by `current` and
  * preserves all others. Conditions that have not changed keep their times. Undefined when the list does not change.

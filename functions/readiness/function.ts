@@ -17,12 +17,12 @@ export const definition: FunctionDefinition = {
       // The result of an operation can be assessed only when it has ended.
       isNews: (object) => {
         const { state, lastOperation } = extensionOf(object).status ?? {};
-        return state?.applied !== undefined && lastOperation?.state !== 'Processing';
+        return (state?.applied ?? state?.foreign) !== undefined && lastOperation?.state !== 'Processing';
       },
       wakes: (object) => {
         const { state, lastOperation } = extensionOf(object).status ?? {};
         // The description changes when a Shoot is hibernated or wakes up.
-        return [state?.applied, lastOperation?.state, lastOperation?.description];
+        return [state?.applied, state?.foreign, lastOperation?.state, lastOperation?.description];
       },
       keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
     },

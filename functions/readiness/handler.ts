@@ -11,7 +11,7 @@ import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { assess, assessAsUnknown, type Observed } from './assess.ts';
 import { observe } from './observe.ts';
 import { isStuck, RARELY } from './polling.ts';
-import { publish, publishWhilePaused } from './publish.ts';
+import { publish, publishForeign, publishWhilePaused } from './publish.ts';
 
 /** Assesses Flux once its objects are applied; before that, the end of the operation wakes this function. */
 export const handler: Handler = async (key, context) => {
@@ -22,7 +22,7 @@ export const handler: Handler = async (key, context) => {
   if (loaded.state !== 'open' || isLeaving(loaded.operation, loaded.cluster)) return done;
   const { extension, cluster } = loaded;
   const applied = extension.status?.state?.applied;
-  if (applied === undefined) return done;
+  if (applied === undefined) return publishForeign(seed, extension, context);
 
   if (isHibernated(cluster)) {
     await publishWhilePaused(seed, extension, true, context);
@@ -48,9 +48,9 @@ function wakingPause({ spec: { shoot } }: Cluster, { now }: Context): number {
   return growingPause(secondsSince(shoot.status?.lastOperation?.lastUpdateTime, now()), 20);
 }
 
-/** True when `managed-resources` has recorded what it applied. */
+/** True when `managed-resources` has recorded what it applied, or why it applies nothing. */
 function hasRecord({ status }: Extension): boolean {
-  return status?.state?.applied !== undefined;
+  return (status?.state?.applied ?? status?.state?.foreign) !== undefined;
 }
 
 function isFailed({ spec: { shoot } }: Cluster): boolean {

@@ -6,7 +6,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Assessment } from './assess.ts';
-import { configurationFollowed, mergeConditions, ownTypes } from './conditions.ts';
+import { configurationFollowed, leftAlone, mergeConditions, ownTypes } from './conditions.ts';
 import { healthWhilePaused, SHOOT_HEALTH, shootHealth } from './health.ts';
 import { isStuck, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
 
@@ -53,6 +53,14 @@ export async function publishWhilePaused(
   const health = context.settings.shootHealth ? healthWhilePaused(healthOf(live), isHibernated) : undefined;
   const current = health === undefined ? [] : [health];
   await write(seed, extension, mergeConditions(live, [SHOOT_HEALTH], current, context.now()), context);
+}
+
+/** Publishes why the Flux in the shoot is left alone: nothing of it is assessed. */
+export async function publishForeign(seed: KubeClient, extension: Extension, context: Context): Promise<Outcome> {
+  const { conditions = [], state } = extension.status ?? {};
+  const current = state?.foreign === undefined ? [] : [leftAlone(state.foreign)];
+  await write(seed, extension, mergeConditions(conditions, ownTypes, current, context.now()), context);
+  return done;
 }
 
 function healthOf(live: Condition[]): Condition | undefined {

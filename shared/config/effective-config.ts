@@ -107,13 +107,14 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     ...judge(merged, landscape),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
-  const first = <K extends 'syncMode' | 'deletionPolicy' | 'suspend'>(field: K) =>
+  const first = <K extends 'syncMode' | 'deletionPolicy' | 'suspend' | 'adopt'>(field: K) =>
     layers.find(({ content }) => content[field] !== undefined)?.content[field];
   return {
     flux,
     syncMode: first('syncMode') ?? defaultSyncMode(sourceFrom, fluxConfig.layers),
     deletionPolicy: first('deletionPolicy'),
     suspend: first('suspend') ?? false,
+    ...(first('adopt') === true && { adopt: true }),
     source,
     kustomization,
     objects,

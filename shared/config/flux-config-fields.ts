@@ -15,6 +15,7 @@ export const fluxConfigFields = {
   syncMode: 'syncMode',
   deletionPolicy: 'deletionPolicy',
   suspend: 'suspend',
+  adopt: 'adopt',
 } as const;
 
 /** Returns the key of flux-config that sets a field, undefined if only a providerConfig can set it. */

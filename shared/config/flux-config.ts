@@ -28,6 +28,7 @@ export const fluxConfigSchema = z.strictObject({
   syncMode: key(z.enum(syncModes), optionDocs.syncMode),
   deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
   suspend: key(flagText(), optionDocs.suspend),
+  adopt: key(flagText(), optionDocs.adopt),
   registry: key(text(optionChecks.registry), optionDocs.registry),
   namespace: key(text(optionChecks.namespace), optionDocs.namespace),
   components: key(listText(optionChecks.component), optionDocs.components),
@@ -93,7 +94,7 @@ function toContent(keys: FluxConfigKeys): LayerContent {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
   const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy } = keys;
   const { tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret } = keys;
-  const { syncMode, deletionPolicy, suspend } = keys;
+  const { syncMode, deletionPolicy, suspend, adopt } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
   const repository = repositoryOf(keys);
   return {
@@ -105,6 +106,7 @@ function toContent(keys: FluxConfigKeys): LayerContent {
     syncMode,
     deletionPolicy,
     suspend,
+    adopt,
     source: repository && gitRepository(keys, repository),
     kustomization: repository && kustomization(keys),
     additionalSecrets: [],

@@ -99,6 +99,12 @@ export const optionDocs = {
     default: '`Orphan` if `syncMode` has released Flux, otherwise `Uninstall`',
     example: 'Orphan',
   },
+  adopt: {
+    description:
+      'Whether the extension takes over a Flux that `flux bootstrap`, Helm or flux-operator has installed in the shoot. Without it, such a Shoot is left alone.',
+    default: '`false`',
+    example: 'true',
+  },
   suspend: {
     description:
       'Suspends the source and the Kustomization, for incidents: nothing new is applied and nothing is removed. If `syncMode` `Once` has released them, use `flux suspend` in the shoot instead.',

@@ -44,6 +44,7 @@ export interface LayerContent {
   syncMode?: SyncMode | undefined;
   deletionPolicy?: DeletionPolicy | undefined;
   suspend?: boolean | undefined;
+  adopt?: boolean | undefined;
   source?: SourceLayer | undefined;
   kustomization?: Template | undefined;
   /** Changes of a lower layer's Kustomization. */

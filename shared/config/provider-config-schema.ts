@@ -137,4 +137,5 @@ export const providerConfigSchema = z.strictObject({
   syncMode: key(z.enum(syncModes), optionDocs.syncMode),
   deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
   suspend: key(z.boolean(), optionDocs.suspend),
+  adopt: key(z.boolean(), optionDocs.adopt),
 });

@@ -49,6 +49,7 @@ function readParts(value: unknown, place: Place): Layer {
         syncMode: top.data.syncMode,
         deletionPolicy: top.data.deletionPolicy,
         suspend: top.data.suspend,
+        adopt: top.data.adopt,
         existingSecrets: top.data.existingSecrets,
         existingConfigMaps: top.data.existingConfigMaps,
       }),
@@ -89,6 +90,7 @@ const partPaths: Record<string, string> = {
   syncMode: 'syncMode',
   deletionPolicy: 'deletionPolicy',
   suspend: 'suspend',
+  adopt: 'adopt',
 };
 
 function originsOf(config: JsonObject, flux: FluxOptions, place: Place, listed: Layer['listed'] = {}): Origins {

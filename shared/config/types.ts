@@ -119,6 +119,8 @@ export interface EffectiveConfig {
   deletionPolicy?: DeletionPolicy | undefined;
   /** True: the source and the Kustomization are suspended. Default false. */
   suspend: boolean;
+  /** True: a Flux is taken over that others have installed in the shoot; absent: it is left alone. */
+  adopt?: boolean | undefined;
   /** GitRepository, OCIRepository or Bucket, complete except for `apiVersion` and `suspend`. */
   source?: KubeObject | undefined;
   /** The root Kustomization, complete except for `apiVersion` and `suspend`. */

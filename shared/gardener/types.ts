@@ -111,6 +111,8 @@ export interface ExtensionStatus {
     bootstrapped?: Bootstrapped;
     /** RFC 3339: since when the operation has been failing. `managed-resources` writes it, because the time of an error changes with its words. */
     failingSince?: string;
+    /** Why the Flux in the shoot is left alone: others manage it. One sentence. */
+    foreign?: string;
     [field: string]: unknown;
   };
   resources?: ResourceReference[];

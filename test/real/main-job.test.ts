@@ -5,10 +5,12 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { changesSuite } from '../scenarios/changes.ts';
 import { directSuite } from '../scenarios/direct.ts';
+import { foreignSuite } from '../scenarios/foreign.ts';
 import { type Place, tokenOf } from '../scenarios/identities.ts';
 import { landscapeSuite } from '../scenarios/landscape.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { projectStatusSuite } from '../scenarios/project/suite.ts';
+import { protectionSuite } from '../scenarios/protection.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { chartRights } from './install/chart-rights.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
@@ -20,6 +22,8 @@ const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
   removalSuite('removal', startApis, fluxDistribution);
   directSuite('delivery without the resource-manager', startApis, fluxDistribution);
   landscapeSuite('defaults and policy', startApis, fluxDistribution);
+  foreignSuite('a foreign Flux', startApis, fluxDistribution);
+  protectionSuite('protection', startApis, fluxDistribution);
 
   projectStatusSuite('the status of a project', startApis, 60);
 

@@ -9,7 +9,7 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
 
 /**
  * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON. Where
- * a field was set, the sync mode and the deletion policy do not count, because they change none of the objects; an empty
+ * a field was set, the sync mode, the deletion policy and whether Flux is adopted do not count, because they change none of the objects; an empty
  * list of objects does not count either, so that the hash of configurations from before there was one stays.
  */
 export function configHash(config: EffectiveConfig): string {
@@ -18,6 +18,7 @@ export function configHash(config: EffectiveConfig): string {
     origins: _origins,
     syncMode: _mode,
     deletionPolicy: _policy,
+    adopt: _adopt,
     warnings: _warnings,
     objects,
     ...content

@@ -1,5 +1,6 @@
 import type { ConfigError } from '../../../shared/errors.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { ForeignFlux } from './foreign.ts';
 import { areOutOfScope, type Scope } from './scope.ts';
 
 /** Why a reconciliation ends without a delivery. */
@@ -8,6 +9,8 @@ export type Obstacle =
   | { type: 'reject'; error: ConfigError }
   /** The last applied objects stay unchanged, except those out of scope, which are released; and why. */
   | { type: 'keep'; record: Applied; scope: Scope; problem: string }
+  /** Others manage the Flux in the shoot. There is a record if it was ours before. */
+  | { type: 'foreign'; foreign: ForeignFlux; record: Applied | undefined; scope: Scope }
   /** Something that the configuration names is not there yet. */
   | { type: 'wait'; sentence: string }
   /** The content of a ManagedResource is unreadable. */

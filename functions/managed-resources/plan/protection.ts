@@ -14,8 +14,9 @@ export function isLeftProtected(record: Applied | undefined): record is Applied 
 }
 
 /** The refs of the objects that carry the protection. */
-export function protectedRefs({ objects }: Applied): string[] {
-  return installed.flatMap((name) => objects[name] ?? []);
+export function protectedRefs({ objects, namespace }: Applied): string[] {
+  // A namespace that was there before us is in no content, and protected since its Flux was taken over.
+  return [...new Set([`Namespace//${namespace}`, ...installed.flatMap((name) => objects[name] ?? [])])];
 }
 
 /** The record once nothing in the shoot carries the protection. */

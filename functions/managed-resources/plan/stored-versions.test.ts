@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { appliedFactory, conditionFactory, managedResourceFactory } from '../../../shared/gardener/testing.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { mayDropVersions, migratedFields, migrationOf } from './stored-versions.ts';
+import { migratedFields, migrationOf } from './stored-versions.ts';
 
 /** The first version is the stored one. */
 const crd = ([storage = '', ...others]: string[], storedVersions: string[] = [storage]): KubeObject => ({
@@ -89,61 +87,5 @@ describe('migratedFields', () => {
     expect(migratedFields(fields, versions)).toEqual([
       entry('gotk', 'v1', { 'f:spec': { 'f:url': {}, 'f:ref': { '.': {} } } }),
     ]);
-  });
-});
-
-describe('mayDropVersions', () => {
-  const crds = 'shoot-flux-crds';
-  const record = appliedFactory({ managedResources: { [crds]: 'new' }, fluxVersion: 'v2.9.4' });
-  const plan = { record, contents: new Map([[crds, []]]) };
-  const former = (parts: Partial<Applied>) => appliedFactory({ managedResources: { [crds]: 'old' }, ...parts });
-  const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
-  const installed = { fluxVersion: 'v2.8.8', installed: 'v2.8.8' };
-  const asks = (previous: Applied | undefined, there = live(), liveVersion?: string) =>
-    mayDropVersions({ plan, previous, live: there, liveVersion });
-
-  it('asks the shoot before another release is delivered', () => {
-    expect(asks(former(installed), live(managedResourceFactory(crds, 'old')))).toBe(true);
-    expect(asks(former({ ...installed, delivery: 'Direct' }))).toBe(true);
-  });
-
-  it('asks again until the CRDs are written, also when the release is on record already', () => {
-    expect(
-      asks(former({ fluxVersion: 'v2.9.4', installed: 'v2.8.8' }), live(managedResourceFactory(crds, 'old'))),
-    ).toBe(true);
-  });
-
-  it('asks nothing in a Shoot that has no Flux, or whose CRDs are written', () => {
-    expect(asks(undefined)).toBe(false);
-    expect(asks(former(installed), live(managedResourceFactory(crds, 'new')))).toBe(false);
-    expect(asks(former({ ...installed, delivery: 'Direct', delivered: { [crds]: 'new' } }))).toBe(false);
-  });
-
-  it('asks nothing for other content of the same release, unless a component is added', () => {
-    const same = { fluxVersion: 'v2.9.4', installed: 'v2.9.4' };
-    expect(asks(former(same), live(managedResourceFactory(crds, 'old')))).toBe(false);
-    expect(asks(former({ ...same, components: [] }), live(managedResourceFactory(crds, 'old')))).toBe(true);
-  });
-
-  it('asks where Flux is adopted', () => {
-    expect(asks(undefined, live(), 'v2.6.4')).toBe(true);
-    expect(asks(former(installed), live(), 'v2.9.4')).toBe(true);
-  });
-
-  it('asks where the shoot has rejected the CRDs for what it stores', () => {
-    const message = 'status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions';
-    const status = { observedGeneration: 2, conditions: [conditionFactory({ status: 'False', message })] };
-    expect(asks(former(installed), live(managedResourceFactory(crds, 'new', { status })))).toBe(true);
-  });
-
-  it('asks nothing where CRDs do not follow the configuration', () => {
-    expect(
-      mayDropVersions({
-        plan: { record: appliedFactory(), contents: new Map() },
-        previous: former(installed),
-        live: live(),
-        liveVersion: 'v2.6.4',
-      }),
-    ).toBe(false);
   });
 });

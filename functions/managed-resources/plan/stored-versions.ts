@@ -1,8 +1,6 @@
-import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { entriesAt, fieldsAt, textAt, textListOf } from '../../../shared/gardener/shapes.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject, ManagedFields } from '../../../shared/kube/resource.ts';
-import type { Plan } from './plan.ts';
+import { union } from './managed-fields.ts';
 
 /** What has to happen to a CRD in the shoot before the API server accepts the one of another release. */
 export interface Migration {
@@ -79,42 +77,4 @@ export function migratedFields(
 
 function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
-}
-
-type Tree = Record<string, unknown>;
-
-function union(one: Tree = {}, other: Tree = {}): Tree {
-  const all = { ...one };
-  for (const [field, inner] of Object.entries(other)) {
-    const known = all[field];
-    all[field] = known === undefined ? inner : union(known as Tree, inner as Tree);
-  }
-  return all;
-}
-
-/** The parts of a plan and of the control plane that say whether the shoot still has the CRDs of another release. */
-export interface MigrationInputs {
-  plan: Pick<Plan, 'record' | 'contents'>;
-  previous: Applied | undefined;
-  live: ReadonlyMap<string, ManagedResource>;
-  /** The release of the CRDs in the shoot, where it was read. */
-  liveVersion: string | undefined;
-}
-
-/** True when CRDs are about to be replaced by those of another release: only then the shoot is asked what it stores. */
-export function mayDropVersions({ plan: { record, contents }, previous, live, liveVersion }: MigrationInputs): boolean {
-  const content = record.managedResources[names.crds];
-  if (content === undefined || !contents.has(names.crds)) return false;
-  const resource = live.get(names.crds);
-  if (isCurrent(resource, content)) return rejectsStoredVersions(resource);
-  if (previous === undefined || liveVersion !== undefined) return liveVersion !== undefined;
-  if (previous.delivered?.[names.crds] === content || previous.arrived !== undefined) return false;
-  const isSameRelease = previous.fluxVersion === record.fluxVersion && previous.installed === record.fluxVersion;
-  return !isSameRelease || record.components.some((component) => !previous.components.includes(component));
-}
-
-/** True when the API server rejects the CRDs because of what it stores. */
-export function rejectsStoredVersions(resource: ManagedResource | undefined): boolean {
-  const messages = resource?.status?.conditions?.map(({ message }) => message) ?? [];
-  return messages.some((message) => message.includes('status.storedVersions'));
 }

@@ -20,7 +20,8 @@ import { confirmSuspended } from '../shoot/confirm-suspended.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
-import { detectExistingFlux, type ExistingFlux, readCrdVersions } from './existing-flux.ts';
+import { detectExistingFlux } from './existing-flux.ts';
+import type { ExistingFlux } from './installed-flux.ts';
 
 /** Everything that a plan is made of. */
 export interface PlanParts {
@@ -30,6 +31,8 @@ export interface PlanParts {
   synced: Pick<SyncInputs, 'former' | 'confirmed'>;
   /** The release of the CRDs in the shoot, where it was read. */
   liveVersion: string | undefined;
+  /** True: others manage the Flux in the shoot, and the configuration asks to take it over. */
+  isForeign: boolean;
 }
 
 /**
@@ -43,6 +46,11 @@ export async function readPlanParts(
 ): Promise<PlanParts | Obstacle> {
   const { config, scope } = configuration;
   try {
+    const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
+    const { foreign, liveVersion } = existing;
+    if (foreign !== undefined && scope.install && config.adopt !== true) {
+      return { type: 'foreign', foreign, record: controlPlane.previous, scope };
+    }
     const copies = await readCopiedContents(run, config, configuration.layers.secretObjects);
     if ('missing' in copies) {
       const sentence = copies.missing;
@@ -54,7 +62,6 @@ export async function readPlanParts(
       return { type: 'wait', sentence };
     }
     if (hasListedObjects(config)) await checkSecretKeys(config, copies);
-    const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const release = await readRelease(run, controlPlane, configuration, existing);
     const customise = await loadCustomise(config.flux);
     const asked = planInputs(run, controlPlane, configuration, copies, existing, release, customise);
@@ -68,7 +75,8 @@ export async function readPlanParts(
     const former = changing && (await readContent(run, changing));
     if (changing !== undefined && former === undefined) return { type: 'recreate', resource: changing };
     const confirmed = await confirmInShoot(run, leavingObjects({ ...rendered.sync, former }));
-    return { type: 'plan parts', inputs, rendered, synced: { former, confirmed }, liveVersion: existing.liveVersion };
+    const synced = { former, confirmed };
+    return { type: 'plan parts', inputs, rendered, synced, liveVersion, isForeign: foreign !== undefined };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;
@@ -118,6 +126,7 @@ async function readRelease(
   } catch (error) {
     // Only a release that was never installed may be replaced by an older one.
     if (!(error instanceof ConfigError) || !areCrdsRejected(previous, live.get(names.crds))) throw error;
+    const { readCrdVersions } = await import('./installed-flux.ts');
     const crds = await readCrdVersions(run);
     if (crds === undefined) throw error;
     const bootstrapped = reporter.current().status?.state?.bootstrapped;

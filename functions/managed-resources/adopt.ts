@@ -1,0 +1,21 @@
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../shared/gardener/shoot-client.ts';
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { objectRef } from './objects.ts';
+import type { Plan } from './plan/plan.ts';
+import type { Run } from './run.ts';
+import { adoptObjects } from './shoot/adopt.ts';
+
+/**
+ * Takes over a Flux that others have installed, where the configuration asks for it (decision 60).
+ * @returns undefined when the plan can be delivered
+ */
+export async function adopt(run: Run, { contents, record }: Plan): Promise<Outcome | undefined> {
+  const installed = [names.crds, names.controllers].flatMap((name) => contents.get(name) ?? []);
+  const refs = new Set([`Namespace//${record.namespace}`, ...installed.map(objectRef)]);
+  const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
+  if (isDone === true) return undefined;
+  await run.reporter.processing('Taking over the Flux in the shoot.');
+  await run.reporter.accept();
+  return requeueAfter(1);
+}

@@ -1,0 +1,66 @@
+import { protection } from '../../../shared/flux/protection.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, unlessGone } from '../../../shared/kube/errors.ts';
+import type { Resource } from '../../../shared/kube/resource.ts';
+import { parseRef } from '../objects.ts';
+import { adoptedMetadata } from '../plan/adopted.ts';
+import { OPERATOR } from '../plan/foreign.ts';
+import { fieldManager } from '../release.ts';
+import { inParallel } from './in-parallel.ts';
+import { builtInKinds } from './kinds.ts';
+
+/** The CRD whose labels show that others manage Flux. Without them a later run would find nothing to adopt. */
+const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';
+
+const ATTEMPTS = 5;
+
+const fluxInstances: Resource = {
+  group: OPERATOR,
+  version: 'v1',
+  plural: 'fluxinstances',
+  kind: 'FluxInstance',
+  namespaced: true,
+};
+
+/**
+ * Makes the objects of a Flux that others manage ours, so that neither their Kustomization nor their operator applies or
+ * prunes them any more. Nothing is deleted and no Pod restarts. Safe to repeat, also after a kill.
+ * @param refs the objects that the extension is about to apply, and the namespace of Flux
+ * @returns false when the time was up before
+ */
+export async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => boolean): Promise<boolean> {
+  await stopOperator(shoot);
+  const last = refs.filter((ref) => ref.endsWith(`/${MARKED}`));
+  const others = refs.filter((ref) => !last.includes(ref));
+  const adopted = await inParallel(others, (ref) => adoptOne(shoot, ref), isTimeUp);
+  if (adopted.length < others.length) return false;
+  await inParallel(last, (ref) => adoptOne(shoot, ref));
+  return true;
+}
+
+/** flux-operator leaves objects alone, and does not remove them either, while its FluxInstance is disabled. */
+async function stopOperator(shoot: KubeClient): Promise<void> {
+  const found = await unlessGone(shoot.list(fluxInstances, { metadataOnly: true, limit: 50 }));
+  const annotations = { [`${OPERATOR}/reconcile`]: 'disabled' };
+  await inParallel(found?.items ?? [], ({ metadata }) =>
+    unlessGone(shoot.mergePatch(fluxInstances, metadata, { metadata: { annotations } }, { fieldManager })),
+  );
+}
+
+async function adoptOne(shoot: KubeClient, ref: string): Promise<void> {
+  const { type, name } = parseRef(ref);
+  const resource = builtInKinds[type];
+  if (resource === undefined) return;
+  for (let attempt = 1; ; attempt += 1) {
+    const live = await shoot.find(resource, name, { metadataOnly: true });
+    if (live === undefined) return;
+    const { resourceVersion } = live.metadata;
+    const metadata = { ...adoptedMetadata(live.metadata, protection, fieldManager), resourceVersion };
+    try {
+      await unlessGone(shoot.mergePatch(resource, name, { metadata }, { fieldManager }));
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
