@@ -152,6 +152,21 @@ function wrongKind(file: string, kind: string, option: string): ShootFluxError {
   return new ShootFluxError(`${file} is not a ${kind}; pass a file to ${option} that holds one.`);
 }
 
+/** Returns the inputs with another Shoot, and its own providerConfig. */
+export function withShoot(inputs: CliInputs, document: unknown, file: string): CliInputs {
+  const shoot = shootOf(document, file);
+  return {
+    ...inputs,
+    shoot,
+    config: {
+      ...inputs.config,
+      shoot: shootTraits(shootCluster(shoot)),
+      providerConfig: ownProviderConfig(shoot),
+      shootResources: shootResourcesOf(shoot.spec?.resources),
+    },
+  };
+}
+
 /** Returns what gardenlet would write into the seed for a Shoot. */
 export function shootCluster(shoot: Shoot): Cluster {
   const name = shoot.status?.technicalID ?? '';

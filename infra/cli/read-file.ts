@@ -17,12 +17,17 @@ const MOST_MIB = 3;
  * @throws ShootFluxError when it cannot be read; the message never quotes the content, which may be a Secret
  */
 export async function readDocument(path: string, terminal: Terminal): Promise<unknown> {
+  const values = await readDocuments(path, terminal);
+  if (values.length > 1) throw new ShootFluxError(`${path} holds ${values.length} documents; keep only one.`);
+  return values[0] ?? null;
+}
+
+/** Reads all documents, without empty ones. @throws ShootFluxError like `readDocument` */
+export async function readDocuments(path: string, terminal: Terminal): Promise<unknown[]> {
   const content = path === '-' ? await terminal.stdin() : await readText(path);
   if (content.length > MOST_MIB * 1024 * 1024) throw tooLarge(path);
   const documents = parse(path, content);
-  const values = documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
-  if (values.length > 1) throw new ShootFluxError(`${path} holds ${values.length} documents; keep only one.`);
-  return values[0] ?? null;
+  return documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
 }
 
 function parse(path: string, content: string): Document[] {

@@ -1,6 +1,8 @@
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { command, exitCodes } from './command.ts';
+import { diffObjects, diffText } from './diff.ts';
+import { readFormer } from './former.ts';
 import { inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
@@ -11,12 +13,27 @@ const DELIVERY = 'resources.gardener.cloud/';
 export default command({
   name: 'render',
   summary: 'Print the objects for a shoot as YAML, in the order of their delivery.',
-  options: { ...inputOptions, json: { type: 'boolean', description: 'Print a JSON List instead.' } },
+  options: {
+    ...inputOptions,
+    diff: {
+      type: 'string',
+      value: 'FILE',
+      description: 'What render has written before a change: print only what the change would do to the objects.',
+    },
+    json: { type: 'boolean', description: 'Print a JSON List instead.' },
+  },
   notes:
     `${inputNotes}\nSecrets that are copied into the shoot appear only as comments, because their content is known only in the cluster.\n` +
     'Annotations for the resource-manager are omitted.',
   async run(values, _, terminal) {
+    const former = values.diff === undefined ? undefined : await readFormer(values.diff, terminal);
     const rendered = await renderOffline(await readInputs(values, terminal));
+    if (former !== undefined) {
+      const next = Object.values(rendered.groups).flat().map(plain);
+      const changes = diffObjects(former, next);
+      terminal.out(values.json ? `${JSON.stringify(changes, null, 2)}\n` : diffText(changes, next.length));
+      return exitCodes.success;
+    }
     if (values.json) printJson(rendered, terminal);
     else printYaml(rendered, terminal);
     return exitCodes.success;

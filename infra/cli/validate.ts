@@ -1,16 +1,29 @@
+import { projectLayers } from '../../shared/config/project-layers.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
 import { command, exitCodes } from './command.ts';
-import { inputNotes, inputOptions, readInputs } from './inputs.ts';
+import { validateFleet } from './fleet.ts';
+import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { renderOffline } from './offline.ts';
+import { type Terminal, UsageError } from './option.ts';
 
 export default command({
   name: 'validate',
   summary: 'Check a configuration: print nothing, or one line for each issue.',
-  options: { ...inputOptions, json: { type: 'boolean', description: 'Print the issues as a JSON list.' } },
+  options: {
+    ...inputOptions,
+    fleet: {
+      type: 'string',
+      value: 'DIR',
+      description: 'Check every Shoot in the files of a folder instead, and print a line for each.',
+    },
+    json: { type: 'boolean', description: 'Print the issues as a JSON list.' },
+  },
   notes: inputNotes,
   async run(values, _, terminal) {
+    const inputs = await readInputs(values, terminal);
+    if (values.fleet !== undefined) return checkFleet(values.fleet, values, inputs, terminal);
     try {
-      await renderOffline(await readInputs(values, terminal));
+      await checkAll(inputs);
       if (values.json) terminal.out('[]\n');
       return exitCodes.success;
     } catch (error) {
@@ -21,3 +34,31 @@ export default command({
     }
   },
 });
+
+/** Checks what a Shoot would get, and the overrides that select other Shoots. */
+async function checkAll(inputs: CliInputs): Promise<void> {
+  const ofProject = projectLayers(inputs.config.fluxConfig, undefined).issues;
+  try {
+    await renderOffline(inputs);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const known = new Set(error.issues.map(issueText));
+    throw new ConfigError([...error.issues, ...ofProject.filter((issue) => !known.has(issueText(issue)))]);
+  }
+  if (ofProject.length > 0) throw new ConfigError(ofProject);
+}
+
+async function checkFleet(
+  folder: string,
+  { shoot, 'provider-config': providerConfig, json }: { shoot?: string; 'provider-config'?: string; json?: boolean },
+  inputs: CliInputs,
+  terminal: Terminal,
+): Promise<number> {
+  if (shoot !== undefined || providerConfig !== undefined) {
+    throw new UsageError('--fleet reads the Shoots of a folder; omit --shoot and --provider-config');
+  }
+  const verdicts = await validateFleet(folder, inputs, terminal);
+  const lines = verdicts.map(({ shoot: name, sentence }) => `${name}: ${sentence ?? 'ok'}\n`);
+  terminal.out(json ? `${JSON.stringify(verdicts, null, 2)}\n` : lines.join(''));
+  return verdicts.some(({ sentence }) => sentence !== undefined) ? exitCodes.failure : exitCodes.success;
+}

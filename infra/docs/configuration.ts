@@ -74,7 +74,7 @@ A whole [FluxConfig](#providerconfig) for everything that the other keys cannot 
 
 ### \`overrides.yaml\`
 
-A list of entries with \`selector\` and \`config\`: a FluxConfig for those Shoots of the project whose labels the selector selects.
+A list of entries with \`selector\` and \`config\`: a FluxConfig for those Shoots of the project whose labels the selector selects. [Many Shoots](howto/many-shoots.md) shows how to use it.
 
 \`\`\`yaml
 ${OVERRIDES_EXAMPLE}\`\`\`

@@ -1,0 +1,117 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
+import { expect, test } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { diffObjects, diffText } from './diff.ts';
+import { files, shootFlux } from './testing.ts';
+
+const distribution = ['--flux-distribution', standIn.folder];
+const configMap = (data: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'flux-config', namespace: 'garden-foo' },
+  data,
+});
+const repository = { repositoryUrl: 'https://git.example/foo/fleet', repositoryBranch: 'main' };
+const shoot = (labels: Record<string, string> = {}) => ({
+  kind: 'Shoot',
+  metadata: { name: 'bar', namespace: 'garden-foo', labels },
+  spec: { kubernetes: { version: '1.34.1' } },
+});
+
+async function rendered(data: Record<string, string>, ...args: string[]): Promise<string> {
+  await using input = await files({ config: configMap(data), shoot: shoot({ stage: 'dev' }) });
+  const options = ['--flux-config', input.paths.config, '--shoot', input.paths.shoot];
+  const { code, out, err } = await shootFlux(['render', ...distribution, ...options, ...args]);
+  expect({ code, err: err.replaceAll(/^not shown:.*\n/gm, '') }).toEqual({ code: 0, err: '' });
+  return out;
+}
+
+test.each([[], ['--json']])('render --diff shows what an edit would do, field by field: %j', async (...format) => {
+  await using before = await files({ old: await rendered(repository, ...(format as string[])) });
+  const data = { ...repository, repositoryBranch: 'next', components: 'source-controller, kustomize-controller' };
+  const out = await rendered(data, '--diff', before.paths.old);
+  expect(out).toContain('~ GitRepository flux-system/main-gitrepo\n    spec.ref.branch: "main" -> "next"\n');
+  expect(out).toContain('\n- Deployment flux-system/helm-controller\n');
+  expect(out).toMatch(/\n0 added, \d+ changed, \d+ removed, \d+ equal\n$/);
+});
+
+test('render --diff shows that nothing changes', async () => {
+  await using before = await files({ old: await rendered(repository) });
+  expect(await rendered(repository, '--diff', before.paths.old)).toMatch(
+    /^0 added, 0 changed, 0 removed, \d+ equal\n$/,
+  );
+});
+
+test('render --diff shows what an override does to a Shoot with its labels', async () => {
+  await using before = await files({ old: await rendered(repository) });
+  const overrides =
+    '- { selector: { matchLabels: { stage: dev } }, config: { kustomization: { patch: { spec: { path: "./${SHOOT_NAME}" } } } } }';
+  const out = await rendered({ ...repository, 'overrides.yaml': overrides }, '--diff', before.paths.old);
+  expect(out).toBe(
+    '~ Kustomization flux-system/main-ks\n    spec.path: "./" -> "./bar"\n0 added, 1 changed, 0 removed, ' +
+      /\d+ equal\n$/.exec(out)?.[0],
+  );
+});
+
+test('render --diff refuses a file of something else', async () => {
+  await using before = await files({ old: 'a: b' });
+  const ran = await shootFlux(['render', ...distribution, '--diff', before.paths.old]);
+  expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining('pass what render has written before') });
+});
+
+const object = (kind: string, fields: object): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name: 'a' },
+  ...fields,
+});
+const text = (from: KubeObject, to: KubeObject) =>
+  diffText(diffObjects([from], [to]), 1)
+    .split('\n')
+    .slice(1, -2);
+
+test('the content of a Secret is never shown', () => {
+  const secret = (password: string) => object('Secret', { data: { password } });
+  const changes = diffObjects([secret('MARKED-old')], [secret('MARKED-new')]);
+  expect(JSON.stringify(changes)).not.toContain('MARKED');
+  expect(diffText(changes, 1)).toContain('data.password: "(not shown)" -> "(not shown)"');
+});
+
+test.each<[string, object, object, string[]]>([
+  ['a new field', {}, { a: { b: 1 } }, ['    spec.a: added {"b":1}']],
+  ['a removed field', { a: 'x' }, {}, ['    spec.a: removed, was "x"']],
+  [
+    'arguments',
+    { args: ['--a', '--b'] },
+    { args: ['--a', '--c'] },
+    ['    spec.args: without "--b"', '    spec.args: with "--c"'],
+  ],
+  ['another order', { args: ['--a', '--b'] }, { args: ['--b', '--a'] }, ['    spec.args: in another order']],
+  [
+    'a container after a new one',
+    { containers: [{ name: 'manager', image: 'a' }] },
+    { containers: [{ name: 'new' }, { name: 'manager', image: 'b' }] },
+    ['    spec.containers.manager.image: "a" -> "b"', '    spec.containers.new: added {"name":"new"}'],
+  ],
+  ['a long value', { a: 'x'.repeat(300) }, { a: 'y' }, [`    spec.a: "${'x'.repeat(99)}... -> "y"`]],
+])('shows %s in one line', (_what, from, to, lines) => {
+  expect(text(object('Thing', { spec: from }), object('Thing', { spec: to }))).toEqual(lines);
+});
+
+test('names at most thirty fields of an object', () => {
+  const fields = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, 1]));
+  const lines = text(object('Thing', { spec: { a: 1 } }), object('Thing', { spec: { a: 1, ...fields } }));
+  expect(lines).toHaveLength(31);
+  expect(lines.at(-1)).toBe('    and 10 more fields');
+});
+
+test('another API version of an object is a change of the same object', () => {
+  const at = (version: string) => ({
+    ...object('Kustomization', {}),
+    apiVersion: `kustomize.toolkit.fluxcd.io/${version}`,
+  });
+  expect(diffObjects([at('v1beta2')], [at('v1')])).toMatchObject([
+    { type: 'changed', fields: [{ path: 'apiVersion' }] },
+  ]);
+});

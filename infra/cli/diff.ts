@@ -1,0 +1,113 @@
+import { pathText } from '../../shared/config/issues.ts';
+import { asObject, type JsonObject } from '../../shared/config/values.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+
+/** A field that differs; `from` or `to` is missing where it has no such field. */
+export interface FieldChange {
+  path: string;
+  from?: unknown;
+  to?: unknown;
+}
+
+/** An object that a change adds, removes or changes. */
+export interface ObjectChange {
+  type: 'added' | 'removed' | 'changed';
+  /** Kind, namespace and name, as in `Kustomization flux-system/main-ks`. */
+  object: string;
+  fields: FieldChange[];
+}
+
+/** Returns what differs between two sets of objects, in the order of the next one, removed objects last. */
+export function diffObjects(former: readonly KubeObject[], next: readonly KubeObject[]): ObjectChange[] {
+  const before = new Map(former.map((object) => [identityOf(object), object]));
+  const changes = next.flatMap((object): ObjectChange[] => {
+    const old = before.get(identityOf(object));
+    if (old === undefined) return [{ type: 'added', object: nameOf(object), fields: [] }];
+    const fields = fieldChanges(old, object, []).map(object.kind === 'Secret' ? hidden : (field) => field);
+    return fields.length === 0 ? [] : [{ type: 'changed', object: nameOf(object), fields }];
+  });
+  const after = new Set(next.map(identityOf));
+  const removed = former
+    .filter((object) => !after.has(identityOf(object)))
+    .map((object): ObjectChange => ({ type: 'removed', object: nameOf(object), fields: [] }));
+  return [...changes, ...removed];
+}
+
+/** Another API version of a group is the same object. */
+function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
+  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
+  return `${kind}.${group} ${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`;
+}
+
+/** The file to compare with may come from a cluster. */
+function hidden({ path, from, to }: FieldChange): FieldChange {
+  const hide = (value: unknown) => (value === undefined ? undefined : '(not shown)');
+  return { path, from: hide(from), to: hide(to) };
+}
+
+type Path = readonly (string | number)[];
+
+function fieldChanges(from: unknown, to: unknown, path: Path): FieldChange[] {
+  const [before, after] = [keyed(from), keyed(to)];
+  if (before !== undefined && after !== undefined) {
+    const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...fields].flatMap((field) => fieldChanges(before[field], after[field], [...path, field]));
+  }
+  return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ path: pathText(path), from, to }];
+}
+
+/** An object, or a list whose entries have names, such as containers: a new entry must not change all that follow. */
+function keyed(value: unknown): JsonObject | undefined {
+  if (!Array.isArray(value)) return asObject(value);
+  const names = value.map((entry) => asObject(entry)?.name);
+  const areNamed = names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
+  return value.length > 0 && areNamed
+    ? Object.fromEntries(value.map((entry, index) => [names[index], entry]))
+    : undefined;
+}
+
+const MOST_FIELDS = 30;
+const LONGEST = 100;
+const signs = { added: '+', removed: '-', changed: '~' } as const;
+
+/** Formats changes for people: a line for each object, and one below it for each field. */
+export function diffText(changes: readonly ObjectChange[], total: number): string {
+  const lines = changes.flatMap(({ type, object, fields }) => [
+    `${signs[type]} ${object}`,
+    ...fields.slice(0, MOST_FIELDS).flatMap(fieldLines),
+    ...(fields.length > MOST_FIELDS ? [`    and ${fields.length - MOST_FIELDS} more fields`] : []),
+  ]);
+  const numberOf = (type: ObjectChange['type']) => changes.filter((change) => change.type === type).length;
+  const equal = total - numberOf('added') - numberOf('changed');
+  const summary = `${numberOf('added')} added, ${numberOf('changed')} changed, ${numberOf('removed')} removed, ${equal} equal`;
+  return `${[...lines, summary].join('\n')}\n`;
+}
+
+function fieldLines({ path, from, to }: FieldChange): string[] {
+  if (Array.isArray(from) && Array.isArray(to)) return listLines(path, from, to);
+  if (from === undefined) return [`    ${path}: added ${valueText(to)}`];
+  if (to === undefined) return [`    ${path}: removed, was ${valueText(from)}`];
+  return [`    ${path}: ${valueText(from)} -> ${valueText(to)}`];
+}
+
+/** Of a list, such as the arguments of a container, only the entries that differ. */
+function listLines(path: string, from: unknown[], to: unknown[]): string[] {
+  const texts = (list: unknown[]) => new Set(list.map((entry) => JSON.stringify(entry)));
+  const [before, after] = [texts(from), texts(to)];
+  const gone = from.filter((entry) => !after.has(JSON.stringify(entry)));
+  const come = to.filter((entry) => !before.has(JSON.stringify(entry)));
+  if (gone.length + come.length === 0) return [`    ${path}: in another order`];
+  return [
+    ...gone.map((entry) => `    ${path}: without ${valueText(entry)}`),
+    ...come.map((entry) => `    ${path}: with ${valueText(entry)}`),
+  ];
+}
+
+function valueText(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+}

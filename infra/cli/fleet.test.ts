@@ -1,0 +1,88 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
+import { expect, test } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
+import { files, shootFlux } from './testing.ts';
+
+const shoot = (name: string, labels: Record<string, string>, providerConfig?: object) => ({
+  kind: 'Shoot',
+  metadata: { name, namespace: 'garden-foo', labels },
+  spec: { extensions: [{ type: 'shoot-flux', ...(providerConfig && { providerConfig }) }] },
+});
+const fluxConfig = {
+  kind: 'ConfigMap',
+  metadata: { name: 'flux-config', namespace: 'garden-foo' },
+  data: {
+    repositoryUrl: 'https://git.example/foo/fleet',
+    repositoryPath: './${SHOOT_LABEL_stage}',
+    'overrides.yaml':
+      '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: loud, networkPolicy: 1 } } }]',
+  },
+};
+
+const folder = () =>
+  files({
+    'a.yaml': shoot('good', { stage: 'prod' }),
+    'b.yaml': shoot('unlabelled', {}),
+    'c.json': `${JSON.stringify(shoot('one', { stage: 'prod' }))}\n---\n${JSON.stringify(shoot('two', { stage: 'dev' }))}`,
+    'd.yml': shoot('typo', { stage: 'prod' }, { fluxx: {} }),
+    'e.yaml': '\tbroken',
+    'config.yaml': fluxConfig,
+    'notes.txt': 'nothing',
+  });
+
+const validate = (dir: string, config: string, ...args: string[]) =>
+  shootFlux(['validate', '--flux-distribution', standIn.folder, '--flux-config', config, '--fleet', dir, ...args]);
+
+test('validate --fleet prints a line for each Shoot, and fails if one of them has an issue', async () => {
+  await using fleet = await folder();
+  const { code, out, err } = await validate(fleet.dir, fleet.paths['config.yaml']);
+  expect({ code, err }).toEqual({ code: 1, err: '' });
+  expect(out.trimEnd().split('\n')).toEqual([
+    'a.yaml (good): ok',
+    expect.stringMatching(
+      /^b\.yaml \(unlabelled\): ConfigMap garden-foo\/flux-config: repositoryPath uses \$\{SHOOT_LABEL_stage\}, but the Shoot has no value/,
+    ),
+    'c.json (one): ok',
+    expect.stringMatching(
+      /^c\.json \(two\): ConfigMap garden-foo\/flux-config: overrides\.yaml\[0\]\.config\.flux\.\w+ .* \(and 1 more\)$/,
+    ),
+    'd.yml (typo): providerConfig: fluxx is not a known key; did you mean flux?',
+    expect.stringMatching(/^e\.yaml: .*line 1 is indented with a tab; correct the file\.$/),
+  ]);
+});
+
+test('validate --fleet succeeds if every Shoot is good, and prints JSON on request', async () => {
+  await using fleet = await files({ 'a.yaml': shoot('good', { stage: 'prod' }) });
+  await using config = await files({ config: fluxConfig });
+  expect(await validate(fleet.dir, config.paths.config)).toEqual({ code: 0, out: 'a.yaml (good): ok\n', err: '' });
+  const { out } = await validate(fleet.dir, config.paths.config, '--json');
+  expect(JSON.parse(out)).toEqual([{ shoot: 'a.yaml (good)' }]);
+});
+
+test.each([
+  ['a folder without Shoots', async () => (await files({ 'a.txt': '' })).dir, 'has no file with a Shoot'],
+  ['no folder', async () => '/nowhere', 'name a folder of Shoots'],
+])('validate --fleet refuses %s', async (_what, dir, sentence) => {
+  await using config = await files({ config: fluxConfig });
+  expect(await validate(await dir(), config.paths.config)).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining(sentence),
+  });
+});
+
+test('validate --fleet takes no single Shoot', async () => {
+  await using fleet = await folder();
+  expect(await validate(fleet.dir, fleet.paths['config.yaml'], '--shoot', fleet.paths['a.yaml'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('omit --shoot and --provider-config'),
+  });
+});
+
+test('validate with one Shoot also reports overrides for others', async () => {
+  await using input = await folder();
+  const options = ['--flux-config', input.paths['config.yaml'], '--shoot', input.paths['a.yaml']];
+  const { code, out } = await shootFlux(['validate', '--flux-distribution', standIn.folder, ...options]);
+  expect(code).toBe(1);
+  expect(out).toContain('ConfigMap garden-foo/flux-config: overrides.yaml[0].config.flux.logLevel');
+});
