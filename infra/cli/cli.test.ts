@@ -35,7 +35,10 @@ test.each([
     ['distribution', 'inspect'],
     'shoot-flux distribution: option --flux-distribution DIR is required; see: shoot-flux distribution --help\n',
   ],
-  [['distribution'], 'shoot-flux distribution: specify "make" or "inspect"; see: shoot-flux distribution --help\n'],
+  [
+    ['distribution'],
+    'shoot-flux distribution: specify "make", "inspect" or "images"; see: shoot-flux distribution --help\n',
+  ],
 ])('rejects %j as wrong usage', async (args, err) => {
   expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
 });

@@ -82,8 +82,8 @@ test('refuses an incomplete release', async () => {
 test.each([
   [['make', '--from', 'x'], 'make requires --from and --version'],
   [['make', '--from', 'x', '--version', 'newest'], '"newest" is not a version such as v2.9.4'],
-  [['frob'], 'specify "make" or "inspect"'],
-  [[], 'specify "make" or "inspect"'],
+  [['frob'], 'specify "make", "inspect" or "images"'],
+  [[], 'specify "make", "inspect" or "images"'],
   [['inspect', 'x'], 'unexpected argument "x"'],
 ])('rejects %j as wrong usage', async (args, message) => {
   const ran = await shootFlux(['distribution', ...args, '--flux-distribution', '/nowhere']);

@@ -1,3 +1,4 @@
+import { installDefaults } from '../../shared/config/flux-options.ts';
 import { missing } from './clusters.ts';
 import { command } from './command.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
@@ -6,8 +7,8 @@ import { verificationOf, verifyOptions } from './verify-archive.ts';
 
 export default command({
   name: 'distribution',
-  summary: 'Add a Flux release to a distribution folder, or show what the folder holds.',
-  positionals: 'make|inspect',
+  summary: 'Add a Flux release to a distribution folder, show what the folder holds, or list its images.',
+  positionals: 'make|inspect|images',
   options: {
     'flux-distribution': { type: 'string', value: 'DIR', description: 'The distribution folder.', required: true },
     from: {
@@ -15,23 +16,45 @@ export default command({
       value: 'PATH',
       description: 'make: manifests.tar.gz of the release, or a folder with its files (required).',
     },
-    version: { type: 'string', value: 'VERSION', description: 'make: the release, for example v2.9.4 (required).' },
+    version: {
+      type: 'string',
+      value: 'VERSION',
+      description: 'make: the release, for example v2.9.4 (required). images: only this release.',
+    },
     ...verifyOptions,
     ...digestOptions,
-    json: { type: 'boolean', description: 'inspect: print a JSON list.' },
+    registry: {
+      type: 'string',
+      value: 'PREFIX',
+      description: 'images: the prefix to copy from.',
+      default: installDefaults.registry,
+    },
+    to: {
+      type: 'string',
+      value: 'PREFIX',
+      description: 'images: the prefix in a mirror; each line then has two names.',
+    },
+    json: { type: 'boolean', description: 'inspect, images: print a JSON list.' },
   },
   notes:
     'make writes DIR/VERSION with the files of the release, release.json for a fast start, and SHA256SUMS.\n' +
     'It unpacks an archive only if --sha256 or --checksums match; a signature is verified by cosign, which must be installed.\n' +
-    'inspect verifies the checksums. Nothing is downloaded: manifests.tar.gz is an asset of every Flux release.',
+    'inspect verifies the checksums. images prints what a mirror needs, by digest where the distribution knows it, for example for\n' +
+    '"xargs -n 2 crane copy" with --to. Nothing is downloaded: manifests.tar.gz is an asset of every Flux release.',
   async run(values, [action, ...others], terminal) {
     const { from, version, json = false, 'flux-distribution': dir } = values;
-    if (action !== 'make' && action !== 'inspect') throw new UsageError('specify "make" or "inspect"');
+    if (action !== 'make' && action !== 'inspect' && action !== 'images') {
+      throw new UsageError('specify "make", "inspect" or "images"');
+    }
     if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`);
     if (dir === undefined) missing('--flux-distribution DIR');
     if (action === 'inspect') {
       const { inspectDistribution } = await import('./distribution-inspect.ts');
       return inspectDistribution(dir, json, terminal);
+    }
+    if (action === 'images') {
+      const { listImages } = await import('./distribution-images.ts');
+      return listImages({ dir, version, registry: values.registry, to: values.to, json }, terminal);
     }
     if (from === undefined || version === undefined) throw new UsageError('make requires --from and --version');
     const { makeRelease } = await import('./distribution-make.ts');
