@@ -34,6 +34,8 @@ export const definition: FunctionDefinition = {
     garden: [
       // Created by an apply, which RBAC can restrict by name.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
+      // Only metadata is requested; RBAC cannot restrict a right to it.
+      { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['get'] },
       // The names of Events are hashes.
       { apiGroups: [''], resources: ['events'], verbs: ['create'] },
     ],

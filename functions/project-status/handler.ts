@@ -12,8 +12,8 @@ import { decide, secondsUntilShown, transition } from './decide.ts';
 import { type FluxState, fluxState } from './flux-state.ts';
 import type { Line } from './line.ts';
 import { foreignEvent, transitionEvent } from './notice.ts';
-import { fieldManager, findStatusMap, type Published, publish } from './publish.ts';
-import { isOwn, publishedLine } from './status-map.ts';
+import { fieldManager, findStatusMap, type Place, type Published, publish } from './publish.ts';
+import { isOwn, publishedLine, shootAfter } from './status-map.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
@@ -54,9 +54,24 @@ async function report(shoot: Shoot, state: FluxState | undefined, context: Conte
   const { line, againIn } = decide(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   await announce(garden, shoot, { line, published, since: state.since }, now);
-  const outcome = outcomeOf(await publish(place, live, line), context);
+  const outcome = outcomeOf(await publish(place, live, line, await leftover(place, live)), context);
   const later = againIn ?? secondsWhileWaking(shoot, now);
   return later === undefined || outcome !== done ? outcome : requeueAfter(later);
+}
+
+/**
+ * Returns the Shoot whose line comes next, if it no longer exists: its Extension and Cluster were gone before a run could
+ * see it. A garden that does not serve Shoots now has none of them, also not this one.
+ */
+async function leftover(
+  { garden, namespace, shoot }: Place,
+  live: KubeObject | undefined,
+): Promise<string | undefined> {
+  const next = shootAfter(live, shoot);
+  if (next === undefined) return undefined;
+  const find = (name: string) => garden.find(resources.shoots, { namespace, name }, { metadataOnly: true });
+  if (!SHOOT_NAME.test(next) || (await find(next)) !== undefined) return undefined;
+  return (await find(shoot)) === undefined ? undefined : next;
 }
 
 async function announce(

@@ -31,12 +31,14 @@ const LEAST_SECONDS = 2;
  * summary counts the lines beside it, in any order of runs and wherever a run is killed.
  * @param live as it was read; undefined: it does not exist
  * @param line undefined removes it
+ * @param gone another Shoot, whose line is removed as well
  * @param random between 0 and 1: spreads Shoots that overtake each other
  */
 export async function publish(
   place: Place,
   live: KubeObject | undefined,
   line: Line | undefined,
+  gone?: string,
   random = Math.random(),
 ): Promise<Published> {
   let current = live;
@@ -44,7 +46,7 @@ export async function publish(
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (current === undefined && line === undefined) return { type: 'unchanged' };
       current ??= await create(place);
-      const changes = changesFor(current, place.shoot, line);
+      const changes = changesFor(current, place.shoot, line, gone);
       if (changes === undefined) return { type: 'unchanged' };
       if (changes === 'no room') return { type: 'no room' };
       if (await patch(place, changes, current)) return { type: 'written' };

@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { type Line, lineText, readLine } from './line.ts';
-import { changesFor, emptyStatusMap, isOwn, MOST_BYTES, publishedLine, SUMMARY, summaryOf } from './status-map.ts';
+import {
+  changesFor,
+  emptyStatusMap,
+  isOwn,
+  MOST_BYTES,
+  publishedLine,
+  SUMMARY,
+  shootAfter,
+  summaryOf,
+} from './status-map.ts';
 
 const since = '2026-01-02T03:04:05Z';
 const notReady: Line = { state: 'Not Ready', since, sentence: 'GitRepository main does not exist; create it.' };
@@ -72,6 +81,16 @@ describe('the ConfigMap', () => {
     expect(changesFor(map, 'a', undefined)).toEqual({
       a: null,
       [SUMMARY]: '0 Ready, 0 progressing, 0 not Ready of 0 Shoots',
+    });
+  });
+
+  it('finds the Shoot after another one, in a circle, and the line of one that is gone goes with the next change', () => {
+    const map = withData({ b: 'Ready', note: 'mine', a: 'Ready', c: lineText(notReady, 300), [SUMMARY]: 'old' });
+    expect(['a', 'b', 'bb', 'c'].map((shoot) => shootAfter(map, shoot))).toEqual(['b', 'c', 'c', 'a']);
+    expect(shootAfter(withData({ a: 'Ready' }), 'a')).toBeUndefined();
+    expect(changesFor(map, 'a', { state: 'Ready' }, 'b')).toEqual({
+      b: null,
+      [SUMMARY]: '1 Ready, 0 progressing, 1 not Ready of 2 Shoots',
     });
   });
 

@@ -46,18 +46,22 @@ export function publishedLine(map: KubeObject | undefined, shoot: string): Line 
  * Returns the data of a merge patch: the Shoot's line and the summary of all, as far as they change; undefined when
  * nothing does. `no room`: the ConfigMap is full.
  * @param line undefined removes it
+ * @param gone another Shoot, which no longer exists
  */
 export function changesFor(
   map: KubeObject,
   shoot: string,
   line: Line | undefined,
+  gone?: string,
 ): Record<string, string | null> | 'no room' | undefined {
-  const { [shoot]: live, [SUMMARY]: summary, ...others } = dataOf(map);
+  const { [shoot]: live, [SUMMARY]: summary, ...rest } = dataOf(map);
+  const others = Object.fromEntries(Object.entries(rest).filter(([name]) => name !== gone));
   const text = line && textWithin(others, shoot, line, live);
   if (line !== undefined && text === undefined) return 'no room';
   const next = summaryOf(text === undefined ? others : { ...others, [shoot]: text });
   const changes = {
     ...(text !== live && { [shoot]: text ?? null }),
+    ...(gone !== undefined && gone in rest && { [gone]: null }),
     ...(next !== summary && { [SUMMARY]: next }),
   };
   return Object.keys(changes).length === 0 ? undefined : changes;
@@ -85,6 +89,18 @@ function clamp(value: number, least: number, most: number): number {
 
 function bytesOf(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : 0;
+}
+
+/** Returns the Shoot with the next line, or the first one after the last: so each line has one Shoot before it. */
+export function shootAfter(map: KubeObject | undefined, shoot: string): string | undefined {
+  let first: string | undefined;
+  let next: string | undefined;
+  for (const [name, text] of Object.entries(dataOf(map))) {
+    if (name === shoot || readLine(text) === undefined) continue;
+    if (first === undefined || name < first) first = name;
+    if (name > shoot && (next === undefined || name < next)) next = name;
+  }
+  return next ?? first;
 }
 
 /** Returns the number of lines. */

@@ -30,6 +30,8 @@ export interface Project extends AsyncDisposable {
   /** Creates the Shoot, or changes the status of its Extension and parts of the Shoot. */
   set(name: string, status: Partial<ExtensionStatus>, shoot?: Partial<Shoot>): Promise<void>;
   deleteExtension(name: string): Promise<void>;
+  /** Deletes everything of a Shoot, without a run in between. */
+  vanish(name: string): Promise<void>;
   /** @param wrap replaces the client, for example by one that dies */
   run(name: string, wrap?: (client: KubeClient) => KubeClient): Promise<Outcome>;
   /** Runs for a Shoot until it asks for no other run within seconds, as the queue does. */
@@ -65,6 +67,8 @@ export async function startProject(apis: Apis): Promise<Project> {
         const extension = { ...extensionFactory(), metadata: extensionOf(name) };
         await seed.create(resources.extensions, extension, { fieldManager });
       }
+      const object = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', metadata: shootOf(name) };
+      await garden.apply(resources.shoots, object, { fieldManager });
       const cluster = clusterFactory({ ...shoot, metadata: { name, namespace: PROJECT, uid: `uid-${name}` } });
       const metadata = { name: controlPlane(name) };
       const spec = { ...cluster.spec, seed: {}, cloudProfile: {} };
@@ -76,6 +80,11 @@ export async function startProject(apis: Apis): Promise<Project> {
         { status: { lastError: null, ...status } },
         options,
       );
+    },
+    async vanish(name) {
+      await seed.delete(resources.extensions, extensionOf(name));
+      await seed.delete(resources.clusters, { name: controlPlane(name) });
+      await garden.delete(resources.shoots, shootOf(name));
     },
     async deleteExtension(name) {
       await seed.delete(resources.extensions, extensionOf(name));
@@ -132,6 +141,7 @@ interface ShootEvent {
   message: string;
 }
 
+const shootOf = (name: string) => ({ namespace: PROJECT, name });
 const controlPlane = (name: string) => `shoot--foo--${name}`;
 
 function namespace(name: string): KubeObject {

@@ -54,13 +54,30 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
       expect(await project.lines()).toEqual({ Summary: '0 Ready, 0 progressing, 0 not Ready of 0 Shoots' });
     });
 
-    it('a run for a Shoot that has not changed reads three objects and writes nothing', async () => {
+    it('a run for a Shoot that has not changed reads four objects and writes nothing', async () => {
       await project.set('same', failing);
-      await project.run('same');
+      await project.set('other', ready);
+      for (const shoot of ['same', 'other']) await project.run(shoot);
       project.requests.length = 0;
       expect(await project.run('same')).toEqual(done);
       expect(writes()).toEqual([]);
-      expect(project.requests).toHaveLength(3);
+      expect(project.requests).toHaveLength(4);
+    });
+
+    it('the line of a Shoot that vanished unseen is removed by the run for the Shoot before it', async () => {
+      for (const shoot of ['a', 'b', 'c', 'd']) {
+        await project.set(shoot, ready);
+        await project.run(shoot);
+      }
+      await project.vanish('c');
+      await project.vanish('d');
+      await project.run('a');
+      expect(Object.keys((await project.lines()) ?? {}).sort()).toEqual(['Summary', 'a', 'b', 'c', 'd']);
+      for (const _ of [1, 2]) await project.run('b');
+      expect(await project.lines()).toEqual({
+        ...{ a: 'Ready', b: 'Ready' },
+        Summary: '2 Ready, 0 progressing, 0 not Ready of 2 Shoots',
+      });
     });
 
     it('an operation is shown when it takes longer than a minute', async () => {
@@ -118,6 +135,7 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
     it("what members write into it stays, except a Shoot's line when that Shoot changes", async () => {
       await project.set('one', ready);
       await project.run('one');
+      await project.set('other', ready);
       const data = { one: 'broken', note: 'ours', other: 'Ready' };
       await project.garden.mergePatch(resources.configMaps, map, { data }, { fieldManager });
       await project.set('one', failing);
