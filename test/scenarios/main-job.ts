@@ -72,6 +72,28 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       });
     });
 
+    it('shows the members of the project what is wrong with the Shoot, until the extension leaves it', async () => {
+      await stage.setFluxConfig({ ...publicRepository, repositoryType: 'wrong' });
+      await stage.reconcileShoot();
+      const lines = async () =>
+        (
+          await stage.garden.find<KubeObject & { data?: Record<string, string> }>(resources.configMaps, {
+            namespace: PROJECT,
+            name: 'flux-status',
+          })
+        )?.data ?? {};
+      const { bar, Summary } = await eventually('the line of the Shoot', lines, (live) => live.bar !== undefined);
+      expect(bar).toMatch(/^Not Ready since [0-9T:-]+Z: ConfigMap garden-foo\/flux-config: repositoryType /);
+      expect(Summary).toBe('0 Ready, 0 progressing, 1 not Ready of 1 Shoot');
+      const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
+      const about = items.filter(({ involvedObject }) => (involvedObject as { kind: string }).kind === 'Shoot');
+      expect(about.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([
+        expect.stringContaining('FluxNotReady: Flux is not Ready: ConfigMap garden-foo/flux-config: repositoryType '),
+      ]);
+      await stage.deleteExtension();
+      await eventually('the end of the line', lines, (live) => live.bar === undefined);
+    });
+
     it('changes nothing in a second reconciliation except what Gardener requires', async () => {
       await stage.setFluxConfig(publicRepository);
       await stage.reconcileShoot();
