@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { kustomize, oldPipeline } from '../../shared/config/listed/testing.ts';
 import type { AdmissionAnswer } from '../../shared/kube/admission.ts';
 import { decide } from './decide.ts';
 
@@ -140,6 +141,25 @@ describe('admission of a providerConfig', () => {
     ],
   ])('rejects one with %s', (_, parts, sentence) => {
     expect(sentences(created(parts))).toEqual([expect.stringContaining(sentence)]);
+  });
+});
+
+describe('admission of lists of objects', () => {
+  it('allows fields that are left out, with a warning for each', () => {
+    const answer = created({ providerConfig: { objects: oldPipeline } });
+    expect(answer).toMatchObject({ allowed: true, warnings: { length: 4 } });
+  });
+
+  it('leaves it to the Extension what the ConfigMap may have', () => {
+    expect(created({ providerConfig: { objects: [kustomize('apps', 'main-gitrepo')] } })).toEqual({ allowed: true });
+    expect(created({ providerConfig: { objects: [kustomize('apps', 'of-config-yaml')] } })).toEqual({ allowed: true });
+  });
+
+  it('rejects a foreign kind', () => {
+    const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'a' } };
+    expect(sentences(created({ providerConfig: { objects: [binding] } }))).toEqual([
+      expect.stringContaining('objects[0].kind "ClusterRoleBinding" is not a kind of Flux; '),
+    ]);
   });
 });
 

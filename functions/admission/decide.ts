@@ -5,7 +5,7 @@ import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { sizeProblem } from '../../shared/config/size-limit.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
-import { type ConfigIssue, issuesText, MOST_ISSUES } from '../../shared/errors.ts';
+import { type ConfigIssue, issuesText, issueText, MOST_ISSUES } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
 import { issuesWithAnyFluxConfig, type ReadProviderConfig } from './any-flux-config.ts';
@@ -25,7 +25,13 @@ export function decide({ object, oldObject }: AdmissionRequest, landscape?: Land
   const before = entryOf(oldObject);
   if (now === undefined || isUnchanged(now, before)) return allowed;
   const issues = newIssues(now, before, landscape);
-  return issues.length === 0 ? allowed : rejection(shoot, now.index, issues);
+  return issues.length === 0 ? withWarnings(now) : rejection(shoot, now.index, issues);
+}
+
+/** What is left out of a valid providerConfig reaches the client that writes it. */
+function withWarnings({ providerConfig }: Entry): AdmissionAnswer {
+  const warnings = (providerConfigLayer(providerConfig).warnings ?? []).slice(0, MOST_ISSUES).map(issueText);
+  return warnings.length === 0 ? allowed : { allowed: true, warnings };
 }
 
 const notAShoot: AdmissionAnswer = {

@@ -177,15 +177,17 @@ function withFailingSince(
 /** The changes of the record and of its summary in `providerStatus`; empty when both are up to date. */
 function recordChanges({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
   if (applied === undefined) return {};
-  const { fluxVersion, syncMode, configHash } = applied;
+  const { fluxVersion, syncMode, configHash, warnings } = applied;
   const difference = mergeDiff(status?.state?.applied, applied);
-  // `readiness` writes `providerStatus.flux`, beside these three.
+  // `readiness` writes `providerStatus.flux`, beside these four.
   const { providerStatus } = status ?? {};
-  const shown = Object.entries({ fluxVersion, syncMode, configHash }).filter(
-    ([field, value]) => providerStatus?.[field] !== value,
+  const shown = Object.entries({ fluxVersion, syncMode, configHash, warnings }).filter(
+    ([field, value]) => JSON.stringify(providerStatus?.[field]) !== JSON.stringify(value),
   );
   return {
     ...(difference === undefined ? {} : { state: { applied: difference } }),
-    ...(shown.length === 0 ? {} : { providerStatus: Object.fromEntries(shown) }),
+    ...(shown.length === 0
+      ? {}
+      : { providerStatus: Object.fromEntries(shown.map(([field, value]) => [field, value ?? null])) }),
   };
 }

@@ -2,9 +2,11 @@ import '../../shared/config/listed/all.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
+import { ConfigError, issueText } from '../../shared/errors.ts';
 import { loadCustomise } from '../../shared/flux/customise.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
+import { objectRuleIssues } from '../../shared/flux/object-rules.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { resolveVersion } from '../../shared/flux/versions.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
@@ -17,6 +19,8 @@ export interface Offline {
   groups: ObjectGroups;
   /** One sentence for each further object, whose content is known only in the landscape. */
   unknown: string[];
+  /** One sentence for each field of the configuration that is left out. */
+  warnings: string[];
 }
 
 /**
@@ -34,9 +38,10 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
     mayUpgrade: true,
     allowed: inputs.landscape?.policy?.allowedVersions,
   });
+  const release = await releases.release(version);
   const groups = objectGroups({
     config,
-    release: await releases.release(version),
+    release,
     shoot: shootFacts(shootCluster(shoot ?? unnamedShoot), {}),
     secrets: [],
     configMaps: [],
@@ -45,8 +50,14 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
     customise: await loadCustomise(config.flux),
     policy: inputs.landscape?.policy,
   });
+  const broken = await objectRuleIssues(config, release);
+  if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
-  return { groups: { ...groups, secrets }, unknown: unknownObjects(config, shoot) };
+  return {
+    groups: { ...groups, secrets },
+    unknown: unknownObjects(config, shoot),
+    warnings: (config.warnings ?? []).map(issueText),
+  };
 }
 
 const unnamedShoot: Shoot = { metadata: { name: '' } };

@@ -36,6 +36,7 @@ export default command({
     }
     if (values.json) printJson(rendered, terminal);
     else printYaml(rendered, terminal);
+    for (const warning of rendered.warnings) terminal.err(`warning: ${warning}\n`);
     return exitCodes.success;
   },
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { oldPipeline } from '../../shared/config/listed/testing.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, shootFlux } from './testing.ts';
 
@@ -11,6 +12,20 @@ function validate(config: unknown, ...args: string[]) {
 test('prints nothing for a valid configuration', async () => {
   expect(await validate({ flux: { version: '2.9.x' } })).toEqual({ code: 0, out: '', err: '' });
   expect(await validate({ flux: { version: '2.9.x' } }, '--json')).toEqual({ code: 0, out: '[]\n', err: '' });
+});
+
+test('warns of fields that are left out, and the configuration is valid', async () => {
+  const config = { objects: oldPipeline };
+  const { code, out, err } = await validate(config);
+  expect({ code, out }).toEqual({ code: 0, out: '' });
+  expect(err.trimEnd().split('\n')).toEqual(
+    [0, 2, 3, 4].map((index) =>
+      expect.stringMatching(
+        `^warning: providerConfig: objects\\[${index}\\]\\.spec\\.\\w+ is left out, because the API has dropped it`,
+      ),
+    ),
+  );
+  expect((await validate(config, '--json')).out).toBe('[]\n');
 });
 
 test('prints one line for each issue', async () => {

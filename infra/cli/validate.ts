@@ -23,7 +23,8 @@ export default command({
     const inputs = await readInputs(values, terminal);
     if (values.fleet !== undefined) return checkFleet(values.fleet, values, inputs, terminal);
     try {
-      await checkAll(inputs);
+      const warnings = await checkAll(inputs);
+      for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
       if (values.json) terminal.out('[]\n');
       return exitCodes.success;
     } catch (error) {
@@ -35,17 +36,19 @@ export default command({
   },
 });
 
-/** Checks what a Shoot would get, and the overrides that select other Shoots. */
-async function checkAll(inputs: CliInputs): Promise<void> {
+/** Checks what a Shoot would get, and the overrides that select other Shoots. @returns the warnings */
+async function checkAll(inputs: CliInputs): Promise<string[]> {
   const ofProject = projectLayers(inputs.config.fluxConfig, undefined).issues;
+  let warnings: string[];
   try {
-    await renderOffline(inputs);
+    ({ warnings } = await renderOffline(inputs));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const known = new Set(error.issues.map(issueText));
     throw new ConfigError([...error.issues, ...ofProject.filter((issue) => !known.has(issueText(issue)))]);
   }
   if (ofProject.length > 0) throw new ConfigError(ofProject);
+  return warnings;
 }
 
 async function checkFleet(

@@ -16,6 +16,7 @@ export interface CrdSchema {
   maxLength?: number;
   nullable?: boolean;
   default?: unknown;
+  'x-kubernetes-validations'?: { rule: string; message?: string }[];
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
@@ -35,8 +36,8 @@ interface Search {
 
 /**
  * Returns the first problems that the API server would have with a value. Checked before delivery, because afterwards
- * they are only an error of the resource-manager or, for a field that the CRD does not know, no error at all. CEL rules
- * are left to the API server.
+ * they are only an error of the resource-manager or, for a field that the CRD does not know, no error at all. `cel.ts`
+ * evaluates the rules of listed objects.
  * @param path the path of the value
  * @param release the Flux release of the CRD, for example `v2.9.4`
  */

@@ -74,6 +74,8 @@ export interface Applied {
   copiesHash?: string | undefined;
   /** Identity of the requests of users that Flux in the shoot has been asked to follow. */
   reconcileAt?: string | undefined;
+  /** One sentence for each field of the configuration that is left out; absent: none. */
+  warnings?: string[] | undefined;
   /** An error in a part that is out of scope, or the reason why the last applied objects are kept; with the remedy. */
   problem?: string | undefined;
 }
@@ -120,10 +122,11 @@ export interface ExtensionStatus {
 
 /** For users and dashboards. A control-plane migration loses it (trap 20); its writers write it again. */
 export interface ProviderStatus {
-  /** These three summarise `state.applied`. */
+  /** These four summarise `state.applied`. */
   fluxVersion?: string;
   syncMode?: Applied['syncMode'];
   configHash?: string;
+  warnings?: string[];
   /** Written by `readiness`. */
   flux?: FluxStatus;
   [field: string]: unknown;

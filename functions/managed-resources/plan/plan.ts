@@ -1,5 +1,6 @@
 import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
 import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
@@ -123,6 +124,7 @@ export function makePlan(
       'kustomization',
       last === undefined ? shootObject(groups.sync, config.kustomization) : last.kustomization,
     ),
+    ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
     ...optional(
       'others',
       last === undefined ? otherObjects(groups.sync, withComponents(config, components), release) : last.others,

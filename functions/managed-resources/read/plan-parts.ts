@@ -70,6 +70,7 @@ export async function readPlanParts(
       ? // Loaded on demand: few Shoots come from a version with another default.
         await (await import('./adoption.ts')).heldBack(run, controlPlane, planned)
       : planned;
+    if (config.objects.length > 0) await checkRules(config, release);
     const changing = resourceWithFormerContent(rendered.sync);
     // Undefined: the ManagedResource holds the rendered content.
     const former = changing && (await readContent(run, changing));
@@ -89,6 +90,12 @@ export async function readPlanParts(
 async function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents): Promise<void> {
   const { secretKeyIssues } = await import('../plan/secret-keys.ts');
   const issues = secretKeyIssues(config, secrets);
+  if (issues.length > 0) throw new ConfigError(issues);
+}
+
+async function checkRules(config: EffectiveConfig, release: Release): Promise<void> {
+  const { objectRuleIssues } = await import('../../../shared/flux/object-rules.ts');
+  const issues = await objectRuleIssues(config, release);
   if (issues.length > 0) throw new ConfigError(issues);
 }
 
