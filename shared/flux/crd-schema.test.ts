@@ -66,3 +66,21 @@ test.each<[object, ...string[]]>([
 test('reports a missing required field', () => {
   expect(schemaProblems(schema, {}, ['spec'], 'v2.9.4')).toEqual([{ path: 'spec.url', message: 'is missing; set it' }]);
 });
+
+const bounded: CrdSchema = {
+  type: 'object',
+  properties: {
+    least: { type: 'integer', minimum: 0 },
+    some: { type: 'array', minItems: 1, maxItems: 2, items: { type: 'string' } },
+  },
+};
+
+test.each<[object, ...string[]]>([
+  [{ least: 0, some: ['a', 'b'] }],
+  [{ least: -1 }, 'least: -1 is too small; use at least 0'],
+  [{ some: [] }, 'some: has 0 entries; use at least 1'],
+  [{ some: ['a', 'b', 'c'] }, 'some: has 3 entries; use at most 2'],
+])('checks the bounds of %j', (value, ...sentences) => {
+  const problems = schemaProblems(bounded, value, [], 'v2.9.4').map(({ path, message }) => `${path}: ${message}`);
+  expect(problems).toEqual(sentences);
+});

@@ -14,6 +14,9 @@ export interface CrdSchema {
   pattern?: string;
   minLength?: number;
   maxLength?: number;
+  minimum?: number;
+  minItems?: number;
+  maxItems?: number;
   nullable?: boolean;
   default?: unknown;
   'x-kubernetes-validations'?: { rule: string; message?: string }[];
@@ -80,7 +83,16 @@ function hasType(value: unknown, type: string): boolean {
   }
 }
 
-function checkList({ items }: CrdSchema, value: readonly unknown[], path: Path, search: Search): void {
+function checkList(
+  { items, minItems = 0, maxItems }: CrdSchema,
+  value: readonly unknown[],
+  path: Path,
+  search: Search,
+): void {
+  if (value.length < minItems) report(search, path, `has ${value.length} entries; use at least ${minItems}`);
+  if (maxItems !== undefined && value.length > maxItems) {
+    report(search, path, `has ${value.length} entries; use at most ${maxItems}`);
+  }
   if (items === undefined) return;
   for (const [index, item] of value.entries()) {
     if (isFull(search)) return;
@@ -110,6 +122,9 @@ function checkField(schema: CrdSchema, name: string, field: unknown, path: Path,
 function valueProblem(schema: CrdSchema, value: unknown): string | undefined {
   if (typeof value === 'object' && value !== null) return undefined;
   if (schema.enum !== undefined && !schema.enum.includes(value)) return wrongValue(value, schema.enum.map(String));
+  if (typeof value === 'number' && schema.minimum !== undefined && value < schema.minimum) {
+    return `${value} is too small; use at least ${schema.minimum}`;
+  }
   return typeof value === 'string' ? textProblem(schema, value) : undefined;
 }
 
