@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it, test } from 'vitest';
 import { missingCredentials } from './credentials.ts';
 
 const [username, password, bearerToken] = ['reader', 'marked-secret', 'marked-token'];
@@ -24,4 +25,45 @@ test.each([
   expect(notice?.message).toContain('Secret garden-foo/flux-source: ');
   expect(notice?.message).toContain(sentence);
   expect(notice?.message).not.toContain(password);
+});
+
+describe('of a GitHub App', () => {
+  const key = (type: 'pkcs1' | 'pkcs8') =>
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type, format: 'pem' }).toString();
+  const githubAppPrivateKey = key('pkcs1');
+  const whole = { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey };
+  const { githubAppInstallationID: _, ...owned } = { ...whole, githubAppInstallationOwner: 'org' };
+  const ed25519 = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const lines = githubAppPrivateKey.split('\n');
+
+  it.each([whole, owned, { ...whole, githubAppPrivateKey: key('pkcs8') }])('accepts complete keys', (data) => {
+    expect(missingCredentials('garden-foo', data, 'github')).toBeUndefined();
+  });
+
+  it.each<[Record<string, string> | undefined, string]>([
+    [undefined, 'does not exist; create it with githubAppID, githubAppInstallationID and githubAppPrivateKey'],
+    [{ username, password }, 'githubAppID is missing'],
+    [{ githubAppID: '1', githubAppPrivateKey }, 'githubAppInstallationID is missing'],
+    [
+      { ...whole, githubAppInstallationOwner: 'org' },
+      'has both githubAppInstallationID and githubAppInstallationOwner',
+    ],
+    [{ ...whole, githubAppID: 'my-app' }, 'githubAppID is not a number'],
+    [{ githubAppID: '1', githubAppInstallationID: '2' }, 'githubAppPrivateKey is missing'],
+    [{ ...whole, githubAppPrivateKey: 'marked-secret' }, 'githubAppPrivateKey is not a private key in PEM form'],
+    [
+      { ...whole, githubAppPrivateKey: [...lines.slice(0, 2), ...lines.slice(-2)].join('\n') },
+      'githubAppPrivateKey is damaged',
+    ],
+    [{ ...whole, githubAppPrivateKey: ed25519 }, 'githubAppPrivateKey is no RSA key'],
+  ])('says what is wrong', (data, sentence) => {
+    const notice = missingCredentials('garden-foo', data, 'github');
+    expect(notice).toMatchObject({ type: 'Warning', reason: 'CredentialsMissing' });
+    expect(notice?.message).toContain(`Secret garden-foo/flux-source: ${sentence}`);
+    for (const secret of [password, lines[1] ?? '']) expect(notice?.message).not.toContain(secret);
+  });
+
+  it('are refused where the configuration does not say so, as Flux does', () => {
+    expect(missingCredentials('garden-foo', whole)?.message).toContain('set repositoryProvider to github');
+  });
 });

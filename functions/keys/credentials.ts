@@ -1,15 +1,27 @@
+import { githubAppProblem } from '../../shared/config/github-app.ts';
+import type { Repository } from '../../shared/config/repository.ts';
 import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { type Notice, warning } from './notice.ts';
+import { readIdentity } from './ssh/identity.ts';
 
 /**
  * Reports the credentials that Flux still needs for a private repository over HTTP(S): a bearer token, a client
  * certificate, or username and password (docs/flux-facts.md, Sources and Secrets). The user provides them.
  * @param data the Secret's content, or undefined when there is no Secret
+ * @param provider `github`: the credentials of a GitHub App
  */
-export function missingCredentials(namespace: string, data: Record<string, string> | undefined): Notice | undefined {
+export function missingCredentials(
+  namespace: string,
+  data: Record<string, string> | undefined,
+  provider?: Repository['provider'],
+): Notice | undefined {
+  if (provider === 'github') return missingGithubApp(namespace, data);
   const credentials =
     'username and password (for a token: any username, and the token as the password), or bearerToken';
   if (data === undefined) return missing(namespace, `does not exist; create it with ${credentials}`);
+  if (data.githubAppID !== undefined) {
+    return missing(namespace, 'has githubAppID; set repositoryProvider to github, or Flux refuses these credentials');
+  }
   if (data.bearerToken !== undefined) return undefined;
   if (data['tls.crt'] !== undefined && data['tls.key'] !== undefined) return undefined;
   const { username, password } = data;
@@ -17,6 +29,21 @@ export function missingCredentials(namespace: string, data: Record<string, strin
   if (username !== undefined) return missing(namespace, 'password is missing; add it, or use bearerToken instead');
   if (password !== undefined) return missing(namespace, 'username is missing; add it, or use bearerToken instead');
   return missing(namespace, `has no credentials; add ${credentials}`);
+}
+
+function missingGithubApp(namespace: string, data: Record<string, string> | undefined): Notice | undefined {
+  const keys = 'githubAppID, githubAppInstallationID and githubAppPrivateKey';
+  if (data === undefined) return missing(namespace, `does not exist; create it with ${keys}`);
+  const problem = githubAppProblem(data) ?? keyProblem(data.githubAppPrivateKey ?? '');
+  return problem === undefined ? undefined : missing(namespace, problem);
+}
+
+/** GitHub issues RSA keys only. */
+function keyProblem(pem: string): string | undefined {
+  const read = readIdentity(pem, undefined);
+  const remedy = 'add the whole file that GitHub has generated';
+  if ('problem' in read) return `githubAppPrivateKey ${read.problem}; ${remedy}`;
+  return read.publicKey.type === 'ssh-rsa' ? undefined : `githubAppPrivateKey is no RSA key; ${remedy}`;
 }
 
 function missing(namespace: string, problem: string): Notice {

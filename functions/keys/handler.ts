@@ -91,7 +91,7 @@ type Credentials = Decided | 'overtaken' | 'secretBeingDeleted';
 async function provideCredentials(run: Run, repository: Repository | undefined): Promise<Credentials> {
   const isPrivate = repository?.type === 'private';
   if (isPrivate && repository.url.startsWith('ssh://')) return completeSecret(run, repository);
-  const notices = isPrivate ? await missingInSecret(run) : [];
+  const notices = isPrivate ? await missingInSecret(run, repository.provider) : [];
   const { namespace, operation } = run;
   if (operation !== undefined) {
     const why = 'there is no key pair to rotate; set repositoryType to private and use an ssh:// URL';
@@ -100,9 +100,9 @@ async function provideCredentials(run: Run, repository: Repository | undefined):
   return { type: 'decided', notices, retry: false };
 }
 
-async function missingInSecret(run: Run) {
+async function missingInSecret(run: Run, provider: Repository['provider']) {
   const secret = await findSecret(run);
-  const notice = missingCredentials(run.namespace, secret && contentOf(secret));
+  const notice = missingCredentials(run.namespace, secret && contentOf(secret), provider);
   return notice === undefined ? [] : [notice];
 }
 

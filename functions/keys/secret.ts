@@ -1,3 +1,4 @@
+import { GITHUB_APP_KEYS } from '../../shared/config/github-app.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -21,6 +22,7 @@ export function findSecret({ garden, namespace }: Run): Promise<SourceSecret | u
 const READ = [
   ...['identity', 'identity.pub', NEXT_IDENTITY, NEXT_PUBLIC_KEY, 'password', 'known_hosts'],
   ...['username', 'bearerToken', 'tls.crt', 'tls.key'],
+  ...GITHUB_APP_KEYS,
 ];
 
 /** Returns the content that decisions depend on as text, without keys that have no value. */

@@ -5,6 +5,7 @@
 export const fluxConfigFields = {
   repositoryUrl: 'source.spec.url',
   repositoryType: 'source.spec.secretRef',
+  repositoryProvider: 'source.spec.provider',
   repositoryBranch: 'source.spec.ref.branch',
   repositoryTag: 'source.spec.ref.tag',
   repositorySemver: 'source.spec.ref.semver',

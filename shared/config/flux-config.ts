@@ -128,6 +128,7 @@ function gitRepository(keys: FluxConfigKeys, repository: Repository): LayerConte
       spec: {
         interval: keys.repositoryInterval ?? defaultIntervals.repository,
         url: repository.url,
+        ...(repository.provider !== undefined && { provider: repository.provider }),
         ...(Object.keys(ref).length > 0 && { ref }),
         ...(isPrivate && { secretRef: { name: FLUX_SOURCE } }),
       },

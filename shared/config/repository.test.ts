@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
-import { hostKey, sourceOf, withFluxConfig } from './config.fixtures.ts';
+import { hostKey, problems, sourceOf, withFluxConfig } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';
 import { fluxConfigRepository } from './repository.ts';
@@ -61,4 +61,25 @@ test.each([
 test('names a ConfigMap from a file without a namespace', () => {
   expect(fluxConfigObject('garden-foo')).toBe('ConfigMap garden-foo/flux-config');
   expect(fluxConfigObject('')).toBe('ConfigMap flux-config');
+});
+
+test('a GitHub App is the provider of the source, and needs a private repository over HTTPS', () => {
+  const data = {
+    repositoryUrl: 'https://github.com/org/fleet',
+    repositoryType: 'private',
+    repositoryProvider: 'github',
+  };
+  expect(read(data)).toMatchObject({ provider: 'github' });
+  expect(sourceOf(effectiveConfig(withFluxConfig(data))).spec).toMatchObject({
+    provider: 'github',
+    secretRef: { name: 'flux-source' },
+  });
+  const generic = effectiveConfig(withFluxConfig({ ...data, repositoryProvider: 'generic' }));
+  expect(sourceOf(generic).spec).not.toHaveProperty('provider');
+  expect(problems(withFluxConfig({ ...data, repositoryType: 'public' }))).toEqual([
+    'ConfigMap garden-foo/flux-config: repositoryType must be private, because repositoryProvider is github',
+  ]);
+  expect(problems(withFluxConfig({ ...data, repositoryUrl: 'ssh://git@github.com/org/fleet' }))).toEqual([
+    'ConfigMap garden-foo/flux-config: repositoryProvider cannot be github with SSH; use the https:// URL of the repository',
+  ]);
 });

@@ -29,6 +29,8 @@ export interface Repository {
   /** Lines of known_hosts, `scan`, or absent. */
   knownHosts?: string | undefined;
   sshKeyType: 'ed25519' | 'rsa';
+  /** Flux authenticates as a GitHub App. */
+  provider?: 'github' | undefined;
 }
 
 // People write this ConfigMap by hand, and most Git hosts offer git@host:path for copying, so it is accepted here. In
@@ -45,9 +47,15 @@ export const repositoryKeys = {
   }),
   repositoryType: key(z.enum(['public', 'private']), {
     description:
-      'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself.',
+      'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself, or the credentials of a GitHub App (see `repositoryProvider`).',
     default: '`public`',
     example: 'private',
+  }),
+  repositoryProvider: key(z.enum(['generic', 'github']), {
+    description:
+      '`github`: Flux authenticates as a GitHub App, with `githubAppID`, `githubAppInstallationID`, `githubAppPrivateKey` and, for GitHub Enterprise, `githubAppBaseURL` of the Secret `flux-source`, which you write. Needs `https://`, `repositoryType: private` and Flux 2.5 or newer.',
+    default: '`generic`',
+    example: 'github',
   }),
   // `knownHostsProblem` has limits of its own.
   knownHosts: key(text(knownHosts, limits.configuration), {
@@ -120,6 +128,7 @@ export function repositoryOf(keys: z.infer<typeof schema>): Repository | undefin
     type: keys.repositoryType ?? 'public',
     knownHosts: keys.knownHosts,
     sshKeyType: keys.sshKeyType ?? 'ed25519',
+    ...(keys.repositoryProvider === 'github' && { provider: 'github' as const }),
   };
 }
 
@@ -154,6 +163,11 @@ export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[
   }
   if (sshUrl !== undefined && (data.repositoryType ?? 'public') === 'public') {
     issues.push(issue('repositoryType', 'must be private, because Flux needs a key to read over SSH'));
+  }
+  if (data.repositoryProvider === 'github' && sshUrl !== undefined) {
+    issues.push(issue('repositoryProvider', 'cannot be github with SSH; use the https:// URL of the repository'));
+  } else if (data.repositoryProvider === 'github' && (data.repositoryType ?? 'public') === 'public') {
+    issues.push(issue('repositoryType', 'must be private, because repositoryProvider is github'));
   }
   if (first !== undefined && second !== undefined) {
     issues.push(issue(second, `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`));

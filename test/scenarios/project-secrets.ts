@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
@@ -161,6 +162,31 @@ export function projectSecretsSuite(name: string, startApis: () => Promise<Apis>
       await put('flux-sops', { 'age.agekey': age('SECOND') });
       await stage.untilReady();
       await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
+    });
+
+    it('include the credentials of a GitHub App, which are complete before a source uses them', async () => {
+      await put('flux-source', { githubAppID: '1', githubAppPrivateKey: 'marked' });
+      const url = { repositoryUrl: 'https://github.com/org/fleet', repositoryType: 'private' };
+      await stage.setFluxConfig({ ...url, repositoryProvider: 'github' });
+      await stage.reconcileShoot();
+      await eventually(
+        'the wait',
+        stage.extension,
+        ({ status }) =>
+          status?.lastOperation?.description.includes(
+            'flux-source in the garden: githubAppInstallationID is missing',
+          ) === true,
+      );
+      expect(await stage.managedResources()).toEqual({});
+      const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+        type: 'pkcs1',
+        format: 'pem',
+      });
+      await put('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey: pem.toString() });
+      await stage.untilReady();
+      const source = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
+      expect(source?.spec).toMatchObject({ provider: 'github', secretRef: { name: 'flux-source' } });
+      expect(await inShoot('flux-source')).toMatchObject({ data: { githubAppInstallationID: base64('2') } });
     });
 
     it('count without a flux-config only where the configuration names them', async () => {

@@ -50,10 +50,11 @@ export async function readCopiedContents(
 ): Promise<CopiedContents | Missing> {
   const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
+  const isGithubApp = (config.source?.spec as { provider?: unknown } | undefined)?.provider === 'github';
   const limitCopies = countCopies(config);
   const found: Copied[] = [];
   for (const copied of wanted.filter((one) => one !== undefined)) {
-    const content = await readOne(run, read, ofProject, copied);
+    const content = await readOne(run, read, ofProject, copied, isGithubApp);
     if ('missing' in content) return content;
     // The landscape's is not the user's to make smaller, and has a limit of its own.
     if (copied !== config.pullSecret) limitCopies('secret' in content ? content.secret : content.configMap);
@@ -71,6 +72,7 @@ async function readOne(
   read: Read,
   ofProject: ReadonlyMap<string, KubeObject>,
   copied: CopiedSecret,
+  isGithubApp: boolean,
 ): Promise<Copied | Missing> {
   const { origin } = copied;
   switch (origin.type) {
@@ -79,7 +81,7 @@ async function readOne(
     case 'landscape':
       return readPullSecret(read, copied, origin.secret);
     case 'flux-source':
-      return readFluxSource(run, read, copied);
+      return readFluxSource(run, read, copied, isGithubApp);
     case 'resource':
       return readReference(run, read, copied, origin.resourceName);
   }
@@ -119,7 +121,12 @@ function projectContent(secret: KubeObject | undefined, copied: CopiedSecret, na
   return { ...content, data: { [DOCKER_CONFIG]: content.data[DOCKER_CONFIG] ?? '' } };
 }
 
-async function readFluxSource({ cluster }: Run, read: Read, copied: CopiedSecret): Promise<Copied | Missing> {
+async function readFluxSource(
+  { cluster }: Run,
+  read: Read,
+  copied: CopiedSecret,
+  isGithubApp: boolean,
+): Promise<Copied | Missing> {
   const project = cluster.spec.shoot.metadata.namespace ?? '';
   const secret = await read('garden', resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
@@ -130,7 +137,18 @@ async function readFluxSource({ cluster }: Run, read: Read, copied: CopiedSecret
   if (data.identity !== undefined && data.known_hosts === undefined) {
     return { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` };
   }
+  const problem = isGithubApp ? await githubAppProblemOf(data) : undefined;
+  if (problem !== undefined) return { missing: `${where}: ${problem}.` };
   return { secret: secretContent(secret, copied, FLUX_SOURCE) };
+}
+
+async function githubAppProblemOf(data: Record<string, string>): Promise<string | undefined> {
+  const { GITHUB_APP_KEYS, githubAppProblem } = await import('../../../shared/config/github-app.ts');
+  const known = GITHUB_APP_KEYS.flatMap((key) => {
+    const value = Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString('utf8') : '';
+    return value.trim() === '' ? [] : [[key, value] as const];
+  });
+  return githubAppProblem(Object.fromEntries(known));
 }
 
 /** Gardener makes the copy in the control plane asynchronously, so it may lag (trap 32). */

@@ -32,11 +32,22 @@ export interface Remedies {
   decryption: string;
 }
 
-type Place = 'url' | 'revision' | 'path' | 'interval' | 'timeout' | 'template' | 'suspend' | 'secretRef' | 'decryption';
+type Place =
+  | 'url'
+  | 'provider'
+  | 'revision'
+  | 'path'
+  | 'interval'
+  | 'timeout'
+  | 'template'
+  | 'suspend'
+  | 'secretRef'
+  | 'decryption';
 
 /** Paths in the object itself. */
 const specPaths: Record<Place, string> = {
   url: 'spec.url',
+  provider: 'spec.provider',
   revision: 'spec.ref',
   path: 'spec.path',
   interval: 'spec.interval',
