@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ConfigError, issuesText } from '../errors.ts';
+import { isCustomised, loadCustomise } from '../flux/customise.ts';
 import { objectGroups } from '../flux/groups.ts';
 import { renderInputs } from '../flux/testing.ts';
 import * as checks from './checks.ts';
@@ -13,11 +14,13 @@ import { fluxConfigRepository } from './repository.ts';
 import type { ConfigInputs } from './types.ts';
 
 const base = await renderInputs();
+const customise = await loadCustomise({ ...base.config.flux, priorityClass: 'any' });
 
 /** Merges and renders inputs; returns the sentences. Anything else than a ConfigError fails the test. */
 function sentences(inputs: ConfigInputs): string[] {
   try {
-    objectGroups({ ...base, config: effectiveConfig(inputs) });
+    const config = effectiveConfig(inputs);
+    objectGroups({ ...base, config, ...(isCustomised(config.flux) && { customise }) });
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -1,4 +1,3 @@
-import { projectSecretProblem } from '../../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
 import type { ConfigInputs, ProjectSecret } from '../../../shared/config/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -19,6 +18,9 @@ export async function readProjectSecrets(
 ): Promise<ProjectSecretContents> {
   const needed = neededProjectSecrets(layers);
   const found = await Promise.all(needed.map((name) => garden.find(resources.secrets, { namespace, name })));
+  if (found.every((secret) => secret === undefined)) return { projectSecrets: [], secretObjects: new Map() };
+  // Most projects have none.
+  const { projectSecretProblem } = await import('../../../shared/config/project-secret-content.ts');
   const projectSecrets: ProjectSecret[] = [];
   const secretObjects = new Map<string, KubeObject>();
   for (const [index, name] of needed.entries()) {
