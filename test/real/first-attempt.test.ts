@@ -26,7 +26,8 @@ const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inDefault = (name: string) => ({ namespace: 'default', name });
 const inProject = (name: string) => ({ namespace: PROJECT, name });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const text = (encoded: string | undefined) => Buffer.from(encoded ?? '', 'base64').toString();
+const dataOf = (secret: KubeObject | undefined, key: string) =>
+  Buffer.from((secret?.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
 
 test.skipIf(isComplete)(testDataMissing, () => {});
 
@@ -102,7 +103,7 @@ describe.skipIf(!isComplete)('with the real source-controller and kustomize-cont
       () => stage.garden.find(resources.secrets, inProject('flux-source')),
       (live) => live !== undefined,
     );
-    git.addDeployKey(repository.name, text((source?.data as Record<string, string>)['identity.pub']));
+    git.addDeployKey(repository.name, dataOf(source, 'identity.pub'));
     await put('flux-sops', { 'age.agekey': identity });
     await put('flux-variables', { team: 'blue' });
 
@@ -112,7 +113,7 @@ describe.skipIf(!isComplete)('with the real source-controller and kustomize-cont
     const live = await eventually('the manifests', settings, (found) => found !== undefined, undefined, 90);
     expect(live?.data).toEqual({ team: 'blue', shoot: 'bar' });
     const secret = await stage.shoot.find(resources.secrets, inDefault('credentials'));
-    expect(text((secret?.data as Record<string, string>).password)).toBe('open sesame');
+    expect(dataOf(secret, 'password')).toBe('open sesame');
     const kustomization = await eventually(
       'the Kustomization is Ready',
       () => stage.shoot.find(kustomizations, inFlux('main-ks')),
@@ -124,14 +125,19 @@ describe.skipIf(!isComplete)('with the real source-controller and kustomize-cont
 
     // An interval of an hour: only the label of the copy and our request can be faster.
     await put('flux-variables', { team: 'green' });
-    await eventually('the rotated variable', settings, (found) => (found?.data as { team: string }).team === 'green');
+    await eventually(
+      'the rotated variable',
+      settings,
+      (found) => (found?.data as { team?: string } | undefined)?.team === 'green',
+    );
     await eventually(
       'the source has followed the request',
       () => stage.shoot.find(gitRepositories, inFlux('main-gitrepo')),
       (found) => {
         const asked = found?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
         return (
-          asked !== undefined && (found?.status as { lastHandledReconcileAt?: string }).lastHandledReconcileAt === asked
+          asked !== undefined &&
+          (found?.status as { lastHandledReconcileAt?: string } | undefined)?.lastHandledReconcileAt === asked
         );
       },
       (found) => found?.status,
@@ -148,7 +154,8 @@ describe.skipIf(!isComplete)('with the real source-controller and kustomize-cont
       .filter(({ type }) => type === 'Warning')
       .map(({ reason, message }) => `${reason}: ${message}`);
     expect(warnings).toEqual([]);
-    const { history } = kustomization?.status as { history: { lastReconciledStatus: string }[] };
+    const status = kustomization?.status as { history?: { lastReconciledStatus: string }[] } | undefined;
+    const history = status?.history ?? [];
     expect(new Set(history.map(({ lastReconciledStatus }) => lastReconciledStatus))).toEqual(
       new Set(['ReconciliationSucceeded']),
     );
