@@ -4,12 +4,10 @@ import { deliverByManagedResource } from './deliver/by-managed-resource.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { planDelivery } from './plan/direct.ts';
 import { mayDropVersions } from './plan/dropped-versions.ts';
-import { makePlan } from './plan/plan.ts';
 import { isLeftProtected } from './plan/protection.ts';
 import { updateScope } from './plan/scope.ts';
 import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
-import { readPlanParts } from './read/plan-parts.ts';
 import { oldestDeletion, type Run, waitOn } from './run.ts';
 
 /**
@@ -27,6 +25,7 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const controlPlane = withWrittenPolicy(found, layers);
   const configuration = await readConfiguration(run, controlPlane, layers);
   if (configuration.type !== 'configuration') return (await endings()).reportObstacle(run, controlPlane, configuration);
+  const { makePlan, readPlanParts } = await import('./planning.ts');
   const parts = await readPlanParts(run, controlPlane, configuration);
   if (parts.type !== 'plan parts') return (await endings()).reportObstacle(run, controlPlane, parts);
 
