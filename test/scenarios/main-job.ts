@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -191,6 +192,44 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
         () => stage.shoot.find(kustomizations, inFlux('main-ks')),
         (live) => (live?.spec as { path?: string } | undefined)?.path === './',
       );
+    });
+
+    it('follows the labels of the Shoot where the configuration depends on them', async () => {
+      const label = (value: string) =>
+        stage.seed.mergePatch(
+          resources.clusters,
+          { name: CONTROL_PLANE },
+          { spec: { shoot: { metadata: { labels: { stage: value } } } } },
+          { fieldManager: 'gardenlet' },
+        );
+      const overrides = [
+        {
+          selector: { matchLabels: { stage: 'dev' } },
+          config: { kustomization: { patch: { spec: { path: './dev/${SHOOT_NAME}' } } } },
+        },
+        { selector: { matchLabels: { stage: 'typo' } }, config: { syncMode: 'Never' } },
+      ];
+      await stage.setFluxConfig({
+        ...publicRepository,
+        repositoryPath: './${SHOOT_NAME}',
+        'overrides.yaml': JSON.stringify(overrides),
+      });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      const untilPath = (path: string) =>
+        eventually(
+          `the path ${path}`,
+          () => stage.shoot.find(kustomizations, inFlux('main-ks')),
+          (live) => (live?.spec as { path?: string } | undefined)?.path === path,
+        );
+      await untilPath('./bar');
+      await label('dev');
+      await untilPath('./dev/bar');
+      await label('typo');
+      const { status } = await eventually('the error', stage.extension, (one) => one.status?.lastError != null);
+      expect(status?.lastError?.description).toContain('overrides.yaml[1].config.syncMode');
+      await label('prod');
+      await untilPath('./bar');
     });
 
     it('mode Reconcile: manages everything, releases it on a switch to Once, and adopts it on a switch back', async () => {
