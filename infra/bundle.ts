@@ -5,6 +5,7 @@ import { bundleCli } from './bundle-cli.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from './functions.ts';
 import { importMilliseconds } from './import-time.ts';
 import { withoutDocs } from './without-docs.ts';
+import { COMMON_JS, writeBundle } from './write-bundle.ts';
 
 /** Folder of the bundles: `<folder>/<function>/index.mjs`, with its lazy chunks beside it. */
 export const bundleFolder = fileURLToPath(new URL('../dist/functions', import.meta.url));
@@ -32,7 +33,7 @@ export async function bundleFunction(definition: AnyDefinition, folder = bundleF
   const { name } = definition;
   const outdir = `${folder}/${name}`;
   await rm(outdir, { recursive: true, force: true });
-  const { metafile } = await build({
+  const result = await build({
     stdin: { contents: entrySource(definition), resolveDir: root, sourcefile: `${name}.ts`, loader: 'ts' },
     outdir,
     entryNames: 'index',
@@ -47,18 +48,17 @@ export async function bundleFunction(definition: AnyDefinition, folder = bundleF
     // ES builds of dependencies allow tree shaking. Some packages have only a CommonJS `main`, which needs require() and
     // __dirname (ssh2).
     mainFields: ['module', 'main'],
-    banner: {
-      js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url),__dirname=import.meta.dirname;",
-    },
+    banner: { js: COMMON_JS },
     // Native add-ons are optional and only speed packages up. client-node (4 MB) serves only kubeconfigs that run
     // commands; a Lambda reads kubeconfigs from AWS secrets, where commands are refused.
     external: ['*.node', '@kubernetes/client-node'],
     plugins: [withoutDocs],
     metafile: true,
+    write: false,
     logLevel: 'warning',
     absWorkingDir: root,
   });
-  return measure(name, metafile);
+  return measure(name, await writeBundle(result, root));
 }
 
 /** Bundles every function. */

@@ -22,7 +22,7 @@ export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key);
   if (loaded.state === 'absent') {
-    const { releaseLeftovers } = await import('./uninstall/leftovers.ts');
+    const { releaseLeftovers } = await import('./on-demand.ts');
     return releaseLeftovers(seed, key.namespace, context.now());
   }
   if (loaded.state === 'irrelevant') return done;
@@ -66,7 +66,7 @@ async function dispatch(run: Run): Promise<Outcome> {
   const isRemoved = run.reporter.current().metadata.deletionTimestamp !== undefined;
   const isShootDeleted = run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined;
   if (run.operation !== 'Migrate' && !isRemoved && !isShootDeleted) return reconcile(run);
-  const { migrate, remove, yieldToShootDeletion } = await import('./uninstall/operations.ts');
+  const { migrate, remove, yieldToShootDeletion } = await import('./on-demand.ts');
   if (run.operation === 'Migrate') return migrate(run);
   return isRemoved ? remove(run) : yieldToShootDeletion(run);
 }

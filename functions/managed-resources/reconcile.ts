@@ -32,12 +32,12 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
   const { liveVersion, isForeign } = parts;
   if (isForeign && plan.contents.has(names.crds)) {
-    const outcome = await (await import('./adopt.ts')).adopt(run, plan);
+    const outcome = await (await import('./on-demand.ts')).adopt(run, plan);
     if (outcome !== undefined) return outcome;
   }
   await run.reporter.recordForeign(undefined);
   if (mayDropVersions({ plan, liveVersion, ...controlPlane })) {
-    const outcome = await (await import('./migrate.ts')).migrate(run, plan, controlPlane);
+    const outcome = await (await import('./on-demand.ts')).migrateStoredObjects(run, plan, controlPlane);
     if (outcome !== undefined) return outcome;
   }
   const delivery = planDelivery(run.context.settings.delivery, plan, controlPlane);
@@ -45,7 +45,7 @@ export async function reconcile(run: Run): Promise<Outcome> {
     delivery.by === 'ManagedResource'
       ? await deliverByManagedResource(run, plan, controlPlane)
       : // Loaded on demand, because most landscapes never deliver directly.
-        await (await import('./deliver/directly.ts')).deliverDirectly(run, plan, delivery, controlPlane);
+        await (await import('./on-demand.ts')).deliverDirectly(run, plan, delivery, controlPlane);
   // The record no longer names objects that are pending removal: the next run releases the rest.
   const scope = updateScope(plan.record.syncMode, controlPlane.isBootstrapped, plan.record);
   const isNarrower = outcome.type === 'done' && configuration.scope.sync && !scope.sync;
@@ -53,13 +53,13 @@ export async function reconcile(run: Run): Promise<Outcome> {
 }
 
 /** Loaded on demand, because most runs deliver a plan. */
-const endings = () => import('./endings.ts');
+const endings = () => import('./on-demand.ts');
 
 /** Once the resource-manager has released the installed objects, nothing puts the protection back. */
 async function withoutLeftProtection(run: Run, found: ControlPlane): Promise<ControlPlane> {
   const isReleased = !found.live.has(names.crds) && !found.live.has(names.controllers);
   if (!isReleased || !isLeftProtected(found.previous)) return found;
-  return (await import('./shoot/remove-protection.ts')).removeLeftProtection(run, found);
+  return (await import('./on-demand.ts')).removeLeftProtection(run, found);
 }
 
 /** The next run removes the protection from what this one has released, or did not reach in the shoot. */

@@ -20,10 +20,5 @@ export function isCustomised(install: FluxInstall): boolean {
 
 /** Loads the code that changes an installation; undefined if the configuration does not need it, as in most Shoots. */
 export async function loadCustomise(install: FluxInstall): Promise<Customise | undefined> {
-  if (!isCustomised(install)) return undefined;
-  const { customised } = await import('./custom/customised.ts');
-  if (install.patches === undefined) return customised;
-  const { withPatches } = await import('./patches/apply.ts');
-  // Last, so that a patch can change what the options have made.
-  return (objects, customisation) => withPatches(customised(objects, customisation), customisation);
+  return isCustomised(install) ? (await import('./custom/all.ts')).customisedAndPatched : undefined;
 }

@@ -22,7 +22,7 @@ export async function detectExistingFlux(
   const assumed = { ownsNamespace: recorded ?? mayOwn };
   if (!isAdopting(controlPlane, scope) && (recorded !== undefined || isCreating)) return assumed;
   // Loaded on demand, because most runs have asked before.
-  const { readInstalledFlux } = await import('./installed-flux.ts');
+  const { readInstalledFlux } = await import('../on-demand.ts');
   return (await readInstalledFlux(run, fluxNamespace, recorded ?? (mayOwn ? undefined : false))) ?? assumed;
 }
 

@@ -68,7 +68,7 @@ export async function readPlanParts(
     const planned = { inputs: asked, rendered: renderObjects(asked) };
     const { inputs, rendered } = isAdoptedByDefault(config, controlPlane)
       ? // Loaded on demand: few Shoots come from a version with another default.
-        await (await import('./adoption.ts')).heldBack(run, controlPlane, planned)
+        await (await import('../on-demand.ts')).heldBack(run, controlPlane, planned)
       : planned;
     if (config.objects.length > 0) await checkRules(config, release);
     const changing = resourceWithFormerContent(rendered.sync);
@@ -133,7 +133,7 @@ async function readRelease(
   } catch (error) {
     // Only a release that was never installed may be replaced by an older one.
     if (!(error instanceof ConfigError) || !areCrdsRejected(previous, live.get(names.crds))) throw error;
-    const { readCrdVersions } = await import('./installed-flux.ts');
+    const { readCrdVersions } = await import('../on-demand.ts');
     const crds = await readCrdVersions(run);
     if (crds === undefined) throw error;
     const bootstrapped = reporter.current().status?.state?.bootstrapped;

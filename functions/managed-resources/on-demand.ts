@@ -1,0 +1,10 @@
+// What few runs need, in one chunk of the bundle: each chunk of its own would split the code that they share.
+export { adopt } from './adopt.ts';
+export { deliverDirectly } from './deliver/directly.ts';
+export { reportHibernated, reportObstacle, takeOver } from './endings.ts';
+export { migrate as migrateStoredObjects } from './migrate.ts';
+export { heldBack } from './read/adoption.ts';
+export { readCrdVersions, readInstalledFlux } from './read/installed-flux.ts';
+export { removeLeftProtection } from './shoot/remove-protection.ts';
+export { releaseLeftovers } from './uninstall/leftovers.ts';
+export { migrate, remove, yieldToShootDeletion } from './uninstall/operations.ts';
