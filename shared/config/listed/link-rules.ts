@@ -36,6 +36,8 @@ export function linkProblems(listed: readonly PlacedObject[], roots: readonly Ku
     for (const link of linksOf(object)) {
       // A missing or unknown kind is an error of the CRD.
       if (link.kind === '' || known.has(refOf(link))) continue;
+      // Each costs a search for the nearest name.
+      if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
       const meant = suggestion(link, targets);
       if (link.isNeeded) issues.push(issueAt(place, link.path, missing(link, meant)));
       else if (meant !== undefined) warnings.push(issueAt(place, link.path, missing(link, meant)));
@@ -88,15 +90,12 @@ function missing(link: Link, meant: string | undefined): string {
 
 /** Objects that wait for each other wait for ever. */
 function cycleIssues(listed: readonly PlacedObject[], roots: readonly KubeObject[]): ConfigIssue[] {
-  const waits = new Map(
-    [...roots, ...listed.map(({ object }) => object)].map((object) => [
-      refOf(targetsOf(object)[0] as Target),
-      linksOf(object).filter(({ path }) => path.startsWith('spec.dependsOn')),
-    ]),
-  );
+  const objects = [...roots, ...listed.map(({ object }) => object)];
+  const waits = new Map(objects.map((object) => [refOfObject(object), dependenciesOf(object)]));
+  const stuck = neverFirst(waits);
   for (const { object, place } of listed) {
-    const start = refOf(targetsOf(object)[0] as Target);
-    const cycle = wayBack(start, waits);
+    const start = refOfObject(object);
+    const cycle = stuck.has(start) ? wayBack(start, waits) : undefined;
     if (cycle === undefined) continue;
     const names = cycle.map((ref) => ref.slice(ref.indexOf(' ') + 1)).join(', which waits for ');
     return [issueAt(place, 'spec.dependsOn', `is circular: it waits for ${names}; remove one of these dependencies`)];
@@ -104,15 +103,45 @@ function cycleIssues(listed: readonly PlacedObject[], roots: readonly KubeObject
   return [];
 }
 
+function refOfObject({ kind, metadata }: KubeObject): string {
+  return refOf({ kind, namespace: metadata.namespace ?? '', name: metadata.name });
+}
+
+function dependenciesOf(object: KubeObject): string[] {
+  return linksOf(object)
+    .filter(({ path }) => path.startsWith('spec.dependsOn'))
+    .map(refOf);
+}
+
+/** Returns the objects that have to wait for a circle: one pass over all dependencies, of which there may be thousands. */
+function neverFirst(waits: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const open = new Map<string, number>();
+  const waiting = new Map<string, string[]>();
+  for (const [ref, dependencies] of waits) {
+    const known = dependencies.filter((to) => waits.has(to));
+    open.set(ref, known.length);
+    for (const to of known) waiting.set(to, [...(waiting.get(to) ?? []), ref]);
+  }
+  const ready = [...open].filter(([, count]) => count === 0).map(([ref]) => ref);
+  for (let ref = ready.pop(); ref !== undefined; ref = ready.pop()) {
+    open.delete(ref);
+    for (const next of waiting.get(ref) ?? []) {
+      const count = (open.get(next) ?? 0) - 1;
+      open.set(next, count);
+      if (count === 0) ready.push(next);
+    }
+  }
+  return new Set(open.keys());
+}
+
 /** Returns the refs on the shortest way from an object to itself, in breadth: there may be a hundred objects. */
-function wayBack(start: string, waits: ReadonlyMap<string, readonly Link[]>): string[] | undefined {
+function wayBack(start: string, waits: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const cameFrom = new Map<string, string>();
   let level = [start];
   while (level.length > 0) {
     const next: string[] = [];
     for (const from of level) {
-      for (const link of waits.get(from) ?? []) {
-        const to = refOf(link);
+      for (const to of waits.get(from) ?? []) {
         if (to === start) return way(cameFrom, start, from).concat(start);
         if (cameFrom.has(to)) continue;
         cameFrom.set(to, from);
