@@ -199,10 +199,13 @@ function generated(world: World): [string, string][] {
 function withoutGenerated(text: string, known: [string, string][]): string {
   let result = text;
   for (const [value, placeholder] of known) result = result.replaceAll(JSON.stringify(value).slice(1, -1), placeholder);
+  // The time of a request to Flux.
+  result = result.replace(/("reconcile\.fluxcd\.io\/requestedAt":")[^"]+/g, '$1«time»');
   if (known.length === 0) return result;
   return result
     .replace(/(ssh-ed25519) [A-Za-z0-9+/]{60,}=*/g, '$1 «former key»')
     .replace(/managedresource-shoot-flux-secrets-[0-9a-f]{8}/g, 'managedresource-shoot-flux-secrets-«hash»')
+    .replace(/("copiesHash":")[0-9a-f]+/g, '$1«hash»')
     .replace(
       /(reference\.resources\.gardener\.cloud\/secret-)[0-9a-f]{8}(":"managedresource-shoot-flux-secrets)/g,
       '$1«hash»$2',
