@@ -1,10 +1,12 @@
 import { protection } from '../../../shared/flux/protection.ts';
+import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { parseRef } from '../objects.ts';
-import { protectedRefs, withoutProtection } from '../plan/protection.ts';
+import { isLeftProtected, protectedRefs, withoutProtection } from '../plan/protection.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
@@ -27,21 +29,44 @@ export async function removeLeftProtection(run: Run, controlPlane: ControlPlane)
     return controlPlane;
   }
   const record = withoutProtection(previous);
-  await run.reporter.record(record);
+  try {
+    await run.reporter.record(record);
+  } catch (error) {
+    if (error instanceof ConflictError) await restoreProtection(run);
+    throw error;
+  }
   return { ...controlPlane, previous: record };
+}
+
+/**
+ * Protects the objects again after a run was overtaken by one that manages them again: its ManagedResources are applied
+ * already, so nothing else would write the annotations that this run has removed.
+ */
+async function restoreProtection(run: Run): Promise<void> {
+  const extension = await run.seed.find(resources.extensions, run.reporter.current().metadata);
+  const record = extension && extensionOf(extension).status?.state?.applied;
+  if (record?.protected !== true || isLeftProtected(record)) return;
+  await withShoot(run, (shoot) => annotateAll(shoot, protectedRefs(record), protection, run));
 }
 
 /**
  * Removes the protection from objects in the shoot; one without it is not changed.
  * @returns false when the time was up before
  */
-export async function removeProtection(
+export function removeProtection(shoot: KubeClient, refs: string[], run: OfRun): Promise<boolean> {
+  const none = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
+  return annotateAll(shoot, refs, none, run);
+}
+
+type OfRun = Pick<Run, 'isTimeUp' | 'context'>;
+
+async function annotateAll(
   shoot: KubeClient,
   refs: string[],
-  { isTimeUp, context }: Pick<Run, 'isTimeUp' | 'context'>,
+  annotations: Record<string, string | null>,
+  { isTimeUp, context }: OfRun,
 ): Promise<boolean> {
-  const annotations = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
-  const removed = await inParallel(
+  const changed = await inParallel(
     refs,
     async (ref) => {
       const { type, name } = parseRef(ref);
@@ -52,10 +77,10 @@ export async function removeProtection(
       } catch (error) {
         // A webhook that rejects one object must not keep the others protected.
         if (!(error instanceof KubeError) || !isRefused(error)) throw error;
-        context.log.warn('protection not removed', { object: ref, error: describeError(error) });
+        context.log.warn('protection not changed', { object: ref, error: describeError(error) });
       }
     },
     isTimeUp,
   );
-  return removed.length === refs.length;
+  return changed.length === refs.length;
 }
