@@ -12,7 +12,7 @@ export interface Followed {
 
 /**
  * Asks Flux in the shoot to take up rotated Secrets and to follow requests of users, once everything is applied. The
- * record comes after it: a run that is killed in between asks twice, which costs one reconciliation.
+ * record comes after it: a run that is killed in between asks again with the same value, which changes nothing.
  */
 export async function followRequests(run: Run, plan: Plan, applied: Applied): Promise<Followed> {
   if (plan.requests === undefined) return { applied, outcome: (otherwise) => otherwise };

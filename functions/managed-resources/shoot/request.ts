@@ -25,11 +25,14 @@ const asked = /^(GitRepository|OCIRepository|Bucket|HelmRepository|HelmChart|Kus
  * released could not be asked.
  * @returns false when the shoot could not be reached; ask again later
  */
-export async function requestReconciliation(run: Run, { record, fluxRelease }: Plan): Promise<boolean> {
+export async function requestReconciliation(run: Run, { record, fluxRelease, requests = {} }: Plan): Promise<boolean> {
   const refs = (record.objects[names.sync] ?? []).filter((ref) => isFluxRef(ref) && asked.test(ref));
   if (refs.length === 0) return true;
   const kinds = kindsOf(fluxRelease);
-  const patch = { metadata: { annotations: { [REQUESTED_AT]: run.context.now().toISOString() } } };
+  // Flux compares the value and does not read it as a time. Derived from the request, it is the same in every attempt,
+  // so that a repeated one changes nothing.
+  const value = [requests.copiesHash, requests.reconcileAt].filter((part) => part !== undefined).join('.');
+  const patch = { metadata: { annotations: { [REQUESTED_AT]: value } } };
   try {
     const done = await withShoot(
       run,

@@ -199,8 +199,8 @@ function generated(world: World): [string, string][] {
 function withoutGenerated(text: string, known: [string, string][]): string {
   let result = text;
   for (const [value, placeholder] of known) result = result.replaceAll(JSON.stringify(value).slice(1, -1), placeholder);
-  // The time of a request to Flux.
-  result = result.replace(/("reconcile\.fluxcd\.io\/requestedAt":")[^"]+/g, '$1«time»');
+  // The identity of a request to Flux depends on generated credentials.
+  result = result.replace(/("reconcile\.fluxcd\.io\/requestedAt":")[^"]+/g, '$1«request»');
   if (known.length === 0) return result;
   return result
     .replace(/(ssh-ed25519) [A-Za-z0-9+/]{60,}=*/g, '$1 «former key»')
