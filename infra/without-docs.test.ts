@@ -21,10 +21,10 @@ test('leaves out the texts of the documentation, and nothing else', () => {
 });
 
 test('leaves out most texts of the schemas', async () => {
-  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const files = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name));
   const sources = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
   const kept = sources.map(withoutDocTexts).join('\n');
   const texts = [...keyDocs.values()].map(({ description }) => description);
   expect(texts.length).toBeGreaterThan(50);
-  expect(texts.filter((text) => kept.includes(text)).length).toBeLessThan(5);
+  expect(texts.filter((text) => kept.includes(text)).length).toBeLessThan(texts.length / 10);
 });
