@@ -74,14 +74,14 @@ describe.skipIf(seedCrds() === undefined)('a seed whose real API server is stopp
     await clients[place].create(resources.extensions, extension(name), write);
   };
 
-  /** The Secret with the source of a Shoot; its name has a hash of the content. */
-  const source = async (place: Place, number: number) => {
-    const name = { namespace: controlPlane(number), name: managedResourceNames.sync };
+  /** The Secret with the CRDs of a Shoot; its name has a hash of the content. */
+  const crds = async (place: Place, number: number) => {
+    const name = { namespace: controlPlane(number), name: managedResourceNames.crds };
     const found = await clients[place].find<ManagedResource>(resources.managedResources, name);
     return found?.spec.secretRefs[0]?.name;
   };
-  const sources = (place: Place, count: number) =>
-    Promise.all(Array.from({ length: count }, (_, number) => source(place, number)));
+  const all = (place: Place, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, number) => crds(place, number)));
 
   it('delays no other seed, and its own Shoots follow within seconds of its return', async () => {
     await clients.garden.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
@@ -98,21 +98,21 @@ describe.skipIf(seedCrds() === undefined)('a seed whose real API server is stopp
       },
       log: createLog('error', () => {}),
     });
-    await expect.poll(() => sources('frozen', FROZEN_SHOOTS), patience).not.toContain(undefined);
-    await expect.poll(() => source('healthy', 0), patience).toBeDefined();
-    const before = await sources('frozen', FROZEN_SHOOTS);
-    const healthy = await source('healthy', 0);
+    await expect.poll(() => all('frozen', FROZEN_SHOOTS), patience).not.toContain(undefined);
+    await expect.poll(() => crds('healthy', 0), patience).toBeDefined();
+    const before = await all('frozen', FROZEN_SHOOTS);
+    const healthy = await crds('healthy', 0);
 
     process.kill(servers.frozen.pid, 'SIGSTOP');
     await createShoot('healthy', 1);
-    await expect.poll(() => source('healthy', 1), patience).toBeDefined();
-    const data = { repositoryBranch: 'other' };
+    await expect.poll(() => crds('healthy', 1), patience).toBeDefined();
+    const data = { components: 'source-controller,kustomize-controller' };
     await clients.garden.mergePatch(resources.configMaps, configMap.metadata, { data }, write);
-    await expect.poll(() => source('healthy', 0), patience).not.toBe(healthy);
+    await expect.poll(() => crds('healthy', 0), patience).not.toBe(healthy);
 
     process.kill(servers.frozen.pid, 'SIGCONT');
     const unchanged = async () => {
-      const after = await sources('frozen', FROZEN_SHOOTS);
+      const after = await all('frozen', FROZEN_SHOOTS);
       return before.filter((name, number) => name === after[number]);
     };
     await expect.poll(unchanged, patience).toEqual([]);
