@@ -155,6 +155,11 @@ describe('one sentence for each mistake:', () => {
       'cannot be applied to Deployment source-controller: operation 0 (remove) fails, because there is nothing at "/spec/nothing"; correct the path',
     ],
     [
+      'the end of a list, which only an addition has',
+      operations({ op: 'replace', path: '/spec/template/spec/containers/0/args/-', value: 'a' }),
+      'cannot be applied to Deployment source-controller: operation 0 (replace) fails, because there is nothing at "/spec/template/spec/containers/0/args/-"; correct the path',
+    ],
+    [
       'a failed test',
       operations({ op: 'test', path: '/spec/replicas', value: 7 }),
       'cannot be applied to Deployment source-controller: operation 0 (test) fails, because another value is at "/spec/replicas"; correct the path',

@@ -59,11 +59,14 @@ function asKustomize(object: KubeObject, operation: Operation): Operation {
   return own.op === 'replace' && asObject(parentOf(object, own.path)) !== undefined ? { ...own, op: 'add' } : own;
 }
 
-/** The package checks this only for `add`. */
+/** The package checks this only for `add`. Only an operation that adds can name the end of a list. */
 function isBeyondList(object: KubeObject, { op, path }: Operation): boolean {
-  const parent = op === 'copy' || op === 'move' ? parentOf(object, path) : undefined;
+  const parent = op === 'add' ? undefined : parentOf(object, path);
+  if (!Array.isArray(parent)) return false;
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return Array.isArray(parent) && name !== '-' && !(/^\d+$/.test(name) && Number(name) <= parent.length);
+  const adds = op === 'copy' || op === 'move';
+  if (name === '-') return !adds;
+  return !(/^\d+$/.test(name) && Number(name) < parent.length + (adds ? 1 : 0));
 }
 
 /** Returns the object or list that holds a path; undefined if there is none. */
