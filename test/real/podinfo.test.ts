@@ -92,6 +92,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     const repository = await git.createRepository('fleet', podinfo('6.9.2'));
     await repository.commit(podinfo('6.0.0'), 'Another branch', 'other');
     const config = {
+      syncMode: 'Once',
       repositoryUrl: repository.sshUrl,
       repositoryBranch: 'main',
       repositoryType: 'private',

@@ -160,6 +160,11 @@ describe('one sentence for each mistake:', () => {
       'cannot be applied to Deployment source-controller: operation 0 (replace) fails, because there is nothing at "/spec/template/spec/containers/0/args/-"; correct the path',
     ],
     [
+      'a path into a text',
+      operations({ op: 'move', from: '/spec/replicas', path: '/kind/7' }),
+      'cannot be applied to Deployment source-controller: operation 0 (move) fails, because there is nothing at "/kind/7"; correct the path',
+    ],
+    [
       'a failed test',
       operations({ op: 'test', path: '/spec/replicas', value: 7 }),
       'cannot be applied to Deployment source-controller: operation 0 (test) fails, because another value is at "/spec/replicas"; correct the path',

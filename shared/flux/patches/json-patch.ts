@@ -41,7 +41,7 @@ function operationProblem({ op, path, from, value }: Record<string, unknown>): s
 export function jsonPatched(object: KubeObject, operations: readonly Operation[]): KubeObject {
   const copy = structuredClone(object);
   for (const [index, operation] of operations.entries()) {
-    const [error] = isBeyondList(copy, operation) ? [MISSING] : applyPatch(copy, [asKustomize(copy, operation)]);
+    const [error] = isBeyond(copy, operation) ? [MISSING] : applyPatch(copy, [asKustomize(copy, operation)]);
     if (error === null || error === undefined) continue;
     const what = error.name === 'TestError' ? 'another value is at' : 'there is nothing at';
     throw new PatchProblem(
@@ -59,10 +59,14 @@ function asKustomize(object: KubeObject, operation: Operation): Operation {
   return own.op === 'replace' && asObject(parentOf(object, own.path)) !== undefined ? { ...own, op: 'add' } : own;
 }
 
-/** The package checks this only for `add`. Only an operation that adds can name the end of a list. */
-function isBeyondList(object: KubeObject, { op, path }: Operation): boolean {
-  const parent = op === 'add' ? undefined : parentOf(object, path);
-  if (!Array.isArray(parent)) return false;
+/**
+ * True where a path leads into a value that holds no others, or beyond a list. The package checks the latter only for
+ * `add`, and the former not at all. Only an operation that adds can name the end of a list.
+ */
+function isBeyond(object: KubeObject, { op, path }: Operation): boolean {
+  const parent = parentOf(object, path);
+  if (typeof parent !== 'object' || parent === null) return true;
+  if (op === 'add' || !Array.isArray(parent)) return false;
   const name = path.slice(path.lastIndexOf('/') + 1);
   const adds = op === 'copy' || op === 'move';
   if (name === '-') return !adds;
