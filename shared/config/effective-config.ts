@@ -15,7 +15,15 @@ import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 import { hasOpenUrl, substituted } from './substitution.ts';
-import type { ConfigInputs, CopiedSecret, EffectiveConfig, FluxInstall, Landscape, SyncMode } from './types.ts';
+import type {
+  ConfigInputs,
+  CopiedSecret,
+  EffectiveConfig,
+  FluxInstall,
+  Landscape,
+  ShootTraits,
+  SyncMode,
+} from './types.ts';
 
 /**
  * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,
@@ -104,7 +112,7 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     ...project.issues,
     ...unknownSecretIssues(inputs, sourceFrom, source, origins),
     ...(checked?.issues ?? []),
-    ...judge(merged, landscape),
+    ...judge(merged, landscape, inputs.shoot),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
   const first = <K extends 'syncMode' | 'deletionPolicy' | 'suspend' | 'adopt'>(field: K) =>
@@ -151,20 +159,18 @@ function judge(
     origins,
   }: Omit<MergedLayers, 'providerConfig'> & { objects: KubeObject[] },
   { policy }: Landscape,
+  shoot: ShootTraits | undefined,
 ): ConfigIssue[] {
   if (policy === undefined || layers.some(({ isRead }) => !isRead)) return [];
   const { knownHosts } = sourceFrom;
+  // A URL whose variables have no values yet is judged with them; the positions of the other objects stay.
+  const isOpen = (object: KubeObject | undefined) => hasOpenUrl(object, shoot);
+  const judgeable = objects.map((object) => (isOpen(object) ? { ...object, kind: '' } : object));
   return [
-    // A URL whose variables have no values yet is judged with them.
-    ...policyIssues(policy, { flux, source: hasOpenUrl(source) ? undefined : source, origins }),
-    ...(objects.length === 0 ? [] : listedRules().objectIssues(policy, objects.map(judgeable), source, origins)),
+    ...policyIssues(policy, { flux, source: isOpen(source) ? undefined : source, origins }),
+    ...(objects.length === 0 ? [] : listedRules().objectIssues(policy, judgeable, source, origins)),
     ...hostKeyIssues(policy, knownHosts, sourceFrom.object),
   ];
-}
-
-/** A URL whose variables have no values yet is judged with them; the positions of the others stay. */
-function judgeable(object: KubeObject): KubeObject {
-  return hasOpenUrl(object) ? { ...object, kind: '' } : object;
 }
 
 /** Merges option by option: the defaults, and the layers from the lowest to the highest. */

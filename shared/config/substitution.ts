@@ -60,7 +60,11 @@ function withText(spec: JsonObject, path: string, text: string): JsonObject {
   return { ...spec, [field]: below === undefined ? text : { ...asObject(spec[field]), [below]: text } };
 }
 
-/** True when the URL of a source has variables that are not replaced yet. */
-export function hasOpenUrl(object: KubeObject | undefined): boolean {
-  return variablesIn(asString(asObject(object?.spec)?.url) ?? '').length > 0;
+/**
+ * True when the URL of a source has variables that are not replaced yet. Once the Shoot is known, what looks like one is a
+ * part of the URL: it was escaped, or no variable is replaced there.
+ */
+export function hasOpenUrl(object: KubeObject | undefined, shoot: ShootTraits | undefined): boolean {
+  const mayBeOpen = shoot?.facts === undefined && fields[object?.kind ?? '']?.url !== undefined;
+  return mayBeOpen && variablesIn(asString(asObject(object?.spec)?.url) ?? '').length > 0;
 }

@@ -1,6 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { describe, expect, it } from 'vitest';
-import { gitRepository, kustomization, ociRepository, problems, withTemplates } from './config.fixtures.ts';
+import {
+  gitRepository,
+  kustomization,
+  ociRepository,
+  problems,
+  withProviderConfig,
+  withTemplates,
+} from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import type { ConfigInputs } from './types.ts';
 import { substitute } from './variables.ts';
@@ -153,6 +160,8 @@ describe('a label of a Shoot cannot', () => {
     'https://git.example.com${SHOOT_LABEL_x}/fleet',
     'ssh://git@${SHOOT_LABEL_x}/fleet',
     'git@${SHOOT_LABEL_x}:org/fleet',
+    'https:///${SHOOT_LABEL_x}/fleet',
+    'https:/${SHOOT_LABEL_x}/fleet',
   ])('choose the host of %s', (repositoryUrl) => {
     const found = problems(withKeys({ repositoryUrl, repositoryType: 'private' }, { x: 'evil.example' }));
     expect(found).toEqual([expect.stringMatching(/^ConfigMap garden-foo\/flux-config: repositoryUrl /)]);
@@ -172,6 +181,24 @@ describe('a label of a Shoot cannot', () => {
     expect(problems({ ...withKeys({ repositoryUrl: url }, { x: 'red' }), landscape: { policy } })).toEqual([
       `${object}: repositoryUrl "https://git.example.com/red/fleet" is not allowed by allowedRepositoryUrls in the policy of this landscape; use https://git.example.com/blue/**`,
     ]);
+  });
+});
+
+describe('what looks like a variable does not hide a URL from the policy', () => {
+  const policy = { allowedRepositoryUrls: ['https://git.example.com/**'] };
+  const refused = 'allowedRepositoryUrls in the policy of this landscape';
+
+  it('in the keys', () => {
+    const inputs = withKeys({ repositoryUrl: 'https://evil.example/$${SHOOT_NAME}' });
+    expect(problems({ ...inputs, landscape: { policy } }).join()).toContain(refused);
+  });
+
+  it.each([
+    { kind: 'HelmRepository', spec: { url: 'https://evil.example/${SHOOT_NAME}' } },
+    { kind: 'GitRepository', spec: { url: 'https://evil.example/$${SHOOT_NAME}', ref: { branch: 'main' } } },
+  ])('in objects: $kind', (object) => {
+    const inputs = withProviderConfig({ objects: [{ ...object, metadata: { name: 'a' } }] });
+    expect(problems({ ...inputs, shoot: shoot(), landscape: { policy } }).join()).toContain(refused);
   });
 });
 

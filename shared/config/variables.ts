@@ -65,7 +65,7 @@ export function urlWithVariables(check: Check): Check {
     if (variablesIn(text).length === 0) return check(text);
     const problem = variablesProblem(text);
     if (problem !== undefined) return problem;
-    const path = text.replace(/^[a-z+]+:\/\/[^/]*\/|^[^/:]*:/, '');
+    const path = text.replace(/^[a-z+]+:\/\/[^/]+\/|^[^/:]*:(?!\/)/, '');
     if (path === text || variablesIn(path).length < variablesIn(text).length) return IN_HOST;
     return check(withPlaceholders(text));
   };
