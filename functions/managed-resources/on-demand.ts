@@ -3,6 +3,7 @@ export { adopt } from './adopt.ts';
 export { deliverDirectly } from './deliver/directly.ts';
 export { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 export { migrate as migrateStoredObjects } from './migrate.ts';
+export { notifyWarnings } from './notify-warnings.ts';
 export { heldBack } from './read/adoption.ts';
 export { readCrdVersions, readInstalledFlux } from './read/installed-flux.ts';
 export { removeLeftProtection } from './shoot/remove-protection.ts';

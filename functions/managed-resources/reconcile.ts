@@ -40,6 +40,10 @@ export async function reconcile(run: Run): Promise<Outcome> {
     const outcome = await (await import('./on-demand.ts')).migrateStoredObjects(run, plan, controlPlane);
     if (outcome !== undefined) return outcome;
   }
+  const { warnings } = plan.record;
+  if (warnings !== undefined) {
+    await (await import('./on-demand.ts')).notifyWarnings(run, warnings, controlPlane.previous?.warnings);
+  }
   const delivery = planDelivery(run.context.settings.delivery, plan, controlPlane);
   const outcome =
     delivery.by === 'ManagedResource'

@@ -102,7 +102,7 @@ Secrets with these names beside \`flux-config\` need no entry in a Shoot's \`spe
 | Secret | content | what it fills in |
 |---|---|---|
 | \`flux-source\` | see \`repositoryType\` | the credentials of the repository in \`flux-config\` |
-| \`flux-registry\` | type \`kubernetes.io/dockerconfigjson\` | \`imagePullSecret\`, and \`secretRef\` of an OCIRepository that has no \`serviceAccountName\` and no \`provider\` other than \`generic\` |
+| \`flux-registry\` | type \`kubernetes.io/dockerconfigjson\` | \`imagePullSecret\`, and \`secretRef\` of an OCIRepository that has no \`serviceAccountName\` and no \`provider\` other than \`generic\`; the same for a HelmRepository of type \`oci\` and an ImageRepository whose registry the Secret names |
 | \`flux-sops\` | private keys: \`*.agekey\` (age), \`*.asc\` (PGP), or Flux's keys for key services, such as \`sops.vault-token\` | \`decryption\` of a Kustomization |
 | \`flux-variables\` | variables for manifests | an entry of \`postBuild.substituteFrom\`, before the entries of the Kustomization, which win; if it has none, \`shoot-facts\` comes along |
 
@@ -221,7 +221,7 @@ A Kustomization that is removed from the configuration is suspended before it is
 
 Secrets, ConfigMaps and the kinds of Flux are in a shoot before the sources and Kustomizations that need them: these are written once the former have arrived, for a new Shoot and whenever the configuration names a further Secret. So the first attempt of Flux finds everything. A Secret that the shoot refuses holds the rest back for 20 seconds at most.
 
-When a copied Secret has changed, shoot-flux asks the sources and Kustomizations that it has created to reconcile, also where \`Once\` has released them, with the annotation that \`flux reconcile\` sets (\`reconcile.fluxcd.io/requestedAt\`). You can ask for the same with an annotation of any new value, on the ConfigMap for all Shoots of the project, or on one Shoot:
+When a copied Secret has changed, shoot-flux asks the sources, Kustomizations, HelmReleases and other [objects](#sources-kustomizations-objects) that it has created to reconcile, also where \`Once\` has released them, with the annotation that \`flux reconcile\` sets (\`reconcile.fluxcd.io/requestedAt\`). You can ask for the same with an annotation of any new value, on the ConfigMap for all Shoots of the project, or on one Shoot:
 
 \`\`\`sh
 ${RECONCILE_COMMANDS.project}

@@ -2,6 +2,8 @@ import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from
 import type { KubeObject } from '../kube/resource.ts';
 import { DOCKER_CONFIG, pullSecretProblem } from './pull-secret.ts';
 import { quote } from './quote.ts';
+import { registryHosts } from './registry-hosts.ts';
+import type { ProjectSecret } from './types.ts';
 import { asObject } from './values.ts';
 
 /** The content of a Secret in base64. */
@@ -12,6 +14,17 @@ const checks: Record<ProjectSecretName, (secret: KubeObject) => string | undefin
   [FLUX_SOPS]: sopsProblem,
   [FLUX_VARIABLES]: variablesProblem,
 };
+
+/** Returns what the configuration may know of a Secret of the project. */
+export function projectSecretOf(name: ProjectSecretName, namespace: string, secret: KubeObject): ProjectSecret {
+  const problem = projectSecretProblem(name, secret);
+  return {
+    name,
+    namespace,
+    ...(problem !== undefined && { problem }),
+    ...(name === FLUX_REGISTRY && { hosts: registryHosts(secret) }),
+  };
+}
 
 /**
  * Returns why a Secret of the project cannot be used, with the remedy; undefined when it can. Flux would report the same

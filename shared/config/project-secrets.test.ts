@@ -12,7 +12,8 @@ import {
   withTemplates,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { projectSecretProblem } from './project-secret-content.ts';
+import { withLists } from './listed/testing.ts';
+import { projectSecretOf, projectSecretProblem } from './project-secret-content.ts';
 import { neededProjectSecrets } from './project-secrets.ts';
 import type { ConfigInputs, EffectiveConfig } from './types.ts';
 
@@ -102,6 +103,54 @@ describe('flux-registry', () => {
     });
     const git = effectiveConfig(project(withFluxConfig(REPOSITORY), 'flux-registry'));
     expect(specOf(sourceOf(git))).not.toHaveProperty('secretRef');
+  });
+});
+
+describe('flux-registry and other kinds that read from registries', () => {
+  const dockerConfig = (...addresses: string[]) => ({
+    ...{
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'flux-registry' },
+      type: 'kubernetes.io/dockerconfigjson',
+    },
+    data: {
+      '.dockerconfigjson': Buffer.from(
+        JSON.stringify({ auths: Object.fromEntries(addresses.map((address) => [address, { auth: 'cm9ib3Q6eA==' }])) }),
+      ).toString('base64'),
+    },
+  });
+  const [registry, hub] = ['registry.example.com:5000', 'https://index.docker.io/v1/'];
+  const wiredTo = (kind: string, spec: object, ...addresses: string[]) => {
+    const secret = projectSecretOf('flux-registry', 'garden-foo', dockerConfig(...addresses) as KubeObject);
+    const object = { kind, metadata: { name: 'one' }, spec: { interval: '1h', ...spec } };
+    const inputs: ConfigInputs = { ...withFluxConfig({}), ...withLists({ objects: [object] }) };
+    return specOf(effectiveConfig({ ...inputs, projectSecrets: [secret] }).objects[0] as KubeObject).secretRef;
+  };
+  const charts = { type: 'oci', url: `oci://${registry}/charts` };
+  const image = `${registry}/org/app`;
+
+  it.each<[string, object, string, boolean]>([
+    ['HelmRepository', charts, registry, true],
+    ['HelmRepository', charts, `https://${registry}/charts`, true],
+    ['HelmRepository', charts, 'other.example.com', false],
+    ['HelmRepository', { ...charts, provider: 'aws' }, registry, false],
+    ['HelmRepository', { url: `https://${registry}/charts` }, registry, false],
+    ['ImageRepository', { image }, registry, true],
+    ['ImageRepository', { image }, hub, false],
+    ['ImageRepository', { image, provider: 'generic' }, registry, true],
+    ['ImageRepository', { image, serviceAccountName: 'puller' }, registry, false],
+    ['ImageRepository', { image: 'org/app' }, hub, true],
+    ['ImageRepository', { image: 'docker.io/org/app' }, hub, true],
+    ['ImageRepository', { image: 'org/app' }, registry, false],
+  ])('%s %j with credentials for %s: %s', (kind, spec, address, expected) => {
+    expect(wiredTo(kind, spec, address)).toEqual(expected ? { name: 'flux-registry' } : undefined);
+  });
+
+  it('leaves them as they are while the registries are unknown', () => {
+    const object = { kind: 'HelmRepository', metadata: { name: 'one' }, spec: { interval: '1h', ...charts } };
+    const inputs = project({ ...withFluxConfig({}), ...withLists({ objects: [object] }) }, 'flux-registry');
+    expect(specOf(effectiveConfig(inputs).objects[0] as KubeObject)).not.toHaveProperty('secretRef');
   });
 });
 

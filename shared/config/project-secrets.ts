@@ -9,6 +9,7 @@ import {
 import type { KubeObject } from '../kube/resource.ts';
 import type { Layer } from './layer.ts';
 import { type Origins, originOf } from './origins.ts';
+import { needsRegistry } from './registry-hosts.ts';
 import { sizeProblem } from './size-limit.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';
 import { asObject, type JsonObject } from './values.ts';
@@ -21,6 +22,8 @@ export interface ProjectSecrets {
    * only where the configuration names it.
    */
   areWired: boolean;
+  /** The registries for which `flux-registry` has credentials; absent: unknown. */
+  registryHosts?: readonly string[] | undefined;
 }
 
 /**
@@ -44,12 +47,14 @@ export function projectSecretsOf({
 } {
   const names = new Set<string>();
   const issues: ConfigIssue[] = [];
-  for (const { name, namespace, problem } of projectSecrets) {
+  let registryHosts: readonly string[] | undefined;
+  for (const { name, namespace, problem, hosts } of projectSecrets) {
+    if (name === FLUX_REGISTRY) registryHosts = hosts;
     const object = `Secret ${namespace === '' ? '' : `${namespace}/`}${name}`;
     if (problem === undefined) names.add(name);
     else issues.push({ object, path: '', message: problem });
   }
-  return { secrets: { names, areWired: fluxConfig !== undefined }, issues };
+  return { secrets: { names, areWired: fluxConfig !== undefined, registryHosts }, issues };
 }
 
 /** A source may name the project's credentials of registries without an entry in `spec.resources`; they must exist. */
@@ -73,12 +78,19 @@ export function wiredInstall(flux: FluxInstall, { names, areWired }: ProjectSecr
   return { ...flux, imagePullSecret: FLUX_REGISTRY };
 }
 
+/** The kinds that may read from a registry. */
+const READ_REGISTRIES: ReadonlySet<string> = new Set(['OCIRepository', 'HelmRepository', 'ImageRepository']);
+
 /** Adds the references to Secrets of the project that a Flux object needs and does not have. */
-export function wired(object: KubeObject, { names, areWired }: ProjectSecrets, fluxNamespace: string): KubeObject {
+export function wired(
+  object: KubeObject,
+  { names, areWired, registryHosts }: ProjectSecrets,
+  fluxNamespace: string,
+): KubeObject {
   if (!areWired) return object;
   const spec = asObject(object.spec) ?? {};
-  if (object.kind === 'OCIRepository') {
-    return names.has(FLUX_REGISTRY) && isWithoutCredentials(spec)
+  if (READ_REGISTRIES.has(object.kind)) {
+    return names.has(FLUX_REGISTRY) && needsRegistry(object, registryHosts)
       ? { ...object, spec: { ...spec, secretRef: { name: FLUX_REGISTRY } } }
       : object;
   }
@@ -96,11 +108,6 @@ export function wired(object: KubeObject, { names, areWired }: ProjectSecrets, f
       ...(postBuild && { postBuild }),
     },
   };
-}
-
-/** With a provider or a ServiceAccount the user has chosen another way to log in. */
-function isWithoutCredentials({ secretRef, serviceAccountName, provider }: JsonObject): boolean {
-  return secretRef === undefined && serviceAccountName === undefined && (provider ?? 'generic') === 'generic';
 }
 
 /**

@@ -167,6 +167,8 @@ export interface ProjectSecret {
   namespace: string;
   /** Why it cannot be used. */
   problem?: string | undefined;
+  /** Of `flux-registry`: the registries for which it has credentials. */
+  hosts?: readonly string[] | undefined;
 }
 
 /** What the configuration of a Shoot may depend on. */

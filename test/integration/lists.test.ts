@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { git, kustomize } from '../../shared/config/listed/testing.ts';
 import { PROVIDER_CONFIG_API } from '../../shared/config/provider-config-schema.ts';
-import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
-import { type Apis, eventually, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -14,6 +14,7 @@ const resource = (group: string, version: string, kind: string, plural: string):
 const gitRepositories = resource('source', 'v1', 'GitRepository', 'gitrepositories');
 const kustomizations = resource('kustomize', 'v1', 'Kustomization', 'kustomizations');
 const helmReleases = resource('helm', 'v2', 'HelmRelease', 'helmreleases');
+const ociRepositories = resource('source', 'v1', 'OCIRepository', 'ocirepositories');
 const alerts = resource('notification', 'v1beta3', 'Alert', 'alerts');
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
@@ -147,6 +148,48 @@ describe('lists of objects on embedded API servers', { timeout: patience }, () =
     await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
   });
 
+  it('asks a HelmRelease and its chart to reconcile when a user asks', async () => {
+    const metadata = { annotations: { 'flux.extensions.gardener.cloud/reconcile-at': 'now' } };
+    await stage.reconcileShoot({ providerConfig: whole, metadata });
+    for (const [kind, name] of [
+      [helmReleases, 'app'],
+      [ociRepositories, 'chart'],
+    ] as const)
+      await eventually(
+        `${name} is asked`,
+        () => inShoot(kind, name),
+        (object) => object?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] !== undefined,
+      );
+    expect((await inShoot(alerts, 'errors'))?.metadata.annotations).not.toHaveProperty([
+      'reconcile.fluxcd.io/requestedAt',
+    ]);
+  });
+
+  it('reports a field that is left out as one Event of the Shoot', async () => {
+    const old = {
+      ...kustomize('old', 'fleet', { validation: 'client' }),
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1beta1',
+    };
+    const providerConfig = { ...whole, objects: [old] };
+    await stage.reconcileShoot({ providerConfig });
+    await eventually(
+      'the Kustomization',
+      () => inShoot(kustomizations, 'old'),
+      (object) => object !== undefined,
+    );
+    await stage.reconcileShoot({ providerConfig });
+    await stage.untilReady();
+    const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
+    const warnings = items.filter(({ reason }) => reason === 'ConfigurationWarning');
+    expect(warnings).toMatchObject([
+      {
+        involvedObject: { kind: 'Shoot', name: 'bar' },
+        type: 'Warning',
+        message: expect.stringContaining('objects[0].spec.validation'),
+      },
+    ]);
+  });
+
   it('suspends every object that can be suspended', async () => {
     await stage.reconcileShoot({ providerConfig: { ...whole, suspend: true } });
     for (const [kind, name] of [
@@ -163,7 +206,7 @@ describe('lists of objects on embedded API servers', { timeout: patience }, () =
   });
 
   it('applies nothing of a configuration whose Secret lacks a key', async () => {
-    const resources = [{ name: 'token', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-token' } }];
+    const entries = [{ name: 'token', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-token' } }];
     await stage.seed.apply(
       { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
       {
@@ -176,7 +219,7 @@ describe('lists of objects on embedded API servers', { timeout: patience }, () =
     );
     const third = git('third', { secretRef: { name: 'my-token' } });
     const providerConfig = { ...whole, objects: [third], additionalSecretResources: [{ name: 'token' }] };
-    await stage.reconcileShoot({ providerConfig, spec: { resources } });
+    await stage.reconcileShoot({ providerConfig, spec: { resources: entries } });
     const failed = await eventually(
       'the error',
       stage.extension,

@@ -20,14 +20,13 @@ export async function readProjectSecrets(
   const found = await Promise.all(needed.map((name) => garden.find(resources.secrets, { namespace, name })));
   if (found.every((secret) => secret === undefined)) return { projectSecrets: [], secretObjects: new Map() };
   // Most projects have none.
-  const { projectSecretProblem } = await import('../../../shared/config/project-secret-content.ts');
+  const { projectSecretOf } = await import('../../../shared/config/project-secret-content.ts');
   const projectSecrets: ProjectSecret[] = [];
   const secretObjects = new Map<string, KubeObject>();
   for (const [index, name] of needed.entries()) {
     const secret = found[index];
     if (secret === undefined) continue;
-    const problem = projectSecretProblem(name, secret);
-    projectSecrets.push({ name, namespace, ...(problem !== undefined && { problem }) });
+    projectSecrets.push(projectSecretOf(name, namespace, secret));
     secretObjects.set(name, secret);
   }
   return { projectSecrets, secretObjects };

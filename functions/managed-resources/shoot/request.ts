@@ -7,6 +7,7 @@ import { isFluxRef, parseRef } from '../objects.ts';
 import type { Plan } from '../plan/plan.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
+import { askedKinds } from './asked-kinds.ts';
 import { inParallel } from './in-parallel.ts';
 import { kindsOf } from './kinds.ts';
 
@@ -16,17 +17,16 @@ const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 /** gardenlet may wait for the run. */
 const TIMEOUT_MS = 2000;
 
-/** Kinds that read Secrets, or what those have fetched. */
-const asked = /^(GitRepository|OCIRepository|Bucket|HelmRepository|HelmChart|Kustomization)\./;
-
 /**
- * Asks the sources and Kustomizations that came from us to reconcile now. We write to the shoot, not into the content of
+ * Asks the objects of Flux that came from us to reconcile now. We write to the shoot, not into the content of
  * the ManagedResource: the resource-manager would revert the annotation of a `flux reconcile`, and objects that are
  * released could not be asked.
  * @returns false when the shoot could not be reached; ask again later
  */
 export async function requestReconciliation(run: Run, { record, fluxRelease, requests = {} }: Plan): Promise<boolean> {
-  const refs = (record.objects[names.sync] ?? []).filter((ref) => isFluxRef(ref) && asked.test(ref));
+  const refs = (record.objects[names.sync] ?? []).filter(
+    (ref) => isFluxRef(ref) && askedKinds.has(ref.split('.')[0] ?? ''),
+  );
   if (refs.length === 0) return true;
   const kinds = kindsOf(fluxRelease);
   // Flux compares the value and does not read it as a time. Derived from the request, it is the same in every attempt,
