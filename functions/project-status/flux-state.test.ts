@@ -53,6 +53,16 @@ describe('Flux in a shoot', () => {
     expect(stateOf(parts)).toMatchObject({ type: 'working', since: '2026-01-02T03:04:05Z' });
   });
 
+  it('is at work or fails while the objects beside source and Kustomization are not Ready', () => {
+    const others = [{ ...object('HelmRelease'), place: { object: 'providerConfig', path: 'objects[0]' } }];
+    const state = { applied: { ...applied, others } };
+    expect(stateOf({ state })).toMatchObject({ type: 'working' });
+    expect(stateOf({ state }, condition('ObjectsReady'))).toMatchObject({ type: 'ready' });
+    expect(stateOf({ state }, failed('ObjectsReady'))).toMatchObject({
+      ...{ type: 'failing', sentence: 'ObjectsReady fails.' },
+    });
+  });
+
   it('fails with the sentence of the condition, without the hash of the configuration', () => {
     expect(stateOf({}, failed('SourceReady'))).toEqual({
       ...{ type: 'failing', since: late, sentence: 'SourceReady fails.', needsUser: false },

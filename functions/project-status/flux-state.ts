@@ -14,7 +14,7 @@ export type FluxState =
     };
 
 /** Conditions of `readiness` about parts of Flux; a Shoot without a repository has only the first. */
-const parts = ['FluxReady', 'SourceReady', 'KustomizationReady'] as const;
+const parts = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ObjectsReady'] as const;
 
 /** The hash of the configuration at the end of a condition's message, which project members do not know. */
 const HASH = / \(config [0-9a-z]+\)$/;
@@ -61,10 +61,9 @@ function isChecked(status: ExtensionStatus): boolean {
   return expected(applied).every((type) => find(status, type)?.message.endsWith(` (config ${applied.configHash})`));
 }
 
-function expected({ source, kustomization }: Applied): readonly (typeof parts)[number][] {
-  return parts.filter(
-    (type) => type === 'FluxReady' || (type === 'SourceReady' ? source !== undefined : kustomization !== undefined),
-  );
+function expected({ source, kustomization, others }: Applied): readonly (typeof parts)[number][] {
+  const objects = { FluxReady: true, SourceReady: source, KustomizationReady: kustomization, ObjectsReady: others };
+  return parts.filter((type) => objects[type] !== undefined);
 }
 
 function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {

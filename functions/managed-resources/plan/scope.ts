@@ -51,9 +51,12 @@ const installParts = new Set([
   ...Object.keys(installDefaults),
 ]);
 
+/** Where a whole FluxConfig is in the ConfigMap `flux-config`. */
+const OF_PROJECT = /^(config\.yaml|overrides\.yaml\[\d+\]\.config)\./;
+
 /** True when all issues lie in parts that no longer reach the shoot: these must not fail the Shoot. */
 export function areOutOfScope(issues: ConfigIssue[], scope: Scope): boolean {
-  const parts = issues.map(({ path }) => path.split(/[.[]/)[0] ?? '');
+  const parts = issues.map(({ path }) => path.replace(OF_PROJECT, '').split(/[.[]/)[0] ?? '');
   // Copied Secrets and ConfigMaps follow in every mode.
   if (!scope.sync) return !parts.includes('additionalSecretResources');
   return !scope.install && parts.every((part) => installParts.has(part));
