@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { objectRef } from '../../functions/managed-resources/objects.ts';
@@ -14,7 +13,7 @@ import { RELEASE_JSON } from '../../shared/flux/release-files.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { numericSeed } from '../scenarios/sampling.ts';
+import { generatedOptions } from './generator/drawn.ts';
 import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tools/flux-install.ts';
 
 const core = fluxInstall().components;
@@ -60,23 +59,7 @@ const variants: Record<string, Partial<FluxInstall>> = {
 };
 
 /** Options drawn at random; `SHOOT_FLUX_SEED` chooses others. */
-const drawn = fc.sample(
-  fc.record(
-    {
-      components: fc.subarray([...core, ...images, 'source-watcher'], { minLength: 1 }),
-      namespace: fc.constantFrom('flux-system', 'gitops', 'flux-system-2'),
-      registry: fc.constantFrom('ghcr.io/fluxcd', 'registry.example:5000/a/b', 'quay.example/flux'),
-      imagePullSecret: fc.constantFrom('pull', 'registry-credentials'),
-      tolerationKeys: fc.uniqueArray(fc.constantFrom('a', 'example.com/b', 'c'), { maxLength: 3 }),
-      networkPolicy: fc.boolean(),
-      watchAllNamespaces: fc.boolean(),
-      logLevel: fc.constantFrom('debug', 'info', 'error'),
-      clusterDomain: fc.constantFrom('cluster.local', 'shoot.example'),
-    },
-    { requiredKeys: [] },
-  ),
-  { numRuns: 10, seed: numericSeed },
-);
+const drawn = generatedOptions(10);
 for (const [index, changes] of drawn.entries()) variants[`drawn at random, ${index}`] = changes;
 
 const folder = await testDistribution();
