@@ -185,6 +185,31 @@ describe('one sentence for each mistake:', () => {
       'has an unknown directive $patch at spec; use delete, replace or merge',
     ],
     [
+      'the directives of kubectl',
+      pod({ '$setElementOrder/containers': [{ name: 'manager' }] }),
+      'has the directive $setElementOrder/containers at spec.template.spec, which kustomize ignores; remove it',
+    ],
+    [
+      'two changes of one entry',
+      inContainer({
+        env: [
+          { name: 'A', value: '1' },
+          { name: 'A', value: '2' },
+        ],
+      }),
+      'has two entries of spec.template.spec.containers[].env with name "A", of which kustomize ignores one; remove one',
+    ],
+    [
+      'no entry',
+      inContainer({ env: [null] }),
+      'has an entry of spec.template.spec.containers[].env without name, by which entries are merged; add it',
+    ],
+    [
+      'annotations that are a text',
+      operations({ op: 'add', path: '/metadata/annotations', value: 'text' }),
+      'sets metadata.annotations of Deployment source-controller to no object; correct it',
+    ],
+    [
       'an entry without its key',
       pod({ containers: [{ image: 'a' }] }),
       'has an entry of spec.template.spec.containers without name, by which entries are merged; add it',
@@ -234,6 +259,22 @@ describe('a patch cannot', () => {
       'changes ClusterRoleBinding cluster-reconciler-flux-system, which decides what Flux may do; only its labels and annotations can be patched',
     ],
     [
+      'bind another subject to its rights',
+      {
+        target: { kind: 'ClusterRoleBinding', name: 'cluster-reconciler-.*' },
+        patch: JSON.stringify([{ op: 'add', path: '/subjects/-', value: { kind: 'User', name: 'eve' } }]),
+      },
+      'changes ClusterRoleBinding cluster-reconciler-flux-system, which decides what Flux may do; only its labels and annotations can be patched',
+    ],
+    [
+      'hold its namespace when that is deleted',
+      {
+        target: { kind: 'Namespace' },
+        patch: JSON.stringify([{ op: 'add', path: '/spec', value: { finalizers: ['a'] } }]),
+      },
+      'changes Namespace flux-system, which decides what Flux may do; only its labels and annotations can be patched',
+    ],
+    [
       'set finalizers',
       operations({ op: 'add', path: '/metadata/finalizers', value: ['a/b'] }),
       'sets metadata.finalizers of Deployment source-controller; remove it',
@@ -281,7 +322,7 @@ test('patches cannot make the installation grow without end', () => {
 
 describe('the policy judges the result:', () => {
   const refused = (rule: string) => `is not allowed by ${rule} in the policy of this landscape`;
-  const flags = `changes the containers, commands or flags of Deployment kustomize-controller on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that`;
+  const flags = `changes the containers, commands or flags of Deployment kustomize-controller on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that, and write other flags as --name=value`;
   const tenants = { multiTenancy: true };
   const kustomize = { kind: 'Deployment', name: 'kustomize-controller' };
   const add = (path: string, value: unknown): Patch => ({
@@ -312,6 +353,32 @@ describe('the policy judges the result:', () => {
     ],
     ['a flag', add(args, '--no-cross-namespace-refs=false'), { requireMultiTenancy: true }, flags],
     ['a flag with its value beside it', add(args, '--default-service-account'), { requireMultiTenancy: true }, flags],
+    ['the end of all flags', add(args.replace('-', '0'), '--'), { requireMultiTenancy: true }, flags],
+    [
+      'a flag that takes the next one',
+      add(args.replace('-', '0'), '--events-addr'),
+      { requireMultiTenancy: true },
+      flags,
+    ],
+    ['a flag from a variable', add(args, '--$(FLAG)=false'), { requireMultiTenancy: true }, flags],
+    [
+      'another release',
+      inContainer({ image: 'ghcr.io/fluxcd/source-controller:v1.0.0' }),
+      { allowedVersions: ['2.9.x'], allowedRegistries: ['ghcr.io/fluxcd'] },
+      `changes the image of container manager of Deployment source-controller, which ${refused('allowedVersions')}; remove that, and set version`,
+    ],
+    [
+      'another server under an allowed name',
+      pod({ hostAliases: [{ ip: '10.0.0.1', hostnames: ['git.example.com'] }] }),
+      urls,
+      `changes the servers that Deployment source-controller reaches (hostAliases), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
+    ],
+    [
+      'another certificate authority',
+      inContainer({ env: [{ name: 'SSL_CERT_FILE', value: '/data/ca.crt' }] }),
+      urls,
+      `changes the servers that Deployment source-controller reaches (SSL_CERT_FILE or SSL_CERT_DIR), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
+    ],
     [
       'other flags',
       merge({ spec: { template: { spec: { containers: [{ name: 'manager', args: [] }] } } } }, kustomize),
@@ -331,7 +398,12 @@ describe('the policy judges the result:', () => {
   });
 
   it('nothing else', () => {
-    const policy = { allowedRegistries: ['ghcr.io/**'], requireMultiTenancy: true, ...urls };
+    const policy = {
+      allowedRegistries: ['ghcr.io/**'],
+      allowedVersions: ['2.x'],
+      requireMultiTenancy: true,
+      ...urls,
+    };
     expect(sentence(add(args, '--concurrent=7'), policy, tenants)).toBe('no error');
   });
 });

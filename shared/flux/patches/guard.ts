@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isReserved } from '../../config/reserved-keys.ts';
+import { asObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation } from '../customisation.ts';
 import { podProblem } from './pod-guard.ts';
@@ -20,7 +21,7 @@ export function deletionProblem({ kind, metadata }: KubeObject): string | undefi
 }
 
 /** Objects that decide what Flux may do, and which objects it knows. */
-const FIXED = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', 'CustomResourceDefinition'];
+const FIXED = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', 'CustomResourceDefinition', 'Namespace'];
 
 /** Returns why an object may not become another one. */
 export function patchProblem(before: KubeObject, after: KubeObject, customisation: Customisation): string | undefined {
@@ -54,6 +55,7 @@ function metadataProblem(
   const other = Object.keys(after).find((field) => !known.includes(field) && !Object.hasOwn(before, field));
   if (other !== undefined) return `sets metadata.${other} of ${what}; remove it`;
   for (const map of ['labels', 'annotations'] as const) {
+    if (asObject(after[map] ?? {}) === undefined) return `sets metadata.${map} of ${what} to no object; correct it`;
     const [old, next] = [before[map] ?? {}, after[map] ?? {}];
     const keys = [...new Set([...Object.keys(old), ...Object.keys(next)])];
     const taken = keys.find((key) => old[key] !== next[key] && isManaged(key));

@@ -16,11 +16,12 @@ export function policyProblem(
   what: string,
   { policy = {} }: Customisation,
 ): string | undefined {
-  const { allowedRegistries, allowedRepositoryUrls, requireMultiTenancy } = policy;
+  const { allowedRegistries, allowedRepositoryUrls, allowedVersions, requireMultiTenancy } = policy;
   return (
     (allowedRegistries && imageProblem(after, what, allowedRegistries)) ??
+    (allowedVersions && versionProblem(before, after, what)) ??
     (requireMultiTenancy === true ? flagProblem(before, after, what) : undefined) ??
-    (allowedRepositoryUrls && proxyProblem(before, after, what))
+    (allowedRepositoryUrls && (proxyProblem(before, after, what) ?? nameProblem(before, after, what)))
   );
 }
 
@@ -43,22 +44,38 @@ function isAllowed(image: string, allowed: readonly string[]): boolean {
   return location !== undefined && isIncluded(location, patternsOf(allowed, IMAGE));
 }
 
+/** The image of a controller is its release. */
+function versionProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const containers = containersOf(podOf(after));
+  const changed = containersOf(podOf(before)).find(
+    ({ name, image }) => containers.find((container) => container.name === name)?.image !== image,
+  );
+  return changed === undefined
+    ? undefined
+    : `changes the image of container ${changed.name} of ${what}, which ${refused('allowedVersions')}; remove that, and set version`;
+}
+
 /** The flags of the lockdown. */
 const LOCKDOWN =
-  /^--?(no-cross-namespace-refs|no-remote-bases|default-service-account|default-\w[\w-]*-service-account)(=|$)/;
+  /^--(no-cross-namespace-refs|no-remote-bases|default-service-account|default-\w[\w-]*-service-account)=/;
+
+/** Any other argument might take the next one as its value, or end the flags. */
+const FLAG = /^--[a-z][a-z0-9-]*=/;
 
 /** The last flag of a name wins, so none may be added either. */
 function flagProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const flags = (deployment: KubeObject) =>
     listAt(podOf(deployment), 'containers').map(({ name, args }) => ({
       name,
-      flags: (Array.isArray(args) ? args : []).filter((arg) => typeof arg !== 'string' || LOCKDOWN.test(arg)),
+      flags: (Array.isArray(args) ? args : []).filter(
+        (arg) => typeof arg !== 'string' || !FLAG.test(arg) || LOCKDOWN.test(arg),
+      ),
     }));
   const commands = (deployment: KubeObject) => containersOf(podOf(deployment)).map(({ command }) => command ?? null);
   const isSame = isDeepStrictEqual(flags(before), flags(after)) && isDeepStrictEqual(commands(before), commands(after));
   return isSame
     ? undefined
-    : `changes the containers, commands or flags of ${what} on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that`;
+    : `changes the containers, commands or flags of ${what} on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that, and write other flags as --name=value`;
 }
 
 /** A proxy decides what is read. */
@@ -72,6 +89,25 @@ function proxyProblem(before: KubeObject, after: KubeObject, what: string): stri
   return isUnchanged
     ? undefined
     : `changes the proxy of ${what}, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`;
+}
+
+/** Fields of a Pod that decide which server has a name. */
+const NAMES = ['hostAliases', 'dnsConfig', 'dnsPolicy'];
+
+/** Environment variables that decide which servers are trusted. */
+const TRUST = /^ssl_cert_/i;
+
+/** Under the name of an allowed server, another one could answer. */
+function nameProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const [old, pod] = [podOf(before), podOf(after)];
+  const trusted = (of: JsonObject) =>
+    containersOf(of).flatMap((container) => listAt(container, 'env').filter(({ name }) => TRUST.test(String(name))));
+  const changed =
+    NAMES.find((field) => !isDeepStrictEqual(old[field], pod[field])) ??
+    (isDeepStrictEqual(trusted(old), trusted(pod)) ? undefined : 'SSL_CERT_FILE or SSL_CERT_DIR');
+  return changed === undefined
+    ? undefined
+    : `changes the servers that ${what} reaches (${changed}), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`;
 }
 
 function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): object[] {

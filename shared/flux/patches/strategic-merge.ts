@@ -1,3 +1,4 @@
+import { quote } from '../../config/quote.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { mergeKeysOf } from './merge-keys.ts';
 import { PatchProblem } from './problem.ts';
@@ -43,6 +44,12 @@ function mergeMaps(value: JsonObject | undefined, patch: JsonObject, place: Plac
   const { [DIRECTIVE]: directive, ...fields } = patch;
   if (directive === 'delete') return undefined;
   if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(place);
+  const unknown = Object.keys(fields).find((name) => name.startsWith('$'));
+  if (unknown !== undefined) {
+    throw new PatchProblem(
+      `has the directive ${unknown} at ${place.path || 'its top'}, which kustomize ignores; remove it`,
+    );
+  }
   const base = directive === 'replace' ? {} : (value ?? {});
   const result = new Map(Object.entries(base));
   for (const [name, field] of Object.entries(fields)) {
@@ -71,6 +78,13 @@ function mergeLists(value: unknown, patch: readonly unknown[], place: Place): un
   const directive = directives[0]?.[DIRECTIVE];
   if (directive === 'delete') return undefined;
   const entries = patch.map((entry) => entryOf(entry, keys, place)).filter((entry) => !isDirective(entry));
+  const twice = entries.find((entry, index) => entries.slice(0, index).some((other) => isSame(other, entry, keys)));
+  if (twice !== undefined) {
+    const which = keys.map((key) => `${key} ${quote(String(twice[key]))}`).join(' and ');
+    throw new PatchProblem(
+      `has two entries of ${place.path} with ${which}, of which kustomize ignores one; remove one`,
+    );
+  }
   return mergeEntries(directive === 'replace' ? [] : (value ?? []), entries, keys, place);
 }
 
