@@ -47,21 +47,12 @@ function tooMany(limit: Parameters<typeof limitText>[0]): string {
 }
 
 async function parse(text: string): Promise<YamlText> {
-  const { isScalar, parseDocument, visit } = await import('../kube/parse-yaml.ts');
+  const { parseDocument, quickly, repeatedKey } = await import('../kube/parse-yaml.ts');
   try {
-    // Keys are compared below: the parser compares each with each.
-    const document = parseDocument(text, { uniqueKeys: false, stringKeys: true, logLevel: 'error' });
+    const document = parseDocument(text, quickly);
     const [error] = document.errors;
     if (error !== undefined) return { problem: notYaml(error.message) };
-    let repeated: string | undefined;
-    visit(document, {
-      Map(_, { items }) {
-        const keys = items.map(({ key }) => String(isScalar(key) ? key.value : key));
-        if (new Set(keys).size === keys.length) return undefined;
-        repeated = keys.find((key, index) => keys.indexOf(key) < index);
-        return visit.BREAK;
-      },
-    });
+    const repeated = repeatedKey(document);
     if (repeated !== undefined) return { problem: `has the key ${quote(repeated)} twice; remove one of them` };
     return { value: document.toJS({ maxAliasCount: limits.yamlRare.most }) };
   } catch (error) {

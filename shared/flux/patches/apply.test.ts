@@ -102,6 +102,7 @@ describe('one sentence for each mistake:', () => {
     ['text', { patch: 'replicas' }, 'is neither an object nor a list of operations; use one of these'],
     ['nothing', { patch: '# later' }, 'is empty; write an object, or a list of operations'],
     ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
+    ['a repeated key', { patch: 'kind: a\nkind: b' }, 'has the key "kind" twice; remove one of them'],
     [
       'a name is missing',
       { patch: 'kind: Deployment' },
@@ -406,4 +407,15 @@ describe('the policy judges the result:', () => {
     };
     expect(sentence(add(args, '--concurrent=7'), policy, tenants)).toBe('no error');
   });
+});
+
+test('a patch of labels copies no schema of a CRD', () => {
+  const crd = 'gitrepositories.source.toolkit.fluxcd.io';
+  const target = { kind: 'CustomResourceDefinition', name: crd };
+  const add = { op: 'add', path: '/metadata/labels/example.com~1team', value: 'blue' };
+  const before = installObjects(release, fluxInstall());
+  const customisation = { install: fluxInstall({ patches: [{ target, patch: JSON.stringify([add]) }] }), origins };
+  const after = withPatches(before, { ...customisation, version: release.version });
+  expect(find(after, 'CustomResourceDefinition', crd)?.metadata.labels).toMatchObject({ 'example.com/team': 'blue' });
+  expect(find(after, 'CustomResourceDefinition', crd)?.spec).toBe(find(before, 'CustomResourceDefinition', crd)?.spec);
 });

@@ -21,7 +21,7 @@ import { strategicMerge } from './strategic-merge.ts';
 export function withPatches(objects: KubeObject[], customisation: Customisation): KubeObject[] {
   const { install, origins } = customisation;
   const place = originOf(origins, 'flux.patches');
-  const before = lengthOf(objects);
+  let added = 0;
   return (install.patches ?? []).reduce((patched, patch, index) => {
     const fail = (problem: string, field = ''): never => {
       const issue: ConfigIssue = { object: place.object, path: `${place.path}[${index}]${field}`, message: problem };
@@ -29,7 +29,8 @@ export function withPatches(objects: KubeObject[], customisation: Customisation)
     };
     try {
       const result = withPatch(patched, patch, customisation);
-      return lengthOf(result) - before > limits.patched.most * 1024
+      added += growth(patched, result);
+      return added > limits.patched.most * 1024
         ? fail(`makes the objects longer by more than ${limitText(limits.patched)}; patch fewer objects`)
         : result;
     } catch (error) {
@@ -39,8 +40,19 @@ export function withPatches(objects: KubeObject[], customisation: Customisation)
   }, objects);
 }
 
-function lengthOf(objects: readonly KubeObject[]): number {
-  return objects.reduce((sum, object) => sum + JSON.stringify(object).length, 0);
+/** How many characters of JSON a patch adds. Only fields that it has changed are counted: CRDs are long. */
+function growth(before: readonly KubeObject[], after: readonly KubeObject[]): number {
+  const [old, next] = [new Set(before), new Set(after)];
+  const removed = before.filter((object) => !next.has(object));
+  const changed = after.filter((object) => !old.has(object));
+  const kept = new Set(removed.flatMap((object) => Object.values(object)));
+  const unchanged = new Set(changed.flatMap((object) => Object.values(object)).filter((value) => kept.has(value)));
+  return lengthOf(changed, unchanged) - lengthOf(removed, unchanged);
+}
+
+function lengthOf(objects: readonly KubeObject[], without: ReadonlySet<unknown>): number {
+  const fields = objects.flatMap((object) => Object.entries(object)).filter(([, value]) => !without.has(value));
+  return fields.reduce((sum, [name, value]) => sum + name.length + (JSON.stringify(value)?.length ?? 0), 0);
 }
 
 type Change = (object: KubeObject) => KubeObject | undefined;

@@ -39,7 +39,7 @@ function operationProblem({ op, path, from, value }: Record<string, unknown>): s
 
 /** Applies a JSON 6902 patch. The object is not modified. @throws PatchProblem */
 export function jsonPatched(object: KubeObject, operations: readonly Operation[]): KubeObject {
-  const copy = structuredClone(object);
+  const copy = withOwnFields(object, operations);
   for (const [index, operation] of operations.entries()) {
     const [error] = isBeyond(copy, operation) ? [MISSING] : applyPatch(copy, [asKustomize(copy, operation)]);
     if (error === null || error === undefined) continue;
@@ -49,6 +49,17 @@ export function jsonPatched(object: KubeObject, operations: readonly Operation[]
     );
   }
   return copy;
+}
+
+/** Copies the fields that operations name, and not the schemas of a CRD whose labels they change. */
+function withOwnFields(object: KubeObject, operations: readonly Operation[]): KubeObject {
+  const paths = operations.flatMap((operation) => [operation.path, ...('from' in operation ? [operation.from] : [])]);
+  const named = new Set(paths.map((path) => Pointer.fromJSON(path).tokens[1]));
+  const fields = Object.entries(object).map(([name, value]) => [
+    name,
+    named.has(name) ? structuredClone(value) : value,
+  ]);
+  return Object.fromEntries(fields) as unknown as KubeObject;
 }
 
 const MISSING = { name: 'MissingError' };

@@ -1,8 +1,9 @@
 import type { Operation } from 'rfc6902';
 import { limits, limitText } from '../../config/limits.ts';
+import { quote } from '../../config/quote.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { errorMessage } from '../../errors.ts';
-import { parseAllDocuments } from '../../kube/parse-yaml.ts';
+import { parseAllDocuments, quickly, repeatedKey } from '../../kube/parse-yaml.ts';
 import { operationsOf } from './json-patch.ts';
 import { PatchProblem } from './problem.ts';
 
@@ -24,13 +25,16 @@ export function parsePatch(text: string): ParsedPatch {
 
 function documentsOf(text: string): unknown[] {
   try {
-    return [...parseAllDocuments(text)].map((document) => {
+    return [...parseAllDocuments(text, quickly)].map((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw error;
+      const repeated = repeatedKey(document);
+      if (repeated !== undefined) throw new PatchProblem(`has the key ${quote(repeated)} twice; remove one of them`);
       // Aliases may stand for more values than fit into memory; the parser refuses them.
       return document.toJS({ maxAliasCount: 20 });
     });
   } catch (error) {
+    if (error instanceof PatchProblem) throw error;
     throw new PatchProblem(`is not YAML: ${errorMessage(error).split('\n')[0]?.replace(/[.:]$/, '')}; correct it`);
   }
 }
