@@ -49,6 +49,9 @@ describe('of a GitHub App', () => {
       'has both githubAppInstallationID and githubAppInstallationOwner',
     ],
     [{ ...whole, githubAppID: 'my-app' }, 'githubAppID is not a number'],
+    [{ ...whole, githubAppID: '1\n' }, 'githubAppID has a line break or a space'],
+    [{ ...whole, githubAppInstallationID: ' 2' }, 'githubAppInstallationID has a line break or a space'],
+    [{ ...whole, githubAppID: '9'.repeat(19) }, 'githubAppID is not a number'],
     [{ githubAppID: '1', githubAppInstallationID: '2' }, 'githubAppPrivateKey is missing'],
     [{ ...whole, githubAppPrivateKey: 'marked-secret' }, 'githubAppPrivateKey is not a private key in PEM form'],
     [

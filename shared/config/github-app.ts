@@ -6,6 +6,9 @@ export const GITHUB_APP_KEYS = [
   'githubAppPrivateKey',
 ] as const;
 
+/** As far as Flux can count. */
+const NUMBER = /^\d{1,18}$/;
+
 const PEM = /^\s*-----BEGIN (?:RSA )?PRIVATE KEY-----\s/;
 
 /**
@@ -22,8 +25,11 @@ export function githubAppProblem(data: Readonly<Record<string, string>>): string
     return 'githubAppInstallationID is missing; add the ID of the installation of the GitHub App';
   }
   for (const [name, value] of Object.entries({ githubAppID, githubAppInstallationID })) {
-    if (value !== undefined && !/^\d{1,20}$/.test(value.trim()))
-      return `${name} is not a number; copy it from the settings of the GitHub App`;
+    if (value === undefined || NUMBER.test(value)) continue;
+    // Flux reads such a value as 0.
+    return NUMBER.test(value.trim())
+      ? `${name} has a line break or a space beside the number; write the Secret without it`
+      : `${name} is not a number; copy it from the settings of the GitHub App`;
   }
   if (githubAppPrivateKey === undefined)
     return 'githubAppPrivateKey is missing; add the private key as GitHub has generated it';

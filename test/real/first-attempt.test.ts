@@ -1,41 +1,38 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import type { Controller } from '@shoot-flux/landscape/controllers';
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
-import { startNodes } from '@shoot-flux/landscape/nodes';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { stringify } from 'yaml';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { ageKey } from './age-key.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
-import { startKustomizeController } from './cluster/kustomize-controller.ts';
-import { startRealSourceController } from './cluster/source-controller.ts';
-import { buildTools } from './tools/build.ts';
+import { encrypted } from './sync/encrypt.ts';
+import { startEventSink } from './sync/event-sink.ts';
+import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
+import { startGitHub } from './sync/github.ts';
+import { fluxKinds } from './sync/kinds.ts';
+import { startPrivateRegistry } from './sync/private-registry.ts';
+import { wholeConfiguration } from './sync/whole-configuration.ts';
 
 const fluxDistribution = await testDistribution();
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
-const run = promisify(execFile);
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inDefault = (name: string) => ({ namespace: 'default', name });
-const inProject = (name: string) => ({ namespace: PROJECT, name });
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 const dataOf = (secret: KubeObject | undefined, key: string) =>
   Buffer.from((secret?.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
+/** Substitutes like Flux. */
+const variable = (name: string) => `\${${name}}`;
+const configMap = (name: string, data: Record<string, string>) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
 
 test.skipIf(isComplete)(testDataMissing, () => {});
 
-describe.skipIf(!isComplete)('with the real source-controller and kustomize-controller', () => {
+describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
   let apis: RealApis;
   let git: GitServer;
-  let stage: Stage;
-  let nodes: Controller;
+  let flux: FluxStage;
 
   beforeAll(async () => {
     [apis, git] = await Promise.all([startRealApis(), startGitServer()]);
@@ -46,142 +43,193 @@ describe.skipIf(!isComplete)('with the real source-controller and kustomize-cont
   });
 
   beforeEach(async () => {
-    stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution ?? '');
-    const { url, ca, token } = apis.shoot;
-    const kubeconfigFile = await apis.servers.shoot.kubeconfigFile();
-    nodes = await startNodes(
-      { server: url, ca, token },
-      {
-        programs: {
-          'source-controller': () => startRealSourceController(kubeconfigFile),
-          'kustomize-controller': () => startKustomizeController({ kubeconfigFile }),
-        },
-      },
-    );
-    await stage.startProduct();
+    flux = await startFluxStage(apis, fluxDistribution ?? '');
   });
 
   afterEach(async () => {
-    await nodes?.stop();
-    await stage?.[Symbol.asyncDispose]();
-    await apis?.forget();
+    await flux?.[Symbol.asyncDispose]();
   });
 
-  const put = (name: string, values: Record<string, string>) =>
-    stage.garden.apply(
-      resources.secrets,
-      {
-        ...{ apiVersion: 'v1', kind: 'Secret', metadata: inProject(name), type: 'Opaque' },
-        data: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)])),
-      } as KubeObject,
-      { fieldManager: 'person' },
+  /** Adds the generated key to a repository, as a person would. */
+  const addDeployKey = async (repository: string) => {
+    const source = await eventually(
+      'the deploy key',
+      () => flux.stage.garden.find(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),
+      (live) => live !== undefined,
     );
-  const conditionOf = (object: KubeObject | undefined, type: string) =>
-    (object?.status as { conditions?: { type: string; status: string }[] } | undefined)?.conditions?.find(
-      (condition) => condition.type === type,
-    )?.status;
+    git.addDeployKey(repository, dataOf(source, 'identity.pub'));
+  };
+  const untilReady = (kind: Resource, name: string) =>
+    eventually(
+      `${kind.kind} ${name} is Ready`,
+      () => flux.stage.shoot.find(kind, inFlux(name)),
+      (found) => readyOf(found)?.status === 'True',
+      (found) => found?.status,
+      90,
+    ).catch(async (error) => {
+      throw new Error(`${error.message}\n${(await flux.attempts.failed()).join('\n')}`);
+    });
+  const contentOf = async (name: string) =>
+    (await flux.stage.shoot.find(resources.configMaps, inDefault(name)))?.data as Record<string, string> | undefined;
+  const expectNothingSaid = async (...secrets: string[]) => {
+    const said = flux.stage.logLines.join('') + JSON.stringify(await flux.stage.extension());
+    for (const word of secrets) expect(said).not.toContain(word);
+  };
 
-  it('a private SSH repository with a SOPS-encrypted Secret and variables is Ready on the first attempt', async () => {
+  it('SSH, OCI, SOPS, variables, a chain, Helm releases and an alert are Ready on the first attempt', async () => {
+    await using registry = await startPrivateRegistry();
+    await using sink = await startEventSink();
     const { identity, recipient } = ageKey();
     const repository = await git.createRepository('fleet', {
-      'secret.yaml': await encrypted(recipient, { password: 'open sesame' }),
-      'config-map.yaml': JSON.stringify({
-        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' } },
-        data: { team: '$' + '{team}', shoot: '$' + '{SHOOT_NAME}' },
-      }),
+      'root/secret.yaml': await encrypted(recipient, 'credentials', { password: 'open sesame' }),
+      'root/settings.yaml': configMap('settings', { team: variable('team'), shoot: variable('SHOOT_NAME') }),
+      'apps/app.yaml': configMap('app', { from: 'git' }),
     });
-    await stage.setFluxConfig({
+    await registry.pushArtifact('fleet/manifests:v1', {
+      'secret.yaml': await encrypted(recipient, 'base', { password: 'second sesame' }),
+      'base.yaml': configMap('base-settings', { team: variable('team') }),
+    });
+    for (const name of ['first', 'second']) {
+      await registry.pushChart('charts', {
+        'Chart.yaml': stringify({ apiVersion: 'v2', name, version: '1.2.3' }),
+        'templates/settings.yaml': configMap(`chart-${name}`, { color: '{{ .Values.color }}' }),
+      });
+    }
+    const spec = {
+      resources: [
+        await flux.putResource('registry-ca', { 'ca.crt': registry.ca }),
+        await flux.putResource('chart-values', { 'values.yaml': 'color: teal' }),
+        await flux.putResource('events', { address: sink.url }),
+      ],
+    };
+    await flux.stage.setFluxConfig({
       repositoryUrl: repository.sshUrl,
       repositoryBranch: 'main',
       repositoryType: 'private',
+      repositoryPath: './root',
       knownHosts: git.knownHosts,
       repositoryInterval: '1h',
       kustomizationInterval: '1h',
+      'config.yaml': stringify(wholeConfiguration(registry.host)),
     });
-    const source = await eventually(
-      'the deploy key',
-      () => stage.garden.find(resources.secrets, inProject('flux-source')),
-      (live) => live !== undefined,
-    );
-    git.addDeployKey(repository.name, dataOf(source, 'identity.pub'));
-    await put('flux-sops', { 'age.agekey': identity });
-    await put('flux-variables', { team: 'blue' });
+    await addDeployKey(repository.name);
+    await flux.put('flux-sops', { 'age.agekey': identity });
+    await flux.put('flux-variables', { team: 'blue' });
+    await flux.put('flux-registry', { '.dockerconfigjson': registry.dockerConfig }, 'kubernetes.io/dockerconfigjson');
 
-    await stage.reconcileShoot();
-    await stage.untilReady();
-    const settings = () => stage.shoot.find(resources.configMaps, inDefault('settings'));
-    const live = await eventually('the manifests', settings, (found) => found !== undefined, undefined, 90);
-    expect(live?.data).toEqual({ team: 'blue', shoot: 'bar' });
-    const secret = await stage.shoot.find(resources.secrets, inDefault('credentials'));
-    expect(dataOf(secret, 'password')).toBe('open sesame');
-    const kustomization = await eventually(
-      'the Kustomization is Ready',
-      () => stage.shoot.find(kustomizations, inFlux('main-ks')),
-      (found) => conditionOf(found, 'Ready') === 'True',
-      (found) => found?.status,
-      30,
+    await flux.stage.reconcileShoot({ spec });
+    await flux.stage.untilReady();
+    await untilReady(fluxKinds.kustomizations, 'main-ks');
+    await untilReady(fluxKinds.kustomizations, 'apps');
+    await untilReady(fluxKinds.helmReleases, 'first');
+    await untilReady(fluxKinds.helmReleases, 'second');
+    expect(await contentOf('settings')).toEqual({ team: 'blue', shoot: 'bar' });
+    expect(await contentOf('base-settings')).toEqual({ team: 'blue' });
+    expect(await contentOf('app')).toEqual({ from: 'git' });
+    expect(await contentOf('chart-first')).toEqual({ color: 'teal' });
+    expect(await contentOf('chart-second')).toEqual({ color: 'plum' });
+    const secret = (name: string) => flux.stage.shoot.find(resources.secrets, inDefault(name));
+    expect(dataOf(await secret('credentials'), 'password')).toBe('open sesame');
+    expect(dataOf(await secret('base'), 'password')).toBe('second sesame');
+    const condition = await eventually(
+      'all objects are Ready',
+      async () => (await flux.stage.extension()).status?.conditions?.find(({ type }) => type === 'ObjectsReady'),
+      (found) => found?.status === 'True',
     );
-    await expectNoFailure(kustomization);
+    expect(condition?.message).toBeDefined();
+    expect(await flux.attempts.failed()).toEqual([]);
 
-    // An interval of an hour: only the label of the copy and our request can be faster.
-    await put('flux-variables', { team: 'green' });
+    // Intervals of an hour: only the label of the copies and our requests can be faster.
+    await repository.commit({ 'apps/app.yaml': configMap('app', { from: 'a commit' }) }, 'A change');
+    await flux.put('flux-variables', { team: 'green' });
     await eventually(
       'the rotated variable',
-      settings,
-      (found) => (found?.data as { team?: string } | undefined)?.team === 'green',
+      () => contentOf('settings'),
+      (data) => data?.team === 'green',
     );
     await eventually(
-      'the source has followed the request',
-      () => stage.shoot.find(gitRepositories, inFlux('main-gitrepo')),
-      (found) => {
-        const asked = found?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
-        return (
-          asked !== undefined &&
-          (found?.status as { lastHandledReconcileAt?: string } | undefined)?.lastHandledReconcileAt === asked
-        );
-      },
-      (found) => found?.status,
+      'the commit',
+      () => contentOf('app'),
+      (data) => data?.from === 'a commit',
     );
-    await expectNoFailure(await stage.shoot.find(kustomizations, inFlux('main-ks')));
-    const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
-    for (const word of [identity, 'open sesame']) expect(said).not.toContain(word);
+    for (const [kind, name] of [
+      [fluxKinds.gitRepositories, 'main-gitrepo'],
+      [fluxKinds.helmRepositories, 'charts'],
+      [fluxKinds.helmReleases, 'first'],
+    ] as const) {
+      await eventually(
+        `${name} is asked`,
+        () => flux.stage.shoot.find(kind, inFlux(name)),
+        (found) => found?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] !== undefined,
+      );
+    }
+    await eventually(
+      'the alert',
+      async () => sink.events(),
+      (events) => events.some(({ involvedObject }) => involvedObject.name === 'apps'),
+    );
+
+    // Nothing is encrypted any more, so the project deletes its key.
+    await repository.commit({ 'root/secret.yaml': null }, 'Plain');
+    await registry.pushArtifact('fleet/manifests:v1', { 'base.yaml': configMap('base-settings', { team: 'plain' }) });
+    await flux.stage.garden.mergePatch(
+      resources.configMaps,
+      { namespace: PROJECT, name: 'flux-config' },
+      { metadata: { annotations: { 'flux.extensions.gardener.cloud/reconcile-at': 'now' } } },
+      { fieldManager: 'person' },
+    );
+    await eventually(
+      'the plain artifact',
+      () => contentOf('base-settings'),
+      (data) => data?.team === 'plain',
+    );
+    await eventually(
+      'the Secret is gone',
+      () => secret('credentials'),
+      (live) => live === undefined,
+    );
+    await flux.stage.garden.delete(resources.secrets, { namespace: PROJECT, name: 'flux-sops' });
+    await eventually(
+      'its copy is gone',
+      () => flux.stage.shoot.find(resources.secrets, inFlux('flux-sops')),
+      (live) => live === undefined,
+    );
+    await untilReady(fluxKinds.kustomizations, 'main-ks');
+    await untilReady(fluxKinds.kustomizations, 'base');
+    expect(await flux.attempts.failed()).toEqual([]);
+    expect([...flux.attempts.waits]).toContain('Kustomization flux-system/apps: DependencyNotReady');
+    await expectNothingSaid(identity, 'sesame', registry.password);
   });
 
-  /** No controller has reported a failure, and each attempt of the Kustomization has succeeded. */
-  const expectNoFailure = async (kustomization: KubeObject | undefined) => {
-    const { items } = await stage.shoot.list(resources.events, { namespace: 'flux-system' });
-    const warnings = items
-      .filter(({ type }) => type === 'Warning')
-      .map(({ reason, message }) => `${reason}: ${message}`);
-    expect(warnings).toEqual([]);
-    const status = kustomization?.status as { history?: { lastReconciledStatus: string }[] } | undefined;
-    const history = status?.history ?? [];
-    expect(new Set(history.map(({ lastReconciledStatus }) => lastReconciledStatus))).toEqual(
-      new Set(['ReconciliationSucceeded']),
+  it('a repository of a GitHub App is Ready on the first attempt', async () => {
+    const { httpUrl, name } = await git.createRepository('app-fleet', { 'a.yaml': configMap('app', { a: 'b' }) });
+    await using github = await startGitHub(new URL(httpUrl).origin);
+    await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
+    await flux.stage.setFluxConfig({
+      repositoryUrl: `https://${github.host}/${name}.git`,
+      repositoryBranch: 'main',
+      repositoryType: 'private',
+      repositoryProvider: 'github',
+    });
+    await flux.stage.reconcileShoot();
+    await flux.stage.untilReady();
+    await untilReady(fluxKinds.kustomizations, 'main-ks');
+    expect(await contentOf('app')).toEqual({ a: 'b' });
+    expect(await flux.attempts.failed()).toEqual([]);
+    expect(github.issued()).toBe(1);
+    // The list of failures is empty because there is none, not because nothing is seen.
+    await flux.stage.shoot.mergePatch(
+      fluxKinds.gitRepositories,
+      inFlux('main-gitrepo'),
+      { spec: { ref: { branch: 'none' } } },
+      { fieldManager: 'person' },
     );
-  };
+    await eventually('a failure', flux.attempts.failed, (failed) => failed.length > 1);
+    await expectNothingSaid(github.app.githubAppPrivateKey?.split('\n')[3] ?? '');
+  });
 });
 
-/** A Secret that only the owner of the key can read. */
-async function encrypted(recipient: string, stringData: Record<string, string>): Promise<string> {
-  const { sops } = await buildTools(['sops']);
-  const folder = await mkdtemp(join(tmpdir(), 'sops-'));
-  try {
-    const file = join(folder, 'secret.yaml');
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'credentials' }, stringData };
-    await writeFile(file, JSON.stringify(secret));
-    const args = [
-      'encrypt',
-      '--age',
-      recipient,
-      '--encrypted-regex',
-      '^(data|stringData)$',
-      '--output-type',
-      'yaml',
-      file,
-    ];
-    return (await run(sops, args)).stdout;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+function readyOf(object: KubeObject | undefined): { status: string } | undefined {
+  const { conditions = [] } = (object?.status ?? {}) as { conditions?: { type: string; status: string }[] };
+  return conditions.find(({ type }) => type === 'Ready');
 }

@@ -4,7 +4,6 @@ import {
   isOurManagedResource,
   managedResourceManifest,
   managedResourcePatch,
-  managedResourceNames as names,
 } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
 import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
@@ -43,7 +42,7 @@ export async function deliverByManagedResource(
     if (changes.release.length > 0) await reporter.record(plan.record);
     for (const resource of changes.release) await release(seed, resource);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
-    const seen = changes.isHeldBack ? new Map([...live].filter(([name]) => name !== names.sync)) : live;
+    const seen = new Map([...live].filter(([name]) => name !== changes.heldBack));
     const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set());
     // The ManagedResource that waited for them may be released now, of which nothing else reminds this function.
     const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;

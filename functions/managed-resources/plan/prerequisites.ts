@@ -11,11 +11,13 @@ const NEEDED = [names.crds, names.secrets];
 
 /**
  * Holds the sync objects back until everything that they may need is in the shoot. Written together, a source would first
- * fail without its credentials, and the next attempt of Flux may be minutes away. A rotation or removal holds nothing
- * back, because only names count.
+ * fail without its credentials, and the next attempt of Flux may be minutes away. A rotation holds nothing back, because
+ * only names count. A copy that leaves waits the other way round, for the sync objects that no longer name it: Flux
+ * notices its deletion at once, and would fail with what still names it.
  * @param seconds since the operation began
  * @param patience in seconds: a group that cannot be applied holds the others back no longer than that, because the edit
  * of a source may suspend it
+ * @returns the changes to make now, and the group that waits
  */
 export function inOrder(
   changes: Changes,
@@ -23,12 +25,27 @@ export function inOrder(
   live: ReadonlyMap<string, ManagedResource>,
   seconds: number,
   patience: number,
-): Changes & { isHeldBack: boolean } {
-  const isWritten = changes.write.includes(names.sync) || changes.writeSecret.includes(names.sync);
-  const awaited = NEEDED.filter((name) => isAwaited(contents.get(name) ?? [], live.get(name), seconds > patience));
-  if (!isWritten || awaited.length === 0) return { ...changes, isHeldBack: false };
-  const others = (list: string[]) => list.filter((name) => name !== names.sync);
-  return { ...changes, write: others(changes.write), writeSecret: others(changes.writeSecret), isHeldBack: true };
+): Changes & { heldBack?: string } {
+  const isLate = seconds > patience;
+  const isWritten = (name: string) => changes.write.includes(name) || changes.writeSecret.includes(name);
+  const isAwaiting = NEEDED.some((name) => isAwaited(contents.get(name) ?? [], live.get(name), isLate));
+  if (isWritten(names.sync) && isAwaiting) return without(names.sync, changes);
+  const isChanging =
+    isWritten(names.sync) || changes.held.includes(names.sync) || stateOf(live.get(names.sync)) !== 'applied';
+  const awaitsSync = contents.has(names.sync) && isChanging && !isLate;
+  const loses = hasOthers(live.get(names.secrets), contents.get(names.secrets) ?? []);
+  return isWritten(names.secrets) && awaitsSync && loses ? without(names.secrets, changes) : changes;
+}
+
+function without(heldBack: string, changes: Changes): Changes & { heldBack: string } {
+  const others = (list: string[]) => list.filter((name) => name !== heldBack);
+  return { ...changes, write: others(changes.write), writeSecret: others(changes.writeSecret), heldBack };
+}
+
+/** Returns whether objects are in the shoot that the new content no longer has. */
+function hasOthers(resource: ManagedResource | undefined, objects: KubeObject[]): boolean {
+  const kept = new Set(objects.map(objectRef));
+  return entriesAt(resource?.status, 'resources').some((entry) => !kept.has(refOf(entry)));
 }
 
 /**

@@ -14,8 +14,9 @@ export interface SourceController extends AsyncDisposable {
 /**
  * Starts Flux's source-controller outside of a cluster, in the namespace `flux-system`.
  * @param kubeconfigFile of its cluster, which already has the CRDs of Flux
+ * @param eventsAddress of the notification-controller, if there is one
  */
-export async function startRealSourceController(kubeconfigFile: string): Promise<SourceController> {
+export async function startRealSourceController(kubeconfigFile: string, eventsAddress = ''): Promise<SourceController> {
   const command = (await buildTools(['source-controller']))['source-controller'];
   const { program } = await startReady({
     name: 'source-controller',
@@ -31,8 +32,8 @@ export async function startRealSourceController(kubeconfigFile: string): Promise
           `--storage-adv-addr=127.0.0.1:${ports[2]}`,
           `--metrics-addr=127.0.0.1:${ports[0]}`,
           `--health-addr=127.0.0.1:${ports[1]}`,
-          // There is no notification-controller, and no second instance to elect a leader with.
-          '--events-addr=',
+          `--events-addr=${eventsAddress}`,
+          // There is no second instance to elect a leader with.
           '--enable-leader-election=false',
         ],
         env: { KUBECONFIG: kubeconfigFile, RUNTIME_NAMESPACE: 'flux-system' },

@@ -11,6 +11,8 @@ export const toolNames = [
   'manifestgen',
   'kustomize-controller',
   'source-controller',
+  'helm-controller',
+  'notification-controller',
   'sops',
   'helm',
   'crane',
