@@ -3,6 +3,7 @@ import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { objectRef } from './objects.ts';
 import type { Plan } from './plan/plan.ts';
+import { namespaceRef } from './plan/protection.ts';
 import type { Run } from './run.ts';
 import { adoptObjects } from './shoot/adopt.ts';
 
@@ -12,7 +13,7 @@ import { adoptObjects } from './shoot/adopt.ts';
  */
 export async function adopt(run: Run, { contents, record }: Plan): Promise<Outcome | undefined> {
   const installed = [names.crds, names.controllers].flatMap((name) => contents.get(name) ?? []);
-  const refs = new Set([`Namespace//${record.namespace}`, ...installed.map(objectRef)]);
+  const refs = new Set([namespaceRef(record), ...installed.map(objectRef)]);
   const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
   if (isDone === true) return undefined;
   await run.reporter.processing('Taking over the Flux in the shoot.');

@@ -2,7 +2,7 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
 import { protection } from '../../shared/flux/protection.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { type Apis, eventually, patience, type Stage, startStage } from './stage.ts';
 
@@ -83,6 +83,22 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
           (live) => live === undefined,
         );
         expect((await installed(stage)).filter(isProtected)).toEqual([]);
+      });
+
+      it('leaves none on a namespace that outlives Flux, because it holds an object of a user', async () => {
+        await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Uninstall' } });
+        await stage.untilReady();
+        const metadata = { namespace: 'flux-system', name: 'of-the-user' };
+        const ofUser = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+        await stage.shoot.apply(resources.configMaps, ofUser, { fieldManager: 'user' });
+        await stage.deleteExtension();
+        await eventually(
+          'the Extension is gone',
+          () => stage.extension().catch(() => undefined),
+          (live) => live === undefined,
+        );
+        const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+        expect(namespace && [namespace].filter(isProtected)).toEqual([]);
       });
     },
   );

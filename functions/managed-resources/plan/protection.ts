@@ -14,9 +14,15 @@ export function isLeftProtected(record: Applied | undefined): record is Applied 
 }
 
 /** The refs of the objects that carry the protection. */
-export function protectedRefs({ objects, namespace }: Applied): string[] {
+export function protectedRefs(record: Applied): string[] {
+  const { objects } = record;
   // A namespace that was there before us is in no content, and protected since its Flux was taken over.
-  return [...new Set([`Namespace//${namespace}`, ...installed.flatMap((name) => objects[name] ?? [])])];
+  return [...new Set([namespaceRef(record), ...installed.flatMap((name) => objects[name] ?? [])])];
+}
+
+/** The ref of the namespace of Flux. */
+export function namespaceRef({ namespace }: Pick<Applied, 'namespace'>): string {
+  return `Namespace//${namespace}`;
 }
 
 /** The record once nothing in the shoot carries the protection. */

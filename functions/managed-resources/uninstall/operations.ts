@@ -6,7 +6,7 @@ import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { protectedRefs } from '../plan/protection.ts';
+import { namespaceRef, protectedRefs } from '../plan/protection.ts';
 import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { fieldManager, release } from '../release.ts';
 import { type Run, waitOn } from '../run.ts';
@@ -73,15 +73,15 @@ async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Prom
 }
 
 /**
- * Removes the protection from a Flux that stays in the shoot, so that the user's Kustomizations can manage it.
+ * Removes the protection from what stays in the shoot, so that the user's Kustomizations can manage it: from Flux, or from its
+ * namespace, where users may have objects of their own.
  * @returns false when it has to be tried again
  */
 async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal): Promise<boolean> {
   const applied = run.reporter.current().status?.state?.applied;
-  if (removed !== undefined || applied?.protected !== true) return true;
-  const isDone = await tryInShoot(run, NOT_UNPROTECTED, (shoot) =>
-    removeProtection(shoot, protectedRefs(applied), run),
-  );
+  if (applied?.protected !== true) return true;
+  const refs = removed === undefined ? protectedRefs(applied) : [namespaceRef(applied)];
+  const isDone = await tryInShoot(run, NOT_UNPROTECTED, (shoot) => removeProtection(shoot, refs, run));
   return isDone === true || isLost;
 }
 
