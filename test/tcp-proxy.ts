@@ -15,8 +15,9 @@ export interface TcpProxy extends AsyncDisposable {
 /**
  * Starts a proxy in front of a server. It swallows bytes also on connections that exist; what was swallowed never
  * arrives, so such a connection stays dead when the proxy forwards again.
+ * @param onBytes called before bytes are passed on; it may change the behaviour
  */
-export async function startTcpProxy(server: string): Promise<TcpProxy> {
+export async function startTcpProxy(server: string, onBytes?: (from: 'client' | 'server') => void): Promise<TcpProxy> {
   const target = new URL(server);
   const sockets = new Set<Socket>();
   let behaviour: Behaviour = 'forward';
@@ -28,6 +29,7 @@ export async function startTcpProxy(server: string): Promise<TcpProxy> {
     const pass = (from: Socket, to: Socket) => {
       sockets.add(from);
       from.on('data', (bytes) => {
+        onBytes?.(from === client ? 'client' : 'server');
         isDead ||= behaviour === 'swallow';
         if (!isDead) to.write(bytes);
       });

@@ -16,7 +16,8 @@ export async function adopt(run: Run, { contents, record }: Plan): Promise<Outco
   const refs = new Set([namespaceRef(record), ...installed.map(objectRef)]);
   const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
   if (isDone === true) return undefined;
-  await run.reporter.processing('Taking over the Flux in the shoot.');
+  const upgradingTo = record.fluxVersion;
+  await run.reporter.processing('Taking over the Flux in the shoot.', { upgradingTo });
   await run.reporter.accept();
   return requeueAfter(1);
 }

@@ -1,5 +1,5 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
-import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import { isCurrent, managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { retryApply } from './deliver/retry.ts';
@@ -22,17 +22,18 @@ export async function migrate(run: Run, plan: Plan, { live }: ControlPlane): Pro
   const migrated = await withShoot(run, (shoot) => migrateStored(shoot, task));
   switch (migrated?.state) {
     case 'unfinished':
-      await reporter.processing(migrated.sentence);
+      await reporter.processing(migrated.sentence, { upgradingTo: fluxVersion });
       await reporter.accept();
       return requeueAfter(migrated.recheckInSeconds);
     case 'refused':
-      await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
+      await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { upgradingTo: fluxVersion });
       await reporter.accept();
       return retryLater(run);
     default: {
-      // Without a kubeconfig, the API server decides.
+      // Without a kubeconfig, the API server decides. Another content is written anyway, guarded by the version that was read.
       const rejected = live.get(names.crds);
-      if (migrated !== undefined && rejected !== undefined && rejectsStoredVersions(rejected)) {
+      const isWritten = isCurrent(rejected, plan.record.managedResources[names.crds] ?? '');
+      if (migrated !== undefined && rejected !== undefined && isWritten && rejectsStoredVersions(rejected)) {
         await retryApply(seed, [rejected]);
       }
       return undefined;

@@ -1,5 +1,6 @@
 // What few runs need, in one chunk of the bundle: each chunk of its own would split the code that they share.
 export { adopt } from './adopt.ts';
+export { announceUpgrade } from './announce.ts';
 export { deliverDirectly } from './deliver/directly.ts';
 export { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 export { migrate as migrateStoredObjects } from './migrate.ts';

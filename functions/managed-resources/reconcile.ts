@@ -36,6 +36,10 @@ export async function reconcile(run: Run): Promise<Outcome> {
     if (outcome !== undefined) return outcome;
   }
   await run.reporter.recordForeign(undefined);
+  const installed = controlPlane.previous?.fluxVersion ?? liveVersion;
+  if (installed !== undefined && installed !== plan.record.fluxVersion && plan.contents.has(names.crds)) {
+    await (await import('./on-demand.ts')).announceUpgrade(run, installed, plan);
+  }
   if (mayDropVersions({ plan, liveVersion, ...controlPlane })) {
     const outcome = await (await import('./on-demand.ts')).migrateStoredObjects(run, plan, controlPlane);
     if (outcome !== undefined) return outcome;

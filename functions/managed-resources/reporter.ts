@@ -26,6 +26,8 @@ import { fieldManager } from './release.ts';
 export interface Recorded {
   applied?: Applied | undefined;
   references?: ResourceReference[] | undefined;
+  /** The release of an upgrade that continues in later runs, although nobody asks for it any more. */
+  upgradingTo?: string | undefined;
 }
 
 /** Reports an operation on its Extension. Every write is guarded by the version that the last read or write returned. */
@@ -95,6 +97,14 @@ export function createReporter(inputs: ReporterInputs): Reporter {
     return since === undefined || (isNews && isNewlyAsked(inputs.extension)) ? seconds(now().getTime()) : undefined;
   };
 
+  /** The change of `state.upgradingTo` with a report; undefined: none. */
+  const upgradingTo = (state: OperationReport['state'], recorded: Recorded): string | null | undefined => {
+    const before = extension.status?.state?.upgradingTo;
+    if (recorded.upgradingTo !== undefined) return recorded.upgradingTo === before ? undefined : recorded.upgradingTo;
+    const isRecorded = state === 'Succeeded' || recorded.applied?.fluxVersion === before;
+    return before !== undefined && isRecorded ? null : undefined;
+  };
+
   const report = async (
     state: OperationReport['state'],
     description: string,
@@ -117,7 +127,10 @@ export function createReporter(inputs: ReporterInputs): Reporter {
     const references = mergeDiff(listed, recorded.references ?? stillCopied(listed, shootResources));
     const changes = {
       ...status,
-      ...withFailingSince(recordChanges(extension, recorded.applied), failingSince(state, status !== undefined)),
+      ...withState(recordChanges(extension, recorded.applied), {
+        failingSince: failingSince(state, status !== undefined),
+        upgradingTo: upgradingTo(state, recorded),
+      }),
       ...(references === undefined ? {} : { resources: references }),
     };
     if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
@@ -166,12 +179,13 @@ export function createReporter(inputs: ReporterInputs): Reporter {
   };
 }
 
-function withFailingSince(
+function withState(
   changes: Record<string, unknown>,
-  failingSince: string | null | undefined,
+  fields: Record<string, string | null | undefined>,
 ): Record<string, unknown> {
-  if (failingSince === undefined) return changes;
-  return { ...changes, state: { ...(changes.state as object | undefined), failingSince } };
+  const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (changed.length === 0) return changes;
+  return { ...changes, state: { ...(changes.state as object | undefined), ...Object.fromEntries(changed) } };
 }
 
 /** The changes of the record and of its summary in `providerStatus`; empty when both are up to date. */

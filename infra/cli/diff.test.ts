@@ -54,6 +54,18 @@ test('render --diff shows what an override does to a Shoot with its labels', asy
   );
 });
 
+test('render --diff warns of what behaves differently with another release', async () => {
+  const before = (await rendered(repository)).replaceAll(standIn.version, 'v2.8.8');
+  await using input = await files({ old: before, config: configMap(repository) });
+  const { out, err } = await shootFlux([
+    'render',
+    ...distribution,
+    ...['--flux-config', input.paths.config, '--diff', input.paths.old],
+  ]);
+  expect(out).toContain('"v2.8.8" -> "v2.9.99"');
+  expect(err).toMatch(/^warning: From Flux v2\.9\.0 on .*;.*\.\n/);
+});
+
 test('render --diff refuses a file of something else', async () => {
   await using before = await files({ old: 'a: b' });
   const ran = await shootFlux(['render', ...distribution, '--diff', before.paths.old]);

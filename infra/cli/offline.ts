@@ -21,6 +21,8 @@ export interface Offline {
   unknown: string[];
   /** One sentence for each field of the configuration that is left out. */
   warnings: string[];
+  fluxVersion: string;
+  components: string[];
 }
 
 /**
@@ -57,6 +59,8 @@ export async function renderOffline({ distribution, config: inputs, shoot }: Cli
     groups: { ...groups, secrets },
     unknown: unknownObjects(config, shoot),
     warnings: (config.warnings ?? []).map(issueText),
+    fluxVersion: version,
+    components: config.flux.components,
   };
 }
 

@@ -6,6 +6,7 @@ import { readFormer } from './former.ts';
 import { inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
+import { releaseOf, upgradeWarnings } from './upgrade-warnings.ts';
 
 /** Annotations with this prefix instruct the resource-manager; they say nothing about the shoot. */
 const DELIVERY = 'resources.gardener.cloud/';
@@ -32,14 +33,19 @@ export default command({
       const next = Object.values(rendered.groups).flat().map(plain);
       const changes = diffObjects(former, next);
       terminal.out(values.json ? `${JSON.stringify(changes, null, 2)}\n` : diffText(changes, next.length));
+      warn(upgradeWarnings(releaseOf(former), rendered), terminal);
       return exitCodes.success;
     }
     if (values.json) printJson(rendered, terminal);
     else printYaml(rendered, terminal);
-    for (const warning of rendered.warnings) terminal.err(`warning: ${warning}\n`);
+    warn(rendered.warnings, terminal);
     return exitCodes.success;
   },
 });
+
+function warn(warnings: string[], terminal: Terminal): void {
+  for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+}
 
 function printYaml({ groups, unknown }: Offline, terminal: Terminal): void {
   const comments = unknown.map((sentence) => `# ${sentence}\n`).join('');

@@ -28,6 +28,30 @@ test('warns of fields that are left out, and the configuration is valid', async 
   expect((await validate(config, '--json')).out).toBe('[]\n');
 });
 
+test('--upgrade-from warns of what behaves differently with the release of the configuration', async () => {
+  const warnings = async (...args: string[]) => {
+    const { code, out, err } = await validate(
+      { flux: { components: ['source-controller', 'kustomize-controller'] } },
+      ...args,
+    );
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    return err.trimEnd().split('\n');
+  };
+  const [first, ...rest] = await warnings('--upgrade-from', 'v2.8.8');
+  expect(first).toMatch(/^warning: From Flux v2\.9\.0 on a Kustomization with postBuild fails on a variable/);
+  expect(rest).toEqual([]);
+  expect(await warnings('--upgrade-from', '2.7.5')).toHaveLength(3);
+  expect(await warnings('--upgrade-from', 'v2.9.4')).toEqual(['']);
+});
+
+test.each([
+  [['--upgrade-from', 'newest'], '--upgrade-from needs a release, for example v2.8.8'],
+  [['--upgrade-from', 'v2.8.8', '--fleet', '.'], '--upgrade-from is for one Shoot; omit --fleet'],
+])('refuses %j', async (args, sentence) => {
+  const ran = await shootFlux(['validate', '--flux-distribution', standIn.folder, ...args]);
+  expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(sentence) });
+});
+
 test('prints one line for each issue', async () => {
   const { code, out, err } = await validate({ flux: { logLevel: 'loud', componens: [] }, syncMode: 'Never' });
   expect({ code, err }).toEqual({ code: 1, err: '' });

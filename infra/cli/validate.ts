@@ -1,10 +1,12 @@
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
+import { parseVersion } from '../../shared/flux/versions.ts';
 import { command, exitCodes } from './command.ts';
 import { validateFleet } from './fleet.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { renderOffline } from './offline.ts';
 import { type Terminal, UsageError } from './option.ts';
+import { upgradeWarnings } from './upgrade-warnings.ts';
 
 export default command({
   name: 'validate',
@@ -16,14 +18,23 @@ export default command({
       value: 'DIR',
       description: 'Check every Shoot in the files of a folder instead, and print a line for each.',
     },
+    'upgrade-from': {
+      type: 'string',
+      value: 'VERSION',
+      description: 'The Flux release that runs now: warn of what behaves differently after the upgrade.',
+    },
     json: { type: 'boolean', description: 'Print the issues as a JSON list.' },
   },
   notes: inputNotes,
   async run(values, _, terminal) {
+    const from = releaseIn(values['upgrade-from']);
     const inputs = await readInputs(values, terminal);
-    if (values.fleet !== undefined) return checkFleet(values.fleet, values, inputs, terminal);
+    if (values.fleet !== undefined) {
+      if (from !== undefined) throw new UsageError('--upgrade-from is for one Shoot; omit --fleet');
+      return checkFleet(values.fleet, values, inputs, terminal);
+    }
     try {
-      const warnings = await checkAll(inputs);
+      const warnings = await checkAll(inputs, from);
       for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
       if (values.json) terminal.out('[]\n');
       return exitCodes.success;
@@ -36,12 +47,19 @@ export default command({
   },
 });
 
+function releaseIn(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (parseVersion(text) === undefined) throw new UsageError('--upgrade-from needs a release, for example v2.8.8');
+  return text.startsWith('v') ? text : `v${text}`;
+}
+
 /** Checks what a Shoot would get, and the overrides that select other Shoots. @returns the warnings */
-async function checkAll(inputs: CliInputs): Promise<string[]> {
+async function checkAll(inputs: CliInputs, from: string | undefined): Promise<string[]> {
   const ofProject = projectLayers(inputs.config.fluxConfig, undefined).issues;
   let warnings: string[];
   try {
-    ({ warnings } = await renderOffline(inputs));
+    const rendered = await renderOffline(inputs);
+    warnings = [...rendered.warnings, ...upgradeWarnings(from, rendered)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const known = new Set(error.issues.map(issueText));

@@ -37,7 +37,14 @@ function statusOf(status: ExtensionStatus): ExtensionStatus {
     ...(isLastError(lastError) && { lastError }),
     ...(fieldsOf(providerStatus) && { providerStatus }),
     ...(resources !== undefined && { resources: referencesOf(resources) }),
-    ...(state && { state: withParts(state, { applied, bootstrapped, failingSince: textAt(state, 'failingSince') }) }),
+    ...(state && {
+      state: withParts(state, {
+        applied,
+        bootstrapped,
+        failingSince: textAt(state, 'failingSince'),
+        upgradingTo: textAt(state, 'upgradingTo'),
+      }),
+    }),
   } as ExtensionStatus;
 }
 

@@ -115,6 +115,8 @@ export interface ExtensionStatus {
     failingSince?: string;
     /** Why the Flux in the shoot is left alone: others manage it. One sentence. */
     foreign?: string;
+    /** The Flux release of an upgrade that was asked for and of which nothing is recorded yet. */
+    upgradingTo?: string;
     [field: string]: unknown;
   };
   resources?: ResourceReference[];

@@ -11,7 +11,7 @@ import {
 import type { Api, Apis } from '../scenarios/stage.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { gardenCrds, installCrds, seedCrds } from './cluster/crds.ts';
-import { startEtcd } from './cluster/etcd.ts';
+import { type Etcd, startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
 import { rememberEtcd } from './forget.ts';
 
@@ -21,6 +21,8 @@ export const operator = { token: 'operator-token', user: 'operator', uid: 'opera
 /** Three real API servers over one etcd, with Gardener's CRDs, and the shipped roles in garden and seed. */
 export interface RealApis extends Apis {
   servers: Record<Place | 'shoot', ApiServer>;
+  /** Holds the objects of all three; the prefix of each is its name. */
+  etcd: Etcd;
   /** Restores the state after the start. */
   forget(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function startRealApis(
     seed: apiOf(seed),
     shoot: apiOf(shoot),
     servers: { garden, seed, shoot },
+    etcd,
     forget,
     async stop() {
       await Promise.all([garden.stop(), seed.stop(), shoot.stop()]);

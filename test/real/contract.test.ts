@@ -3,12 +3,14 @@ import { contractSuite } from '../scenarios/contract.ts';
 import { referencesSuite } from '../scenarios/references.ts';
 import { onRealApis } from './on-real-apis.ts';
 import { refused } from './rights.ts';
+import { upgradeChainSuite } from './upgrades/chain.ts';
 import { upgradeSuite } from './upgrades.ts';
 
 onRealApis('real API servers, real releases, through the life of a Shoot', ({ startApis, fluxDistribution, apis }) => {
   contractSuite("Gardener's contract", startApis, fluxDistribution);
   referencesSuite('references', startApis, fluxDistribution);
   upgradeSuite(startApis, fluxDistribution);
+  upgradeChainSuite(apis, fluxDistribution);
 
   it('needs no more than the shipped rights', async () => {
     expect(await refused(apis().servers)).toEqual([]);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate.ts';
-import { isCrd } from '../../shared/flux/custom-resources.ts';
+import { allBehaviourChanges, behaviourChanges } from '../../shared/flux/behaviour-changes.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { compareVersions } from '../../shared/flux/versions.ts';
-import { entriesAt, fieldsAt, textAt } from '../../shared/gardener/shapes.ts';
+import { textAt } from '../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
@@ -16,13 +16,16 @@ import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { type Etcd, startEtcd } from './cluster/etcd.ts';
 import { rememberEtcd } from './forget.ts';
 import { storedInEtcd } from './upgrades/in-etcd.ts';
-import { objectOf, servedVersions, storing } from './upgrades/objects.ts';
+import { objectOf, servedVersions } from './upgrades/objects.ts';
+import { crdsOf, everything, fill, notCurrent, storageOf } from './upgrades/stored-objects.ts';
 
 const folder = await testDistribution();
 if (folder === undefined) test.skip(testDataMissing);
 const all = folder === undefined ? [] : await openDistribution(folder).versions();
 const versions = all.filter((version) => version !== 'v2.9.2').sort(compareVersions);
+const distribution = folder ?? '';
 const last = versions.at(-1) ?? '';
+const allComponents = [...new Set(allBehaviourChanges.map(({ component }) => component))];
 const fieldManager = 'upgrade';
 const prefix = 'migration';
 
@@ -47,48 +50,9 @@ describe.skipIf(folder === undefined)('objects in every version of every release
     await etcd?.stop();
   });
 
-  const crdsOf = async (version: string) => {
-    const { files } = await openDistribution(folder ?? '').release(version);
-    return [...files.values()].flat().filter(isCrd);
-  };
-
+  const store = () => ({ etcd, prefix, client });
   const install = async (crds: KubeObject[]) => {
     for (const crd of crds) await client.apply(resources.customResourceDefinitions, crd, { fieldManager });
-  };
-
-  /** Creates one object for each version that a CRD serves, and stored in that version. */
-  const fill = async (crd: KubeObject) => {
-    const storage = textAt(
-      entriesAt(crd.spec, 'versions').find((version) => version.storage === true),
-      'name',
-    );
-    for (const version of [...servedVersions(crd).filter((one) => one !== storage), storage ?? '']) {
-      await client.mergePatch(resources.customResourceDefinitions, crd.metadata, storing(crd, version), {
-        fieldManager,
-      });
-      const { resource, object } = objectOf(crd, version);
-      const key = `${resource.group}/${resource.plural}/default/${object.metadata.name}`;
-      // A changed CRD is in use a moment later.
-      for (let stored: string | undefined; stored !== version; stored = (await storedInEtcd(etcd, prefix))[key]) {
-        await client.delete(resource, object.metadata).catch(() => false);
-        await client.apply(resource, object, { fieldManager: 'person' }).catch(() => sleep(50));
-      }
-    }
-  };
-
-  /** All objects of the kinds of these CRDs, by kind and name, in the version that each stores. A newer one has more defaults. */
-  const everything = async (crds: KubeObject[]) => {
-    const lists = await Promise.all(
-      crds.map(async (crd) => {
-        const storage = entriesAt(crd.spec, 'versions').find((version) => version.storage === true);
-        const { resource } = objectOf(crd, textAt(storage, 'name') ?? '');
-        const { items } = await vi.waitFor(() => client.list(resource), { timeout: 10_000, interval: 50 });
-        return items.map(
-          ({ kind, metadata: { name, uid }, spec }) => [`${resource.kind} ${name}`, { kind, uid, spec }] as const,
-        );
-      }),
-    );
-    return Object.fromEntries(lists.flat());
   };
 
   const untilDone = async (migrate: () => Promise<Migrated | undefined>) => {
@@ -108,37 +72,23 @@ describe.skipIf(folder === undefined)('objects in every version of every release
   });
 
   const upgrade = async (to: string, migrate?: (crds: KubeObject[]) => Promise<Migrated | undefined>) => {
-    const crds = await crdsOf(to);
+    const crds = await crdsOf(distribution, to);
     await untilDone(() => migrate?.(crds) ?? migrateStored(client, taskFor(crds, to)));
     await install(crds);
     return crds;
   };
 
   const expectCurrent = async (crds: KubeObject[]) => {
-    const stored = await storedInEtcd(etcd, prefix);
-    expect(Object.keys(stored).length).toBeGreaterThan(crds.length);
-    for (const { metadata, spec } of crds) {
-      const live = await client.find(resources.customResourceDefinitions, metadata);
-      const names = entriesAt(spec, 'versions').map(({ name }) => name);
-      const [plural = '', ...group] = metadata.name.split('.');
-      const inEtcd = Object.entries(stored).filter(([key]) => key.startsWith(`${group.join('.')}/${plural}/`));
-      expect(names, metadata.name).toEqual(expect.arrayContaining(inEtcd.map(([, version]) => version)));
-      expect(names).toEqual(expect.arrayContaining((fieldsAt(live, 'status')?.storedVersions as string[]) ?? []));
-      expect(live?.metadata.annotations ?? {}).not.toHaveProperty('flux.extensions.gardener.cloud/migrated-up-to');
-      expect(live?.metadata.annotations ?? {}).not.toHaveProperty('flux.extensions.gardener.cloud/widened-at');
-    }
+    expect(Object.keys(await storedInEtcd(etcd, prefix)).length).toBeGreaterThan(crds.length);
+    expect(await notCurrent(store(), crds)).toEqual([]);
   };
 
   /** An apply fails when a manager is recorded with a version that is gone. */
   const expectApplicable = async (crds: KubeObject[], of: KubeObject[]) => {
     for (const crd of of) {
       const next = crds.find(({ metadata }) => metadata.name === crd.metadata.name) ?? crd;
-      const storage = textAt(
-        entriesAt(next.spec, 'versions').find((version) => version.storage === true),
-        'name',
-      );
       for (const version of servedVersions(crd)) {
-        const { resource, object } = objectOf(next, storage ?? '');
+        const { resource, object } = objectOf(next, storageOf(next) ?? '');
         const metadata = { ...object.metadata, name: `stored-${version}` };
         const dropped = { ...metadata, labels: {} };
         const applied = await client.apply(resource, { ...object, metadata: dropped }, { fieldManager: 'person' });
@@ -149,25 +99,27 @@ describe.skipIf(folder === undefined)('objects in every version of every release
   };
 
   test('survive the way from the oldest release to the newest', async () => {
-    const oldest = await crdsOf(versions[0] ?? '');
+    const oldest = await crdsOf(distribution, versions[0] ?? '');
     await install(oldest);
-    await Promise.all(oldest.map(fill));
-    const before = await everything(oldest);
+    await Promise.all(oldest.map((crd) => fill(store(), crd)));
+    const before = await everything(client, oldest);
     expect(Object.keys(before).length).toBeGreaterThan(30);
     for (const version of versions.slice(1)) {
       const crds = await upgrade(version);
       await expectCurrent(crds);
-      expect(await everything(crds)).toMatchObject(before);
+      expect(await everything(client, crds)).toMatchObject(before);
     }
-    await expectApplicable(await crdsOf(last), oldest);
+    await expectApplicable(await crdsOf(distribution, last), oldest);
   });
 
   test.each(versions.slice(0, -1))('survive the direct way from %s to the newest, killed anywhere', async (version) => {
-    const former = await crdsOf(version);
+    const former = await crdsOf(distribution, version);
     await install(former);
-    await Promise.all(former.map(fill));
-    const before = await everything(former);
-    const receivers = (await crdsOf(last)).find(({ metadata }) => metadata.name.startsWith('receivers.')) as KubeObject;
+    await Promise.all(former.map((crd) => fill(store(), crd)));
+    const before = await everything(client, former);
+    const receivers = (await crdsOf(distribution, last)).find(({ metadata }) =>
+      metadata.name.startsWith('receivers.'),
+    ) as KubeObject;
     await expect(install([receivers])).rejects.toThrow(/status\.storedVersions.*v1beta2/);
     let lives = 0;
     const crds = await upgrade(last, async (next) => {
@@ -181,13 +133,31 @@ describe.skipIf(folder === undefined)('objects in every version of every release
       }
     });
     await expectCurrent(crds);
-    expect(await everything(crds)).toMatchObject(before);
+    expect(await everything(client, crds)).toMatchObject(before);
     expect(lives).toBeGreaterThan(3);
     await expectApplicable(crds, former);
   });
 
+  test.each(versions.slice(1).map((version, index) => [versions[index] ?? '', version]))(
+    'are announced where manifests have to change from %s to %s, and nothing else is announced as dropped',
+    async (from, to) => {
+      const [former, next] = [await crdsOf(distribution, from), await crdsOf(distribution, to)];
+      const gone = former.flatMap((crd) => {
+        const kept = next.find(({ metadata }) => metadata.name === crd.metadata.name);
+        const left = kept === undefined ? [] : servedVersions(kept);
+        const kind = textAt(crd.spec, 'names', 'kind');
+        return servedVersions(crd).flatMap((version) => (left.includes(version) ? [] : [`${version} ${kind}`]));
+      });
+      const announced = behaviourChanges(from, to, allComponents).flatMap(({ change }) => {
+        const [, version, kinds = ''] = /^the API no longer has (\S+) of (.*)$/.exec(change) ?? [];
+        return kinds.split(/, | and /).flatMap((kind) => (version === undefined ? [] : [`${version} ${kind}`]));
+      });
+      expect(announced.sort()).toEqual(gone.sort());
+    },
+  );
+
   test('cost one look at the CRDs where no version is dropped', async () => {
-    await install(await crdsOf('v2.9.4'));
+    await install(await crdsOf(distribution, 'v2.9.4'));
     const calls: string[] = [];
     const counting = new Proxy(client as KubeClient, {
       get: (target, name: keyof KubeClient) => {
@@ -195,7 +165,7 @@ describe.skipIf(folder === undefined)('objects in every version of every release
         return target[name];
       },
     });
-    const crds = await crdsOf(last);
+    const crds = await crdsOf(distribution, last);
     expect(await migrateStored(counting, taskFor(crds, last))).toEqual({ state: 'done' });
     expect(calls).toEqual(crds.map(() => 'find'));
   });

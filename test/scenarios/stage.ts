@@ -11,6 +11,8 @@ import { createLog } from '../../shared/runtime/log.ts';
 /** An API server, embedded or real, with its administrator's client. */
 export interface Api {
   url: string;
+  /** Where the product reaches it. Default: `url`. */
+  productUrl?: string;
   ca: string;
   token: string;
   /** Returns the token of the watcher or a function, where each has only its own rights. Default: the administrator's. */
@@ -164,7 +166,8 @@ export async function startStage(
       sqs: sqsEndpoint === undefined ? undefined : { endpoint: sqsEndpoint },
       credentials: (identity) => async (cluster) => {
         const api = cluster === 'garden' ? apis.garden : apis.seed;
-        return { ...connection(api), token: api.tokenOf?.(identity) ?? api.token };
+        const server = api.productUrl ?? api.url;
+        return { ...connection(api), server, token: api.tokenOf?.(identity) ?? api.token };
       },
       settings: {
         landscape: 'stage',

@@ -11,6 +11,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
+import { inCurrentVersion } from '../plan/current-version.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
 import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
@@ -73,8 +74,9 @@ export async function readPlanParts(
     if (config.objects.length > 0) await checkRules(config, release);
     const changing = resourceWithFormerContent(rendered.sync);
     // Undefined: the ManagedResource holds the rendered content.
-    const former = changing && (await readContent(run, changing));
-    if (changing !== undefined && former === undefined) return { type: 'recreate', resource: changing };
+    const content = changing && (await readContent(run, changing));
+    if (changing !== undefined && content === undefined) return { type: 'recreate', resource: changing };
+    const former = content?.map((object) => inCurrentVersion(release, object));
     const confirmed = await confirmInShoot(run, leavingObjects({ ...rendered.sync, former }));
     const synced = { former, confirmed };
     return { type: 'plan parts', inputs, rendered, synced, liveVersion, isForeign: foreign !== undefined };
@@ -122,7 +124,8 @@ async function readRelease(
   { config, scope }: Configuration,
   { liveVersion }: ExistingFlux,
 ): Promise<Release> {
-  const { context, cluster, isAsked, reporter } = run;
+  const { context, cluster, reporter } = run;
+  const isAsked = run.isAsked || reporter.current().status?.state?.upgradingTo !== undefined;
   const distribution = distributionAt(context.settings.fluxDistribution);
   const available = await distribution.versions();
   const kubernetesVersion = cluster.spec.shoot.spec?.kubernetes?.version;

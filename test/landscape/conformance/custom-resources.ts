@@ -28,6 +28,31 @@ export function customResourceTests(context: () => Context): void {
     });
   });
 
+  test('rejects a CRD without a version that was stored, until its status no longer names it', async () => {
+    const { client, group } = context();
+    const path = `${crdPath}/olds.${group}`;
+    const definition = crd(group, 'Old', { status: false, scope: 'Cluster' }) as Body;
+    const [v1, v1beta1] = definition.spec.versions;
+    const storing = (versions: object[]) => ({ ...definition, spec: { ...definition.spec, versions } });
+    const both = [
+      { ...v1, storage: false },
+      { ...v1beta1, storage: true },
+    ];
+    await install(context(), storing(both));
+    const apply = (body: object) => client.mergePatch(path, body);
+    const refused = { code: 422, body: { details: { causes: [{ field: 'status.storedVersions[0]' }] } } };
+    expect(await apply({ spec: { versions: [v1] } })).toMatchObject(refused);
+    expect(await apply({ spec: { versions: [v1, v1beta1] } })).toMatchObject({ code: 200 });
+    await eventually(async () => {
+      const { body } = await client.get(path);
+      expect(body.status.storedVersions).toEqual(['v1beta1', 'v1']);
+    });
+    expect(await apply({ spec: { versions: [v1] } })).toMatchObject(refused);
+    const status = await client.mergePatch(`${path}/status`, { status: { storedVersions: ['v1'] } });
+    expect(status).toMatchObject({ code: 200 });
+    expect(await apply({ spec: { versions: [v1] } })).toMatchObject({ code: 200 });
+  });
+
   test('prunes unknown fields, fills in defaults, drops nulls', async () => {
     const { client } = context();
     const path = await context().things();

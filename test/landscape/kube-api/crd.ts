@@ -106,7 +106,16 @@ export function crdErrors(crd: ApiObject): FieldError[] {
       ),
     );
   }
-  return errors;
+  return [...errors, ...storedVersionErrors(crd)];
+}
+
+/** Objects may be stored in these versions, so none of them may disappear. */
+function storedVersionErrors(crd: ApiObject): FieldError[] {
+  const names = versions(crd).map(({ name }) => asString(name));
+  return strings(asObject(crd.status).storedVersions).flatMap((stored, index) => {
+    const reason = `is missing from spec.versions, and objects may be stored in ${stored}`;
+    return names.includes(stored) ? [] : [fieldError.invalid(`status.storedVersions[${index}]`, stored, reason)];
+  });
 }
 
 /** Returns the status of a new CRD. */

@@ -31,6 +31,7 @@ const kinds = {
     ['rbac.authorization.k8s.io/v1', 'ClusterRoleBinding'],
     ['apiextensions.k8s.io/v1', 'CustomResourceDefinition'],
     ['source.toolkit.fluxcd.io/v1', 'GitRepository'],
+    ['source.toolkit.fluxcd.io/v1', 'OCIRepository'],
     ['kustomize.toolkit.fluxcd.io/v1', 'Kustomization'],
   ],
 } as const;

@@ -30,6 +30,8 @@ export interface WorldOptions {
   queue?: 'process' | 'sqs';
   /** How objects reach the shoot. Default: by ManagedResource. */
   delivery?: Settings['delivery'];
+  /** Folder of Flux releases. Default: the stand-in distribution. */
+  distribution?: string | undefined;
 }
 
 /** A garden, a seed and a shoot with everything around the product, on a simulated clock. */
@@ -58,7 +60,6 @@ export interface World extends AsyncDisposable {
 }
 
 const FUNCTIONS = 'functions';
-const DISTRIBUTION = standInDistribution.folder;
 /** The world counts as calm after this time without a change: longer than any wait of the product during an operation. */
 const CALM_MS = 30_000;
 /** A world that takes more steps than this never calms down. */
@@ -73,6 +74,7 @@ export async function startWorld({
   twoInstances = false,
   queue = 'process',
   delivery = 'ManagedResource',
+  distribution = standInDistribution.folder,
 }: WorldOptions = {}): Promise<World> {
   const requests: FunctionRequest[] = [];
   const logLines: string[] = [];
@@ -132,7 +134,7 @@ export async function startWorld({
     settings: {
       landscape: 'world',
       seeds: [SEED],
-      fluxDistribution: DISTRIBUTION,
+      fluxDistribution: distribution,
       shootHealth: false,
       delivery,
       shootAccess: 'external',

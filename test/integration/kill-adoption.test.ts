@@ -1,0 +1,14 @@
+import { describeKilled } from '../scenarios/killed.ts';
+import { adoptions } from '../scenarios/world/adoptions.ts';
+import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
+
+const distribution = await twoReleases();
+const lifecycles = await adoptions(distribution, FORMER_RELEASE);
+const afterEveryWrite = true;
+
+describeKilled('adoption', lifecycles, ['process', 'outage'], { distribution, afterEveryWrite });
+describeKilled('adoption, delivery Direct', lifecycles, ['process'], {
+  distribution,
+  delivery: 'Direct',
+  afterEveryWrite,
+});

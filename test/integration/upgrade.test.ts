@@ -1,0 +1,80 @@
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { entriesAt } from '../../shared/gardener/shapes.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
+import { startEmbeddedApis } from './embedded-apis.ts';
+
+const distribution = await twoReleases();
+const { version: newest } = standInDistribution;
+
+describe('an upgrade of Flux to a release that drops stored versions', { timeout: patience }, () => {
+  let stage: Stage;
+
+  beforeEach(async () => {
+    stage = await startStage(await startEmbeddedApis(), distribution, {});
+    await stage.startProduct();
+    await install(FORMER_RELEASE);
+  });
+
+  afterEach(() => stage[Symbol.asyncDispose]());
+
+  const ask = (version: string | undefined) =>
+    stage.reconcileShoot({
+      providerConfig: {
+        apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+        kind: 'FluxConfig',
+        syncMode: 'Reconcile',
+        ...(version !== undefined && { flux: { version } }),
+      },
+    });
+  const untilInstalled = async (version: string) => {
+    await eventually(
+      version,
+      stage.extension,
+      ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
+      ({ status }) => status,
+    );
+    return stage.untilReady();
+  };
+  const install = async (version: string | undefined) => {
+    await ask(version);
+    return untilInstalled(version ?? newest);
+  };
+  const crd = () =>
+    stage.shoot.find(resources.customResourceDefinitions, { name: 'ocirepositories.source.toolkit.fluxcd.io' });
+  const versions = (live: Awaited<ReturnType<typeof crd>>) => entriesAt(live?.spec, 'versions').map(({ name }) => name);
+
+  it('continues to the newest release although the request for it was accepted in the first run', async () => {
+    const { status } = await install(undefined);
+    expect(status?.state).not.toHaveProperty('upgradingTo');
+    expect(versions(await crd())).toEqual(['v1']);
+  });
+
+  it('survives that the resource-manager applies the former CRD while the live one is wider', async () => {
+    await ask(newest);
+    await eventually('the CRD is wider', crd, (live) => versions(live).length === 2);
+    await stage.stopResourceManager();
+    await stage.startResourceManager();
+    await untilInstalled(newest);
+    expect(versions(await crd())).toEqual(['v1']);
+  });
+
+  it('says in Events of the Shoot what the upgrade changes, once, and nothing where it changes nothing', async () => {
+    const events = async () => {
+      const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
+      return items.filter(({ reason }) => reason === 'FluxUpgrade').map(({ message }) => String(message));
+    };
+    await install(FORMER_RELEASE);
+    expect(await events()).toEqual([]);
+    await install(newest);
+    const said = await events();
+    expect(said).toContainEqual(
+      `Flux is upgraded from ${FORMER_RELEASE} to ${newest}. From Flux v2.9.0 on a Kustomization with postBuild fails on a variable that has neither a value nor a default; give each such variable a value, or a default as in $\{name:=default}.`,
+    );
+    expect(new Set(said).size).toBe(said.length);
+    await install(newest);
+    expect(await events()).toEqual(said);
+  });
+});

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDistribution } from '../../../shared/flux/distribution.ts';
+import { compareVersions, parseVersion } from '../../../shared/flux/versions.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { numericSeed, sample } from '../../scenarios/sampling.ts';
+import { eventually, patience, type Stage, startStage } from '../../scenarios/stage.ts';
+import type { RealApis } from '../apis.ts';
+import { watchDeletions } from './deletions.ts';
+import { type Killable, killable } from './killable.ts';
+import { crdsOf, everything, fill, notCurrent } from './stored-objects.ts';
+
+const core = ['source', 'kustomize', 'helm', 'notification', 'image-reflector', 'image-automation'];
+
+/** The components with kinds of their own. */
+function componentsOf(version: string): string {
+  const all = core.map((name) => `${name}-controller`);
+  return [...all, ...((parseVersion(version)?.minor ?? 0) >= 7 ? ['source-watcher'] : [])].join(',');
+}
+
+/**
+ * Upgrades of the whole product in a shoot that holds an object of each kind stored in each version, with the product
+ * killed at requests that the seed of the run chooses.
+ */
+export function upgradeChainSuite(realApis: () => RealApis, distribution: string): void {
+  describe('upgrades with objects in every version, killed anywhere', { timeout: 2 * patience }, () => {
+    let versions: string[];
+    let last: string;
+    let product: Killable;
+    let stage: Stage;
+
+    beforeEach(async () => {
+      const all = await openDistribution(distribution).versions();
+      versions = all.filter((version) => version !== 'v2.9.2').sort(compareVersions);
+      last = versions.at(-1) ?? '';
+      product = await killable({ ...realApis(), stop: realApis().forget });
+      stage = await startStage(product.apis, distribution);
+      await stage.startProduct();
+    });
+
+    afterEach(async () => {
+      await stage[Symbol.asyncDispose]();
+      await product[Symbol.asyncDispose]();
+      await product.apis.stop();
+    });
+
+    const store = () => ({ etcd: realApis().etcd, prefix: 'shoot', client: stage.shoot });
+    const ask = async (fluxVersion: string) => {
+      const repository = { repositoryUrl: 'https://git.example.com/a', repositoryType: 'public' };
+      const components = componentsOf(fluxVersion);
+      await stage.setFluxConfig({
+        ...{ ...repository, repositoryBranch: 'main', fluxVersion, components },
+        syncMode: 'Reconcile',
+      });
+      await stage.reconcileShoot();
+    };
+    const untilInstalled = async (version: string) => {
+      await eventually(
+        version,
+        stage.extension,
+        ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
+        ({ status }) => [status?.lastOperation, status?.lastError, stage.logLines.slice(-8)],
+        120,
+      );
+      await stage.untilReady(120);
+    };
+    const install = async (version: string) => {
+      await ask(version);
+      await untilInstalled(version);
+    };
+    /** @returns the objects, each stored in another version of its kind */
+    const fillAll = async (crds: KubeObject[]) => {
+      console.log((Date.now() / 1000) | 0, 'fill');
+      await stage.stopResourceManager();
+      await Promise.all(crds.map((crd) => fill(store(), crd)));
+      await stage.startResourceManager();
+      return everything(stage.shoot, crds);
+    };
+    /** @param kills after so many pieces of the requests of each life @returns how many of them happened */
+    const upgrade = async (version: string, kills: number[]) => {
+      console.log((Date.now() / 1000) | 0, 'ask', version, kills);
+      await ask(version);
+      let happened = 0;
+      for (const pieces of kills) {
+        const cut = product.cutAfter(pieces).then(() => true);
+        const isKilled = await Promise.race([
+          cut,
+          untilInstalled(version).then(
+            () => false,
+            () => false,
+          ),
+        ]);
+        if (!isKilled) break;
+        happened += 1;
+        console.log((Date.now() / 1000) | 0, 'cut');
+        await stage.stopProduct();
+        product.pass();
+        await stage.startProduct();
+        console.log((Date.now() / 1000) | 0, 'started');
+      }
+      product.pass();
+      await untilInstalled(version);
+      console.log((Date.now() / 1000) | 0, 'installed');
+      return happened;
+    };
+    const expectWhole = async (version: string, before: Record<string, object>) => {
+      const crds = await crdsOf(distribution, version);
+      expect(await notCurrent(store(), crds)).toEqual([]);
+      expect(await everything(stage.shoot, crds)).toMatchObject(before);
+    };
+
+    it('one release after the other, from the oldest to the newest', async () => {
+      await install(versions[0] ?? '');
+      await using deletions = await watchDeletions(stage.shoot);
+      let [kills, before] = [0, {} as Record<string, object>];
+      for (const [index, version] of versions.slice(1).entries()) {
+        before = { ...before, ...(await fillAll(await crdsOf(distribution, versions[index] ?? ''))) };
+        kills += await upgrade(version, momentsOf(index));
+        await expectWhole(version, before);
+      }
+      expect(kills).toBeGreaterThan(0);
+      expect(Object.keys(before).length).toBeGreaterThan(30);
+      expect(await deletions.seen()).toEqual([]);
+    });
+
+    it('straight to the newest from a release that the seed chooses', async () => {
+      const [version = ''] = sample(versions.slice(0, -1), 'direct upgrade');
+      await install(version);
+      const before = await fillAll(await crdsOf(distribution, version));
+      await using deletions = await watchDeletions(stage.shoot);
+      const kills = await upgrade(last, [...momentsOf(7), ...momentsOf(8)]);
+      await expectWhole(last, before);
+      expect(kills, version).toBeGreaterThan(0);
+      expect(await deletions.seen(), version).toEqual([]);
+    });
+  });
+}
+
+/** Numbers of pieces after which the product is cut off: while it starts, and while it migrates. */
+function momentsOf(index: number): number[] {
+  const random = (range: number) => Math.abs((numericSeed * (index + 3) * 7919) % range);
+  return [30 + random(60), 60 + random(151)];
+}

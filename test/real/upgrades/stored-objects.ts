@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { vi } from 'vitest';
+import { isCrd } from '../../../shared/flux/custom-resources.ts';
+import { openDistribution } from '../../../shared/flux/distribution.ts';
+import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import type { Etcd } from '../cluster/etcd.ts';
+import { storedInEtcd } from './in-etcd.ts';
+import { objectOf, servedVersions, storing } from './objects.ts';
+
+/** An API server whose storage can be read. */
+export interface Store {
+  etcd: Etcd;
+  /** Of its keys in etcd. */
+  prefix: string;
+  client: KubeClient;
+}
+
+/** The CRDs of a release in a distribution. */
+export async function crdsOf(folder: string, version: string): Promise<KubeObject[]> {
+  const { files } = await openDistribution(folder).release(version);
+  return [...files.values()].flat().filter(isCrd);
+}
+
+/** The version in which a CRD stores objects. */
+export function storageOf({ spec }: KubeObject): string | undefined {
+  return textAt(
+    entriesAt(spec, 'versions').find(({ storage }) => storage === true),
+    'name',
+  );
+}
+
+/** Creates one object for each version that a CRD serves, and stored in that version. */
+export async function fill({ etcd, prefix, client }: Store, crd: KubeObject): Promise<void> {
+  const storage = storageOf(crd);
+  for (const version of [...servedVersions(crd).filter((one) => one !== storage), storage ?? '']) {
+    await client.mergePatch(resources.customResourceDefinitions, crd.metadata, storing(crd, version), {
+      fieldManager: 'upgrade',
+    });
+    const { resource, object } = objectOf(crd, version);
+    const key = `${resource.group}/${resource.plural}/default/${object.metadata.name}`;
+    // A changed CRD is in use a moment later.
+    for (let stored: string | undefined; stored !== version; stored = (await storedInEtcd(etcd, prefix))[key]) {
+      await client.delete(resource, object.metadata).catch(() => false);
+      await client.apply(resource, object, { fieldManager: 'person' }).catch(() => sleep(50));
+    }
+  }
+}
+
+/** All objects of the kinds of these CRDs, by kind and name, in the version that each stores. A newer one has more defaults. */
+export async function everything(client: KubeClient, crds: KubeObject[]): Promise<Record<string, object>> {
+  const lists = await Promise.all(
+    crds.map(async (crd) => {
+      const { resource } = objectOf(crd, storageOf(crd) ?? '');
+      const { items } = await vi.waitFor(() => client.list(resource, { namespace: 'default' }), {
+        timeout: 10_000,
+        interval: 50,
+      });
+      return items.map(
+        ({ kind, metadata: { name, uid }, spec }) => [`${resource.kind} ${name}`, { kind, uid, spec }] as const,
+      );
+    }),
+  );
+  return Object.fromEntries(lists.flat());
+}
+
+/** Returns what does not fit these CRDs: objects in etcd, stored versions and marks of a migration. */
+export async function notCurrent({ etcd, prefix, client }: Store, crds: KubeObject[]): Promise<string[]> {
+  const stored = Object.entries(await storedInEtcd(etcd, prefix));
+  const found = await Promise.all(
+    crds.map(async ({ metadata, spec }) => {
+      const live = await client.find(resources.customResourceDefinitions, metadata);
+      const names = entriesAt(spec, 'versions').flatMap((version) => textAt(version, 'name') ?? []);
+      const [plural = '', ...group] = metadata.name.split('.');
+      const inEtcd = stored.filter(([key]) => key.startsWith(`${group.join('.')}/${plural}/`));
+      const inStatus = (live?.status as { storedVersions?: string[] } | undefined)?.storedVersions ?? ['none'];
+      const marks = Object.keys(live?.metadata.annotations ?? {}).filter((name) =>
+        /migrated-up-to|widened-at/.test(name),
+      );
+      return [
+        ...inEtcd.filter(([, version]) => !names.includes(version)).map(([key, version]) => `${key} is in ${version}`),
+        ...inStatus
+          .filter((version) => !names.includes(version))
+          .map((version) => `${metadata.name} may have ${version}`),
+        ...marks.map((mark) => `${metadata.name} has ${mark}`),
+      ];
+    }),
+  );
+  return found.flat();
+}
