@@ -26,7 +26,7 @@ import { fieldManager } from './release.ts';
 export interface Recorded {
   applied?: Applied | undefined;
   references?: ResourceReference[] | undefined;
-  /** The release of an upgrade that continues in later runs, although nobody asks for it any more. */
+  /** The release of an upgrade that continues in later runs, although no request is left. */
   upgradingTo?: string | undefined;
 }
 

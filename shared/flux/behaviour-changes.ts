@@ -1,6 +1,6 @@
 import { compareVersions } from './versions.ts';
 
-/** Something that works differently from a Flux release on, although nobody has changed a manifest. */
+/** Something that works differently from a Flux release on, although no manifest has changed. */
 export interface BehaviourChange {
   /** The first release with it. */
   release: string;
