@@ -55,6 +55,11 @@ export function issuesText(issues: readonly ConfigIssue[]): string {
   return `${issues.slice(0, MOST_ISSUES).map(issueText).join('; ')}${more}`;
 }
 
+/** Ends the sentences of issues as texts for people end: with a full stop, unless the last one is a question. */
+export function withFullStop(sentences: string): string {
+  return /[.?]$/.test(sentences) ? sentences : `${sentences}.`;
+}
+
 /** Returns the message of any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

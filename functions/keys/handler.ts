@@ -3,7 +3,7 @@ import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-co
 import { loadListedRules } from '../../shared/config/listed/load.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
-import { ConfigError, RetryableError } from '../../shared/errors.ts';
+import { ConfigError, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -53,12 +53,12 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const config = await withDocuments(fluxConfigMapOf(namespace, configMap));
   await loadListedRules({ landscape: context.settings, fluxConfig: config });
   const { issues } = projectLayers(config, undefined);
-  if (issues.length > 0) await report(run, [warning('InvalidConfiguration', new ConfigError(issues).message)]);
+  if (issues.length > 0) await report(run, [warning('InvalidConfiguration', withFullStop(new ConfigError(issues).message))]);
   const repository = repositoryOf(config);
   // A requested operation waits until the configuration is valid.
   if (repository === 'invalid') return done;
   const refusals = refusalsOf(context.settings, config, repository);
-  if (refusals.issues.length > 0) await report(run, [warning('NotAllowed', new ConfigError(refusals.issues).message)]);
+  if (refusals.issues.length > 0) await report(run, [warning('NotAllowed', withFullStop(new ConfigError(refusals.issues).message))]);
   if (refusals.isRepository) return done;
 
   const decided = await provideCredentials(run, repository);

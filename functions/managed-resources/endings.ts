@@ -1,4 +1,4 @@
-import { type ConfigError, RetryableError } from '../../shared/errors.ts';
+import { type ConfigError, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
@@ -63,7 +63,7 @@ export async function reportObstacle(run: Run, controlPlane: ControlPlane, obsta
 
 /** Shows the error on the Extension. Without a requeue: the corrected configuration wakes this function. */
 async function reportConfigError({ reporter }: Run, error: ConfigError): Promise<Outcome> {
-  await reporter.failed(error.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
+  await reporter.failed(withFullStop(error.message), [RETRYABLE_CONFIGURATION_PROBLEM]);
   await reporter.accept();
   return done;
 }

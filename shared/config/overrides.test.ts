@@ -90,7 +90,7 @@ describe('config.yaml', () => {
     [
       'a tab',
       { 'config.yaml': 'flux:\n\tversion: v2' },
-      'config.yaml is not valid YAML: "Tabs are not allowed as indentation at line 2, column 1"; correct it',
+      'config.yaml is not valid YAML in line 2, column 1: "Tabs are not allowed as indentation"; correct it',
     ],
     [
       'a repeated key',
@@ -100,7 +100,7 @@ describe('config.yaml', () => {
     [
       'two documents',
       { 'config.yaml': 'a: 1\n---\nb: 2' },
-      'config.yaml is not valid YAML: "Source contains multiple documents; please use YAML.parseAllDocuments() at line ..."; correct it',
+      'config.yaml has more than one document; write only one, without ---',
     ],
   ])('rejects %s', async (_what, data, sentence) => {
     expect(problems(await inputs(data))).toEqual([`${object}: ${sentence}`]);

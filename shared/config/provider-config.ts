@@ -3,7 +3,13 @@ import { schemaIssues } from './issues.ts';
 import { type AdditionalSecret, type FluxOptions, type Layer, noContent, unreadLayer } from './layer.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { inside, issueAt, type Place } from './place.ts';
-import { additionalSecretSchema, fluxSchema, providerConfigSchema } from './provider-config-schema.ts';
+import {
+  additionalSecretSchema,
+  fluxSchema,
+  PROVIDER_CONFIG_API,
+  providerConfigSchema,
+} from './provider-config-schema.ts';
+import { shown } from './quote.ts';
 import { patchIn, type Read, readKustomization, readLists, readPatch, readSource, skipped } from './read-templates.ts';
 import { listProblems, sizeProblem } from './size-limit.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
@@ -16,13 +22,21 @@ export const PROVIDER_CONFIG = 'providerConfig';
  * @param place where it is, for errors; its paths begin there
  */
 export function readProviderConfig(value: unknown, place: Place = { object: PROVIDER_CONFIG, path: '' }): Layer {
-  const problem = sizeProblem(value);
+  const problem = sizeProblem(value) ?? foreignProblem(value);
   const problems = problem === undefined ? listProblems(value) : [{ path: '', message: problem }];
   if (problems.length === 0) return readParts(value, place);
   return unreadLayer(
     place,
     problems.map(({ path, message }) => issueAt(place, path, message)),
   );
+}
+
+/** Users paste the resources of other installers, of which no field is known here. */
+function foreignProblem(value: unknown): string | undefined {
+  const { apiVersion, kind } = asObject(value) ?? {};
+  const isForeign = typeof kind === 'string' && !['', 'FluxConfig'].includes(kind);
+  if (!isForeign || typeof apiVersion !== 'string' || ['', PROVIDER_CONFIG_API].includes(apiVersion)) return undefined;
+  return `is a ${shown(kind)} of ${shown(apiVersion)}; write a FluxConfig of ${PROVIDER_CONFIG_API}`;
 }
 
 function readParts(value: unknown, place: Place): Layer {
@@ -36,6 +50,11 @@ function readParts(value: unknown, place: Place): Layer {
     kustomizations?.first ?? readKustomization(object.kustomization, inside(place, 'kustomization'));
   const isPatch = patchIn(object.kustomization) !== undefined;
   const patch = readPatch(object.kustomization, inside(place, 'kustomization'));
+  const set = {
+    ...object,
+    source: source.isStray ? undefined : object.source,
+    kustomization: kustomization.isStray ? undefined : object.kustomization,
+  };
   const additional = readAdditionalSecrets(
     object.additionalSecretResources,
     inside(place, 'additionalSecretResources'),
@@ -63,12 +82,12 @@ function readParts(value: unknown, place: Place): Layer {
       additionalSecrets: additional.value ?? [],
     },
     sets: {
-      source: object.source !== undefined || sources !== undefined,
-      kustomization: (object.kustomization !== undefined && !isPatch) || kustomizations !== undefined,
+      source: set.source !== undefined || sources !== undefined,
+      kustomization: (set.kustomization !== undefined && !isPatch) || kustomizations !== undefined,
     },
     ...(listed && { listed }),
     secretResourceName: asString(asObject(withoutEmpty(sources?.root ?? object.source))?.secretResourceName),
-    origins: originsOf(object, flux.value ?? {}, place, listed),
+    origins: originsOf(set, flux.value ?? {}, place, listed),
     issues: [
       ...schemaIssues(place, providerConfigSchema, config),
       ...flux.issues,

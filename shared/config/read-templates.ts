@@ -7,6 +7,7 @@ import { listedRules } from './listed/rules.ts';
 import { inside, issueAt, type Place } from './place.ts';
 import { kustomizationPatchSchema, kustomizationSchema, sourceSchema } from './provider-config-schema.ts';
 import { metadataProblems } from './size-limit.ts';
+import { kustomizationPart, sourcePart, strayKeyIssues, withoutStrayKeys } from './stray-keys.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
@@ -23,6 +24,8 @@ export interface Read<T> {
   value?: T | undefined;
   issues: ConfigIssue[];
   warnings?: ConfigIssue[] | undefined;
+  /** True: it has nothing but keys of other parts, so nothing else can be said about it. */
+  isStray?: boolean | undefined;
 }
 
 type ReadEntry<T> = (value: unknown, place: Place, index?: number) => Read<T>;
@@ -95,8 +98,11 @@ export function readLists(object: JsonObject, place: Place) {
  * @param index the position in `sources`; absent: the source is `source`
  */
 export function readSource(value: unknown, place: Place, index?: number): Read<SourceLayer> {
-  const source = asObject(withoutEmpty(value));
-  if (source === undefined) return skipped;
+  const written = asObject(withoutEmpty(value));
+  if (written === undefined) return skipped;
+  const strays = strayKeyIssues(sourcePart, written, place);
+  const source = withoutStrayKeys(sourcePart, written);
+  if (strays.length > 0 && source.template === undefined) return { issues: strays, isStray: true };
   const given = asObject(source.template);
   const tidied = withoutDroppedFields(
     tidyTemplate(source.template),
@@ -104,7 +110,7 @@ export function readSource(value: unknown, place: Place, index?: number): Read<S
     inside(place, 'template'),
   );
   const template = withDefaultSecretRef(tidied.template, source.secretResourceName, index);
-  const issues = schemaIssues(place, sourceSchema, source);
+  const issues = [...strays, ...schemaIssues(place, sourceSchema, source)];
   const object = asObject(template);
   if (object === undefined) return { issues };
   const kind = SOURCE_KINDS.find((name) => name === object.kind) ?? unknownKind(object, place);
@@ -165,11 +171,17 @@ function withDefaultSecretRef(template: unknown, secretResourceName: unknown, in
  * @param index the position in `kustomizations`; absent: the Kustomization is `kustomization`
  */
 export function readKustomization(value: unknown, place: Place, index?: number): Read<Template> {
-  const kustomization = asObject(withoutEmpty(value));
-  if (kustomization === undefined || patchIn(kustomization) !== undefined) return skipped;
+  const written = asObject(withoutEmpty(value));
+  if (written === undefined) return skipped;
+  if (patchIn(written) !== undefined) {
+    return index === undefined ? skipped : { issues: [issueAt(place, 'patch', PATCH_IN_LIST)] };
+  }
+  const strays = strayKeyIssues(kustomizationPart, written, place);
+  const kustomization = withoutStrayKeys(kustomizationPart, written);
+  if (strays.length > 0 && kustomization.template === undefined) return { issues: strays, isStray: true };
   const tidied = tidyTemplate(kustomization.template ?? {});
   const { template, warnings } = withoutDroppedFields(tidied, 'Kustomization', inside(place, 'template'));
-  const issues = schemaIssues(place, kustomizationSchema, { ...kustomization, template });
+  const issues = [...strays, ...schemaIssues(place, kustomizationSchema, { ...kustomization, template })];
   const object = asObject(template);
   if (object === undefined) return { issues };
   const all = [
@@ -181,16 +193,21 @@ export function readKustomization(value: unknown, place: Place, index?: number):
   return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [], warnings };
 }
 
+const PATCH_IN_LIST =
+  "is not possible in a list, whose entries are whole Kustomizations; write kustomization.patch to change the project's Kustomization, or template for another one";
+
 /** Returns the patch of a `kustomization`, valid or not. */
 export function patchIn(kustomization: unknown): unknown {
   return asObject(withoutEmpty(kustomization))?.patch;
 }
 
 export function readPatch(value: unknown, place: Place): Read<JsonObject> {
-  const { patch, ...others } = asObject(withoutEmpty(value)) ?? {};
+  const written = asObject(withoutEmpty(value)) ?? {};
+  const { patch, ...others } = written;
   if (patch === undefined) return skipped;
   const issues = [
-    ...schemaIssues(place, patchOnlySchema, { patch, ...others }),
+    ...strayKeyIssues(kustomizationPart, written, place),
+    ...schemaIssues(place, patchOnlySchema, withoutStrayKeys(kustomizationPart, written)),
     ...(asObject(patch) === undefined ? [] : schemaIssues(place, kustomizationPatchSchema, patch, ['patch'])),
     ...(others.template === undefined
       ? []

@@ -598,7 +598,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
       source: { template: gitRepository() },
       kustomization: { template: kustomization(), path: './' },
     }),
-    'kustomization.path is not a known key; did you mean patch?',
+    'kustomization.path belongs to the spec of a Kustomization; write template.spec.path',
   ],
   [
     'a Kustomization without a template',

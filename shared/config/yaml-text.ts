@@ -60,8 +60,11 @@ async function parse(text: string): Promise<YamlText> {
   }
 }
 
-/** The parser adds the lines of the text to its sentence. */
+/** The parser adds the place to its sentence, and then the lines of the text. */
 function notYaml(message: string): string {
+  if (message.startsWith('Source contains multiple documents'))
+    return 'has more than one document; write only one, without ---';
   const [sentence = ''] = message.split('\n');
-  return `is not valid YAML: ${quote(sentence.replace(/:$/, ''))}; correct it`;
+  const [, problem = sentence, place] = /^(.*) at (line \d+, column \d+):?$/.exec(sentence) ?? [];
+  return `is not valid YAML${place === undefined ? '' : ` in ${place}`}: ${quote(problem)}; correct it`;
 }

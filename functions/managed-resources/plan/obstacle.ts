@@ -1,4 +1,4 @@
-import type { ConfigError } from '../../../shared/errors.ts';
+import { type ConfigError, withFullStop } from '../../../shared/errors.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { ForeignFlux } from './foreign.ts';
 import { areOutOfScope, type Scope } from './scope.ts';
@@ -31,5 +31,5 @@ export function obstacleOf(
   const isOfPolicy = error.issues.every(({ rule }) => rule !== undefined);
   const isKept = areOutOfScope(error.issues, scope) || (isOfPolicy && isUnedited);
   if (record === undefined || !isKept) return { type: 'reject', error };
-  return { type: 'keep', record, scope, problem: error.message };
+  return { type: 'keep', record, scope, problem: withFullStop(error.message) };
 }

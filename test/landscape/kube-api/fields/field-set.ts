@@ -37,13 +37,11 @@ export function insert(set: FieldSet, path: readonly string[]): void {
 
 function combine(one: FieldSet, other: FieldSet, keep: (one: boolean, other: boolean) => boolean): FieldSet {
   const result: FieldSet = { member: keep(one.member, other.member), children: new Map() };
-  const add = (element: string) => {
-    if (result.children.has(element)) return;
+  // Each element once: twice would double the time with each level.
+  for (const element of new Set([...one.children.keys(), ...other.children.keys()])) {
     const child = combine(one.children.get(element) ?? none, other.children.get(element) ?? none, keep);
     if (!isEmpty(child)) result.children.set(element, child);
-  };
-  for (const element of one.children.keys()) add(element);
-  for (const element of other.children.keys()) add(element);
+  }
   return result;
 }
 

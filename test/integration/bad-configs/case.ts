@@ -1,0 +1,52 @@
+import { PROVIDER_CONFIG_API } from '../../../shared/config/provider-config-schema.ts';
+
+/** A wrong configuration, and the only sentence about it. */
+export interface BadConfig {
+  what: string;
+  /** `data` of the ConfigMap `flux-config`. */
+  fluxConfig?: Record<string, string>;
+  providerConfig?: unknown;
+  labels?: Record<string, string>;
+  /** The Shoot's `spec.resources`: name -> kind. The content of a Secret is in the control plane. */
+  resources?: Record<string, 'Secret' | 'ConfigMap' | 'Pod'>;
+  /** The contents of the Secrets in `resources`. */
+  contents?: Record<string, Record<string, string>>;
+  /** Secrets of the project: name -> content. */
+  ofProject?: Record<string, Record<string, string>>;
+  /** Without the full stop. */
+  sentence: string;
+  /** Where the sentence cannot be known: files have no Secrets, and admission reads no ConfigMap and no release. */
+  unknownTo?: ('validate' | 'admission')[];
+  /** The API server of the seed refuses it, so that no function sees it. */
+  isRefusedBySeed?: true;
+}
+
+/** Marks the content of Secrets, which no sentence shows. */
+export const HIDDEN = 'hidden-content';
+
+export const URL = 'https://git.example.com/fleet';
+export const FLUX_CONFIG = 'ConfigMap garden-foo/flux-config: ';
+
+/** A FluxConfig with these fields. */
+export const fluxConfigOf = (fields: object) => ({ apiVersion: PROVIDER_CONFIG_API, kind: 'FluxConfig', ...fields });
+
+export const source = (spec: object = {}, template: object = {}) => ({
+  template: { kind: 'GitRepository', spec: { url: URL, ref: { branch: 'main' }, ...spec }, ...template },
+});
+export const kustomization = (spec: object = {}, template: object = {}) => ({
+  template: { spec: { path: './clusters', ...spec }, ...template },
+});
+
+/** The case of a key of `flux-config` beside a valid repository. */
+export function ofKeys(what: string, data: Record<string, string>, sentence: string): BadConfig {
+  return {
+    what,
+    fluxConfig: { repositoryUrl: URL, repositoryBranch: 'main', ...data },
+    sentence: `${FLUX_CONFIG}${sentence}`,
+  };
+}
+
+/** The case of a providerConfig. */
+export function ofShoot(what: string, fields: object, sentence: string, more: Partial<BadConfig> = {}): BadConfig {
+  return { what, providerConfig: fluxConfigOf(fields), sentence: `providerConfig${sentence}`, ...more };
+}
