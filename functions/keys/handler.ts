@@ -53,12 +53,14 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const config = await withDocuments(fluxConfigMapOf(namespace, configMap));
   await loadListedRules({ landscape: context.settings, fluxConfig: config });
   const { issues } = projectLayers(config, undefined);
-  if (issues.length > 0) await report(run, [warning('InvalidConfiguration', withFullStop(new ConfigError(issues).message))]);
+  if (issues.length > 0)
+    await report(run, [warning('InvalidConfiguration', withFullStop(new ConfigError(issues).message))]);
   const repository = repositoryOf(config);
   // A requested operation waits until the configuration is valid.
   if (repository === 'invalid') return done;
   const refusals = refusalsOf(context.settings, config, repository);
-  if (refusals.issues.length > 0) await report(run, [warning('NotAllowed', withFullStop(new ConfigError(refusals.issues).message))]);
+  if (refusals.issues.length > 0)
+    await report(run, [warning('NotAllowed', withFullStop(new ConfigError(refusals.issues).message))]);
   if (refusals.isRepository) return done;
 
   const decided = await provideCredentials(run, repository);

@@ -150,7 +150,7 @@ describe.each(['a new Shoot', 'a running Shoot'])('%s', { timeout: patience }, (
   test.each(all.filter(({ isRefusedBySeed }) => isRefusedBySeed !== true))(
     'gets nothing and hears it: $what',
     async (config) => {
-        await stage.reconcileShoot(between);
+      await stage.reconcileShoot(between);
       await eventually(
         'the first error',
         stage.extension,
