@@ -4,6 +4,8 @@ import { withDocuments } from '../../shared/config/documents.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
+import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
+import { neededProjectSecrets } from '../../shared/config/project-secrets.ts';
 import { requiredKey } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
@@ -14,6 +16,7 @@ import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../shared/gardener/
 import { missing } from './clusters.ts';
 import { type Option, type Terminal, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
+import { type GivenSecrets, readSecrets } from './secrets.ts';
 
 /** Options that `render` and `validate` share. */
 export const inputOptions = {
@@ -36,6 +39,12 @@ export const inputOptions = {
     description:
       'The Shoot: used for its resources, its Kubernetes version and, without --provider-config, its providerConfig.',
   },
+  secrets: {
+    type: 'string',
+    value: 'FILE',
+    description:
+      'Secrets and ConfigMaps of the project: those that the configuration names must be there with their keys. No value is printed.',
+  },
 } as const satisfies Record<string, Option>;
 
 export const inputNotes = 'FILE is YAML or JSON, or - for standard input.';
@@ -45,35 +54,49 @@ export interface CliInputs {
   distribution: string;
   config: ConfigInputs;
   shoot: Shoot | undefined;
+  /** What --secrets names; absent: unknown. */
+  secrets?: GivenSecrets | undefined;
 }
 
 /** Reads the files that the options name. */
 export async function readInputs(values: Values<typeof inputOptions>, terminal: Terminal): Promise<CliInputs> {
   const distribution = values['flux-distribution'];
   if (distribution === undefined) missing('--flux-distribution DIR');
-  const files = [values['flux-config'], values['provider-config'], values.shoot, values.config];
+  const files = [values['flux-config'], values['provider-config'], values.shoot, values.config, values.secrets];
   if (files.filter((file) => file === '-').length > 1) throw new UsageError('only one file can be standard input');
   const read = (file: string | undefined) => (file === undefined ? undefined : readDocument(file, terminal));
   const [fluxConfig, providerConfig, shootDocument] = await Promise.all(files.slice(0, 3).map(read));
+  const secrets = values.secrets === undefined ? undefined : await readSecrets(values.secrets, terminal);
   const landscape = values.config === undefined ? undefined : await landscapeIn(values.config, terminal);
   const shoot = shootDocument === undefined ? undefined : shootOf(shootDocument, values.shoot ?? '');
-  return {
-    distribution,
-    shoot,
-    config: {
-      landscape,
-      fluxConfig:
-        fluxConfig === undefined
-          ? undefined
-          : await withDocuments(fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot)),
-      shoot: shoot && shootTraits(shootCluster(shoot)),
-      providerConfig:
-        values['provider-config'] === undefined
-          ? ownProviderConfig(shoot)
-          : providerConfigOf(providerConfig, values['provider-config']),
-      shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
-    },
+  const config: ConfigInputs = {
+    landscape,
+    fluxConfig:
+      fluxConfig === undefined
+        ? undefined
+        : await withDocuments(fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot)),
+    shoot: shoot && shootTraits(shootCluster(shoot)),
+    providerConfig:
+      values['provider-config'] === undefined
+        ? ownProviderConfig(shoot)
+        : providerConfigOf(providerConfig, values['provider-config']),
+    shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
   };
+  return { distribution, shoot, secrets, config: { ...config, ...projectSecretsIn(secrets, config) } };
+}
+
+/** Returns the Secrets of the project that count for this configuration. */
+function projectSecretsIn(
+  secrets: GivenSecrets | undefined,
+  config: ConfigInputs,
+): Pick<ConfigInputs, 'projectSecrets'> {
+  if (secrets === undefined) return {};
+  const namespace = config.fluxConfig?.namespace ?? '';
+  const found = neededProjectSecrets(config).flatMap((name) => {
+    const secret = secrets.objects.get(`Secret/${name}`);
+    return secret === undefined ? [] : [projectSecretOf(name, namespace, secret)];
+  });
+  return { projectSecrets: found };
 }
 
 async function landscapeIn(file: string, terminal: Terminal): Promise<Landscape> {
@@ -155,16 +178,13 @@ function wrongKind(file: string, kind: string, option: string): ShootFluxError {
 /** Returns the inputs with another Shoot, and its own providerConfig. */
 export function withShoot(inputs: CliInputs, document: unknown, file: string): CliInputs {
   const shoot = shootOf(document, file);
-  return {
-    ...inputs,
-    shoot,
-    config: {
-      ...inputs.config,
-      shoot: shootTraits(shootCluster(shoot)),
-      providerConfig: ownProviderConfig(shoot),
-      shootResources: shootResourcesOf(shoot.spec?.resources),
-    },
+  const config = {
+    ...inputs.config,
+    shoot: shootTraits(shootCluster(shoot)),
+    providerConfig: ownProviderConfig(shoot),
+    shootResources: shootResourcesOf(shoot.spec?.resources),
   };
+  return { ...inputs, shoot, config: { ...config, ...projectSecretsIn(inputs.secrets, config) } };
 }
 
 /** Returns what gardenlet would write into the seed for a Shoot. */

@@ -13,6 +13,7 @@ import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { type CliInputs, shootCluster } from './inputs.ts';
 import { releasesOf } from './releases.ts';
+import { givenSecretIssues } from './secret-issues.ts';
 
 /** A Shoot's objects, as far as they are known without a cluster. */
 export interface Offline {
@@ -29,8 +30,15 @@ export interface Offline {
  * Computes a Shoot's objects from its configuration, without a cluster.
  * @throws ConfigError with every issue
  */
-export async function renderOffline({ distribution, config: inputs, shoot }: CliInputs): Promise<Offline> {
+export async function renderOffline({
+  distribution,
+  config: inputs,
+  shoot,
+  secrets: given,
+}: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
+  const ofSecrets = given === undefined ? [] : givenSecretIssues(config, given, inputs.shootResources);
+  if (ofSecrets.length > 0) throw new ConfigError(ofSecrets);
   const releases = openDistribution(distribution);
   const version = resolveVersion({
     requested: config.flux.version,

@@ -110,6 +110,8 @@ A new, changed or deleted Secret reaches all Shoots of the project at once, in e
 
 In a project without \`flux-config\`, a Secret of this table other than \`flux-source\` counts only where a Shoot's \`providerConfig\` names it, for example in \`decryption.secretRef\`, and fills in nothing. A source may name \`flux-registry\` as its \`secretRef\` without \`secretResourceName\`.
 
+\`validate\` and \`render\` with \`--secrets FILE\` read Secrets and ConfigMaps of the project from a file: everything that the configuration names must be there, with the keys that Flux needs, and \`render\` shows what wires itself. No value is printed. How to use the Secrets: [SOPS](howto/sops.md), [OCI registries](howto/oci.md), [a GitHub App](howto/github-app.md).
+
 ## \`providerConfig\`
 
 \`\`\`yaml
@@ -219,7 +221,7 @@ A Kustomization that is removed from the configuration is suspended before it is
 
 ## When changes reach Flux
 
-Secrets, ConfigMaps and the kinds of Flux are in a shoot before the sources and Kustomizations that need them: these are written once the former have arrived, for a new Shoot and whenever the configuration names a further Secret. So the first attempt of Flux finds everything. A Secret that leaves the configuration stays until nothing there names it any more. What the shoot refuses holds the rest back for 20 seconds at most.
+Secrets, ConfigMaps and the kinds of Flux are in a shoot before the sources and Kustomizations that need them: these are written once the former have arrived, for a new Shoot and whenever the configuration names a further Secret. So the first attempt of Flux finds everything. A Secret that leaves the configuration stays until nothing there names it any more. Objects that the shoot refuses hold the rest back for 20 seconds at most.
 
 When a copied Secret has changed, shoot-flux asks the sources, Kustomizations, HelmReleases and other [objects](#sources-kustomizations-objects) that it has created to reconcile, also where \`Once\` has released them, with the annotation that \`flux reconcile\` sets (\`reconcile.fluxcd.io/requestedAt\`). You can ask for the same with an annotation of any new value, on the ConfigMap for all Shoots of the project, or on one Shoot:
 

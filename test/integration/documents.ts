@@ -125,3 +125,11 @@ export function example(path: string, kind: string): string {
   if (found === undefined) throw new Error(`${path} has no example of a ${kind}.`);
   return found.text;
 }
+
+/** The first YAML block of a page with this key. */
+export function exampleWith(path: string, key: string): string {
+  const { fences = [] } = documents.find((document) => document.path === path) ?? {};
+  const found = fences.find(({ language, text }) => language === 'yaml' && parse(text)?.[key] !== undefined);
+  if (found === undefined) throw new Error(`${path} has no example with ${key}.`);
+  return found.text;
+}

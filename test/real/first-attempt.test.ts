@@ -1,8 +1,9 @@
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { documented, example, exampleWith } from '../integration/documents.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { ageKey } from './age-key.ts';
@@ -26,6 +27,10 @@ const dataOf = (secret: KubeObject | undefined, key: string) =>
 const variable = (name: string) => `\${${name}}`;
 const configMap = (name: string, data: Record<string, string>) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+
+const encrypt = documented('docs/howto/sops.md', 'sops encrypt --in-place secret.yaml');
+const sopsRules = exampleWith('docs/howto/sops.md', 'creation_rules');
+const ofPage = (page: string, kind: string) => parse(example(page, kind));
 
 test.skipIf(isComplete)(testDataMissing, () => {});
 
@@ -80,13 +85,14 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await using registry = await startPrivateRegistry();
     await using sink = await startEventSink();
     const { identity, recipient } = ageKey();
+    const encryption = { command: encrypt, rules: sopsRules.replace(/age1\w+/, recipient) };
     const repository = await git.createRepository('fleet', {
-      'root/secret.yaml': await encrypted(recipient, 'credentials', { password: 'open sesame' }),
+      'root/secret.yaml': await encrypted(encryption, 'credentials', { password: 'open sesame' }),
       'root/settings.yaml': configMap('settings', { team: variable('team'), shoot: variable('SHOOT_NAME') }),
       'apps/app.yaml': configMap('app', { from: 'git' }),
     });
     await registry.pushArtifact('fleet/manifests:v1', {
-      'secret.yaml': await encrypted(recipient, 'base', { password: 'second sesame' }),
+      'secret.yaml': await encrypted(encryption, 'base', { password: 'second sesame' }),
       'base.yaml': configMap('base-settings', { team: variable('team') }),
     });
     for (const name of ['first', 'second']) {
@@ -204,13 +210,12 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
   it('a repository of a GitHub App is Ready on the first attempt', async () => {
     const { httpUrl, name } = await git.createRepository('app-fleet', { 'a.yaml': configMap('app', { a: 'b' }) });
     await using github = await startGitHub(new URL(httpUrl).origin);
+    const page = 'docs/howto/github-app.md';
+    const { githubAppBaseURL, ...keys } = github.app;
+    expect(Object.keys(ofPage(page, 'Secret').stringData)).toEqual(Object.keys(keys));
     await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
-    await flux.stage.setFluxConfig({
-      repositoryUrl: `https://${github.host}/${name}.git`,
-      repositoryBranch: 'main',
-      repositoryType: 'private',
-      repositoryProvider: 'github',
-    });
+    const repositoryUrl = `https://${github.host}/${name}.git`;
+    await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl });
     await flux.stage.reconcileShoot();
     await flux.stage.untilReady();
     await untilReady(fluxKinds.kustomizations, 'main-ks');

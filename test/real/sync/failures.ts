@@ -9,6 +9,8 @@ export interface Attempts extends AsyncDisposable {
   failed(): Promise<string[]>;
   /** Every reason for which an object was not Ready for a moment, because it waited for another one. */
   waits: ReadonlySet<string>;
+  /** The objects that have become Ready, in this order. */
+  ready: readonly string[];
 }
 
 /** An object that has no artifact yet, or waits for a dependency, has not attempted anything. */
@@ -37,9 +39,12 @@ export function watchAttempts(connection: Connection): Attempts {
   const client = createKubeClient(connection, { userAgent: 'attempts', timeoutMs: 30_000 });
   const waits = new Set<string>();
   const seen = new Set<string>();
+  const ready: string[] = [];
   const onChange = ({ kind, metadata, status }: KubeObject) => {
     const name = `${kind} ${metadata.namespace}/${metadata.name}`;
     const { conditions = [], history = [], failures, installFailures } = (status ?? {}) as Status;
+    if (!ready.includes(name) && conditions.some(({ type, status }) => type === 'Ready' && status === 'True'))
+      ready.push(name);
     for (const condition of conditions) {
       if (condition.type !== 'Ready' || condition.status !== 'False') continue;
       if (isWaiting(condition)) waits.add(`${name}: ${condition.reason}`);
@@ -63,6 +68,7 @@ export function watchAttempts(connection: Connection): Attempts {
   );
   return {
     waits,
+    ready,
     async failed() {
       const { items } = await client.list(resources.events, {});
       const warnings = (items as KubeObject[])

@@ -1,0 +1,99 @@
+import { githubAppProblem } from '../../shared/config/github-app.ts';
+import { secretUses } from '../../shared/config/listed/secret-uses.ts';
+import { type Origins, originOf } from '../../shared/config/origins.ts';
+import { issueAt } from '../../shared/config/place.ts';
+import { quote } from '../../shared/config/quote.ts';
+import type { ShootResource } from '../../shared/config/shoot-resources.ts';
+import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
+import { asObject } from '../../shared/config/values.ts';
+import type { ConfigIssue } from '../../shared/errors.ts';
+import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { GivenSecrets } from './secrets.ts';
+
+/** An object that would be copied into the shoot, and the names of its keys. */
+interface Copy {
+  kind: string;
+  name: string;
+  namespace: string;
+  keys: ReadonlySet<string>;
+}
+
+/**
+ * Returns what is wrong with the Secrets and ConfigMaps that a configuration names: each must be in the file, with the
+ * keys that the object needs which names it. Copies of WorkloadIdentities are not checked.
+ * @param resources the Shoot's `spec.resources`; undefined: unknown, so its entries are not checked
+ */
+export function givenSecretIssues(
+  config: EffectiveConfig,
+  given: GivenSecrets,
+  resources: readonly ShootResource[] | undefined,
+): ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const copies: Copy[] = [];
+  for (const copied of [config.sourceSecret, ...config.additionalSecrets]) {
+    const original = copied && originalOf(copied, resources);
+    if (copied === undefined || original === undefined) continue;
+    const { kind, name, from } = original;
+    const found = given.objects.get(`${kind}/${name}`);
+    if (found !== undefined) {
+      const keys = new Set(Object.keys(asObject(found.data) ?? {}));
+      copies.push({ kind, name: copied.targetName ?? name, namespace: copied.namespace, keys });
+    } else if (!isGenerated(copied, config)) {
+      const message = `is not in ${given.file}${from}; add it there, and create it in the project`;
+      issues.push({ object: `${kind} ${name}`, path: '', message });
+    }
+  }
+  return [...issues, ...githubIssues(config, given), ...keyIssues(config, copies)];
+}
+
+function originalOf(
+  { origin }: CopiedSecret,
+  resources: readonly ShootResource[] | undefined,
+): { kind: string; name: string; from: string } | undefined {
+  if (origin.type === 'flux-source') return { kind: 'Secret', name: FLUX_SOURCE, from: '' };
+  if (origin.type === 'project') return { kind: 'Secret', name: origin.name, from: '' };
+  if (origin.type !== 'resource') return undefined;
+  const entry = resources?.find(({ name }) => name === origin.resourceName);
+  if (entry?.kind !== 'Secret' && entry?.kind !== 'ConfigMap') return undefined;
+  return { kind: entry.kind, name: entry.resourceName, from: ` (spec.resources ${quote(entry.name)})` };
+}
+
+/** The key pair of a private repository over SSH is generated in the garden. */
+function isGenerated({ origin }: CopiedSecret, { source }: EffectiveConfig): boolean {
+  const url = asObject(source?.spec)?.url;
+  return origin.type === 'flux-source' && typeof url === 'string' && url.startsWith('ssh://');
+}
+
+function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: GivenSecrets): ConfigIssue[] {
+  const secret = objects.get(`Secret/${FLUX_SOURCE}`);
+  const isApp = asObject(source?.spec)?.provider === 'github' && sourceSecret?.origin.type === 'flux-source';
+  if (!isApp || secret === undefined) return [];
+  const data = Object.entries((asObject(secret.data) ?? {}) as Record<string, string>);
+  const values = data.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')] as const);
+  const problem = githubAppProblem(Object.fromEntries(values.filter(([, value]) => value.trim() !== '')));
+  return problem === undefined ? [] : [{ object: `Secret ${FLUX_SOURCE}`, path: '', message: problem }];
+}
+
+function keyIssues(config: EffectiveConfig, copies: readonly Copy[]): ConfigIssue[] {
+  return objectsOf(config).flatMap(({ object, place }) =>
+    secretUses(object).flatMap(({ kind, name, path, needs }) => {
+      const { namespace } = object.metadata;
+      const copy = copies.find((one) => one.kind === kind && one.name === name && one.namespace === namespace);
+      const missing = copy && needs?.(copy.keys);
+      if (missing === undefined) return [];
+      const message = `names ${kind} ${namespace}/${name}, which has no ${missing}; add the key to the original of the ${kind}`;
+      return [issueAt(place, path, message)];
+    }),
+  );
+}
+
+function objectsOf({ source, kustomization, objects, origins }: EffectiveConfig) {
+  const placed = (part: string, object: KubeObject | undefined, from: Origins) =>
+    object === undefined ? [] : [{ object, place: originOf(from, part) }];
+  return [
+    ...placed('source', source, origins),
+    ...placed('kustomization', kustomization, origins),
+    ...objects.flatMap((object, index) => placed(`objects[${index}]`, object, origins)),
+  ];
+}

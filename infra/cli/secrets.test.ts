@@ -1,0 +1,134 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { standIn } from '../../shared/flux/testing.ts';
+import { files, shootFlux } from './testing.ts';
+
+const fluxConfig = (data: Record<string, string>) => ({
+  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'flux-config', namespace: 'garden-foo' } },
+  data: { repositoryUrl: 'https://github.com/org/fleet', ...data },
+});
+const secret = (name: string, stringData: object, more: object = {}) => ({
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData, ...more },
+});
+const age = secret('flux-sops', { 'age.agekey': 'AGE-SECRET-KEY-1MARKED' });
+const documents = (...objects: object[]) => objects.map((object) => stringify(object)).join('---\n');
+const git = {
+  kind: 'GitRepository',
+  spec: { url: 'https://github.com/org/fleet', ref: { branch: 'main' }, secretRef: { name: 'credentials' } },
+};
+const shoot = {
+  kind: 'Shoot',
+  metadata: { name: 'bar', namespace: 'garden-foo' },
+  spec: {
+    resources: [
+      { name: 'mine', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-credentials' } },
+      { name: 'values', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'my-values' } },
+    ],
+    extensions: [
+      {
+        type: 'shoot-flux',
+        providerConfig: {
+          source: { template: git, secretResourceName: 'mine' },
+          kustomization: { template: { spec: { path: './', prune: true } } },
+          additionalSecretResources: [{ name: 'values' }],
+        },
+      },
+    ],
+  },
+};
+
+/** Runs a command with a file of Secrets; nothing that is marked may appear. */
+async function run(command: 'validate' | 'render', inputs: { config?: object; shoot?: object }, secrets: string) {
+  await using written = await files({ 'config.yaml': inputs.config ?? {}, 'shoot.yaml': inputs.shoot ?? {}, secrets });
+  const { paths } = written;
+  const options = [
+    ...['--flux-distribution', standIn.folder, '--secrets', paths.secrets],
+    ...(inputs.config === undefined ? [] : ['--flux-config', paths['config.yaml']]),
+    ...(inputs.shoot === undefined ? [] : ['--shoot', paths['shoot.yaml']]),
+  ];
+  const ran = await shootFlux([command, ...options]);
+  expect(ran.out + ran.err).not.toContain('MARKED');
+  return { ...ran, err: ran.err.replace(paths.secrets, 'FILE'), out: ran.out.replaceAll(paths.secrets, 'FILE') };
+}
+
+describe('--secrets', () => {
+  it('wires the Secrets of the project, as in the landscape', async () => {
+    const { code, out } = await run('render', { config: fluxConfig({}) }, documents(age));
+    expect(code).toBe(0);
+    expect(out).toContain('# Secret flux-system/flux-sops: a copy of the garden Secret flux-sops.');
+    expect(out).toContain('      name: flux-sops');
+  });
+
+  it('accepts what is complete, in data and in a List', async () => {
+    const data = { username: 'dQ==', password: Buffer.from('MARKED').toString('base64') };
+    const config = fluxConfig({ repositoryType: 'private' });
+    const list = { apiVersion: 'v1', kind: 'List', items: [age, secret('flux-source', {}, { data })] };
+    expect(await run('validate', { config }, stringify(list))).toEqual({ code: 0, out: '', err: '' });
+    const credentials = secret('my-credentials', { username: 'u', password: 'MARKED' });
+    const values = { ...secret('my-values', {}), kind: 'ConfigMap' };
+    expect(await run('validate', { shoot }, documents(credentials, values))).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it.each<[string, { config?: object; shoot?: object }, string, string]>([
+    [
+      'a Secret of the project that cannot be used',
+      { config: fluxConfig({}) },
+      documents(secret('flux-sops', { 'age.agekey': 'MARKED' })),
+      'Secret garden-foo/flux-sops has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it',
+    ],
+    [
+      'credentials that are not there',
+      { config: fluxConfig({ repositoryType: 'private' }) },
+      documents(age),
+      'Secret flux-source is not in FILE; add it there, and create it in the project',
+    ],
+    [
+      'an entry of spec.resources that is not there',
+      { shoot },
+      documents(secret('my-credentials', { username: 'u', password: 'MARKED' })),
+      'ConfigMap my-values is not in FILE (spec.resources "values"); add it there, and create it in the project',
+    ],
+    [
+      'a key that is not there',
+      { shoot },
+      documents(secret('my-credentials', { username: 'MARKED' }), { ...secret('my-values', {}), kind: 'ConfigMap' }),
+      'providerConfig: source.template.spec.secretRef names Secret flux-system/credentials, which has no password; add the key to the original of the Secret',
+    ],
+    [
+      'incomplete credentials of a GitHub App',
+      { config: fluxConfig({ repositoryType: 'private', repositoryProvider: 'github' }) },
+      documents(
+        secret('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey: 'MARKED' }),
+      ),
+      'Secret flux-source githubAppPrivateKey is not a private key in PEM form; add the whole file that GitHub has generated',
+    ],
+  ])('reports %s', async (_, inputs, secrets, sentence) => {
+    const { code, out } = await run('validate', inputs, secrets);
+    expect({ code, first: out.split('\n')[0] }).toEqual({ code: 1, first: sentence });
+  });
+
+  it('needs no key pair, which is generated in the garden', async () => {
+    const config = fluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
+    expect(await run('validate', { config }, documents(age))).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it('accepts a GitHub App', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const githubAppPrivateKey = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    const app = secret('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey });
+    const config = fluxConfig({ repositoryType: 'private', repositoryProvider: 'github' });
+    expect(await run('validate', { config }, documents(app))).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it.each([
+    ['another kind', documents({ kind: 'Deployment', metadata: { name: 'MARKED' } }), 'something else than Secrets'],
+    ['no name', documents({ kind: 'Secret', stringData: { a: 'MARKED' } }), 'something else than Secrets'],
+    ['the same Secret twice', documents(age, age), 'holds Secret flux-sops twice; keep one of them.'],
+    ['a number', documents(secret('a', { pin: 4711 })), 'Secret a: stringData has a value that is no text; quote it.'],
+  ])('refuses a file with %s', async (_, secrets, sentence) => {
+    const { code, err } = await run('validate', { config: fluxConfig({}) }, secrets);
+    expect(code).not.toBe(0);
+    expect(err).toContain(sentence);
+  });
+});
