@@ -95,6 +95,26 @@ test('keeps only Namespaces and CRDs by annotation, because the user has objects
   expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
 });
 
+test('mode Once: keeps the Secrets of the project without which the released source and Kustomization would fail', async () => {
+  const spec = { decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } } };
+  const variables = { postBuild: { substituteFrom: [{ kind: 'Secret', name: 'flux-variables', optional: true }] } };
+  const copied = ['flux-sops', 'flux-variables', 'flux-registry'] as const;
+  const config = fluxOnly({
+    source: source(),
+    kustomization: { ...kustomization, spec: { ...(kustomization.spec as object), ...spec, ...variables } },
+    additionalSecrets: copied.map((name) => ({
+      ...{ origin: { type: 'project', name }, targetName: name, namespace: 'flux-system' },
+    })),
+  });
+  const secrets = copied.map((name) => secretContent({ name }));
+  const kept = async (syncMode: 'Once' | 'ManifestsOnly') =>
+    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
+      .secrets.filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
+      .map(({ metadata }) => metadata.name);
+  expect(await kept('Once')).toEqual(['flux-sops']);
+  expect(await kept('ManifestsOnly')).toEqual([]);
+});
+
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });

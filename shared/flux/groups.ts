@@ -1,8 +1,9 @@
 import { inOrder } from '../config/listed/kinds.ts';
 import { referencedNames } from '../config/references.ts';
-import type { EffectiveConfig } from '../config/types.ts';
+import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
+import { FLUX_VARIABLES } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
 import { canBeSuspended, configuredObjects, customResourceIn, isCrd, specIssues } from './custom-resources.ts';
@@ -115,14 +116,19 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
  */
 function copiedSecret(
   { name, namespace, type, labels, data }: SecretContent,
-  { syncMode, sourceSecret, objects }: EffectiveConfig,
+  { syncMode, source, kustomization, sourceSecret, additionalSecrets, objects }: EffectiveConfig,
 ) {
   const metadata = { name, namespace, labels: { ...labels, ...copyLabels } };
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
   const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
+  const isIt = (copy: CopiedSecret | undefined) => copy?.targetName === name && copy.namespace === namespace;
+  // Variables of a project are optional, so that nothing fails without them.
+  const isOfProject =
+    name !== FLUX_VARIABLES && additionalSecrets.some((copy) => copy.origin.type === 'project' && isIt(copy));
+  const users = [...objects, ...(isOfProject ? [source, kustomization] : [])];
   const isOfSource =
-    (sourceSecret?.targetName === name && sourceSecret.namespace === namespace) ||
-    objects.some((object) => object.metadata.namespace === namespace && referencedNames(object).Secret.has(name));
+    isIt(sourceSecret) ||
+    users.some((user) => user?.metadata.namespace === namespace && referencedNames(user).Secret.has(name));
   return isOfSource && syncMode === 'Once' ? withKeepObject(secret) : secret;
 }
 
