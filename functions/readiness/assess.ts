@@ -108,7 +108,8 @@ function othersVerdict(
   const states = others.map((reference, index) => otherState(applied, reference, observed[index]));
   const notReady = states.filter(({ verdict }) => verdict.status !== 'True');
   if (notReady.length === 0) {
-    const message = `All ${others.length} other objects are Ready.`;
+    const message =
+      others.length === 1 ? 'The other object is Ready.' : `All ${others.length} other objects are Ready.`;
     return { verdict: { type, status: 'True', reason: 'Ready', message }, isReconciling: false };
   }
   const attempts = notReady.map(({ attempt }) => attempt);
@@ -123,7 +124,7 @@ function otherState(
   reference: ListedObject,
   object: KubeObject | undefined,
 ): { verdict: Omit<Verdict, 'type'>; attempt?: Attempt | undefined } {
-  const origin: Origin = { ...originOf(applied, reference), place: reference.place };
+  const origin = originOf(applied, reference);
   if (object === undefined) return { verdict: missingState(reference, origin) };
   const state = readiness(object);
   return {
@@ -143,7 +144,9 @@ function together(verdicts: readonly Omit<Verdict, 'type'>[]): Omit<Verdict, 'ty
   const sorted = verdicts.toSorted((one, other) => (other.codes?.length ?? 0) - (one.codes?.length ?? 0));
   const [first = { status: 'False', reason: 'Progressing', message: '' } as const] = sorted;
   const named = sorted.slice(0, MOST_NAMED).map(({ message }) => message);
-  const more = sorted.length > named.length ? [`${sorted.length - named.length} more objects are not Ready.`] : [];
+  const unnamed = sorted.length - named.length;
+  const more =
+    unnamed > 0 ? [unnamed === 1 ? '1 more object is not Ready.' : `${unnamed} more objects are not Ready.`] : [];
   return { ...first, message: [...named, ...more].join(' ') };
 }
 
@@ -179,12 +182,14 @@ function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit
   }
 }
 
-/** Where the user can correct the object: the names of objects from `flux-config` are fixed. */
-function originOf(applied: Applied, { name }: ShootObject): Origin {
+/** Where the user can correct the object: the names of objects from the keys of `flux-config` are fixed. */
+function originOf(applied: Applied, { name, place, patched }: ShootObject): Origin {
   const isMain = name === MAIN_GIT_REPOSITORY || name === MAIN_KUSTOMIZATION;
   return {
     from: applied.fromFluxConfig && isMain ? 'flux-config' : 'providerConfig',
     isReleased: applied.managedResources[managedResourceNames.sync] === undefined,
+    ...(place && { place }),
+    ...(patched && { patched }),
   };
 }
 

@@ -86,12 +86,21 @@ export interface ShootObject {
   kind: string;
   namespace: string;
   name: string;
+  /** Where the user has written it, if neither in keys of `flux-config` nor as `template` of a providerConfig. */
+  place?: ObjectPlace | undefined;
+  /** Where patches set fields of the root Kustomization, by their paths in the object. */
+  patched?: Record<string, ObjectPlace> | undefined;
+}
+
+/** An object of the configuration and the path in it. */
+interface ObjectPlace {
+  object: string;
+  path: string;
 }
 
 /** An object from a list of the configuration. */
 export interface ListedObject extends ShootObject {
-  /** Where the user has written it: the object and the path in it. */
-  place: { object: string; path: string };
+  place: ObjectPlace;
 }
 
 /** What `sync-mode` records in `status.state.bootstrapped`: survives a control-plane migration. */

@@ -1,19 +1,18 @@
-import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
-import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
-import type { Applied, ListedObject, ManagedResource, ShootObject } from '../../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { renderHash } from './config-hash.ts';
 import { protects } from './protection.ts';
 import { planRequest, type Requests } from './request.ts';
 import type { Scope } from './scope.ts';
+import { otherObjects, rootObject } from './shoot-objects.ts';
 import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
 
 /** What a Shoot should get, and what is recorded about it. */
@@ -119,10 +118,10 @@ export function makePlan(
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
     objects: recordedObjects(contents, released, previous),
     ...(protects(contents, previous) && { protected: true as const }),
-    ...optional('source', last === undefined ? shootObject(groups.sync, config.source) : last.source),
+    ...optional('source', last === undefined ? rootObject(groups.sync, config, 'source') : last.source),
     ...optional(
       'kustomization',
-      last === undefined ? shootObject(groups.sync, config.kustomization) : last.kustomization,
+      last === undefined ? rootObject(groups.sync, config, 'kustomization') : last.kustomization,
     ),
     ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
     ...optional(
@@ -200,35 +199,6 @@ function recordedObjects(
 /** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
 function isCrdRef(ref: string): boolean {
   return ref.startsWith('CustomResourceDefinition.');
-}
-
-/** Where the rendered form of a configured object is in the shoot; the release's CRDs decide its apiVersion. */
-function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
-  if (configured === undefined) return undefined;
-  const { name, namespace } = configured.metadata;
-  const object = rendered.find(
-    ({ kind, metadata }) => kind === configured.kind && metadata.name === name && metadata.namespace === namespace,
-  );
-  if (object === undefined) return undefined;
-  const { apiVersion, kind, metadata } = object;
-  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
-}
-
-/** Where the objects of the lists are in the shoot, as far as a controller reports whether they are Ready. */
-function otherObjects(rendered: KubeObject[], config: EffectiveConfig, release: Release): ListedObject[] | undefined {
-  const others = configuredObjects(config)
-    .filter(({ object, part }) => part.startsWith('objects[') && hasReadiness(object, release, config, part))
-    .flatMap(({ object, part }) => {
-      const inShoot = shootObject(rendered, object);
-      return inShoot === undefined ? [] : [{ ...inShoot, place: originOf(config.origins, part) }];
-    });
-  return others.length === 0 ? undefined : others;
-}
-
-/** The controller only reads a HelmRepository of a registry, and writes no status. */
-function hasReadiness(object: KubeObject, release: Release, config: EffectiveConfig, part: string): boolean {
-  const isStatic = object.kind === 'HelmRepository' && (object.spec as { type?: string }).type === 'oci';
-  return !isStatic && customResourceIn(release, config, object, part).hasConditions;
 }
 
 /** The copies in use, by their names in the seed: a control-plane migration only moves those that are listed. */

@@ -31,4 +31,18 @@ describe('remedies', () => {
       expect(placesFor(field, fluxConfig)).toContain('suspend in ConfigMap flux-config');
     }
   });
+
+  it('name the place in config.yaml, overrides.yaml or a list where the object is written', () => {
+    const object = 'ConfigMap garden-foo/flux-config';
+    const origin = { ...providerConfig, place: { object, path: 'config.yaml.source.template' } };
+    expect(placesFor('source.spec.url', origin)).toContain(`config.yaml.source.template.spec.url of ${object}`);
+  });
+
+  it('name the patch that sets a field', () => {
+    const patch = { object: 'providerConfig', path: 'kustomization.patch.spec.path' };
+    const origin = { ...fluxConfig, patched: { 'spec.path': patch } };
+    const places = placesFor('kustomization.spec.path', origin);
+    expect(places).toContain('kustomization.patch.spec.path of the providerConfig');
+    expect(places).toContain('kustomizationInterval in ConfigMap flux-config');
+  });
 });

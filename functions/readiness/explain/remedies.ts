@@ -1,4 +1,5 @@
 import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
+import type { Place } from '../../../shared/config/place.ts';
 import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
 import { fieldsAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
@@ -8,8 +9,10 @@ export interface Origin {
   from: 'flux-config' | 'providerConfig';
   /** The sync mode has released the object: it is the user's own and has to be corrected in the shoot. */
   isReleased: boolean;
-  /** Where an object from a list is written; absent: it is the source or the root Kustomization. */
-  place?: { object: string; path: string } | undefined;
+  /** Where the object is written, if neither in keys of `flux-config` nor as `template` of a providerConfig. */
+  place?: Place | undefined;
+  /** Where patches set fields of the root Kustomization, by their paths in the object. */
+  patched?: Readonly<Record<string, Place>> | undefined;
 }
 
 /** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
@@ -21,7 +24,7 @@ export interface Remedies {
   revision: string;
   path: string;
   /** Where each field is configured, for example `repositoryUrl in ConfigMap flux-config`. */
-  places: Record<Place, string>;
+  places: Record<Field, string>;
   /** How to give Flux read access, depending on the protocol of the URL: `put … into Secret …`. */
   credentials: string;
   /** How to make Flux trust the host keys of an SSH server: `put … into …`. */
@@ -32,7 +35,7 @@ export interface Remedies {
   decryption: string;
 }
 
-type Place =
+type Field =
   | 'url'
   | 'provider'
   | 'revision'
@@ -45,7 +48,7 @@ type Place =
   | 'decryption';
 
 /** Paths in the object itself. */
-const specPaths: Record<Place, string> = {
+const specPaths: Record<Field, string> = {
   url: 'spec.url',
   provider: 'spec.provider',
   revision: 'spec.ref',
@@ -106,11 +109,13 @@ function defined(entries: (string | undefined)[][]): Record<string, string> {
   return Object.fromEntries(entries.filter(([, text]) => text !== undefined)) as Record<string, string>;
 }
 
-function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place, string> {
+function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Field, string> {
   const part = object.kind === 'Kustomization' ? 'kustomization' : 'source';
-  const place = (name: Place): string => {
+  const place = (name: Field): string => {
     const path = name === 'url' && spec.url === undefined ? 'spec.endpoint' : specPaths[name];
     if (origin.isReleased) return `${path} of ${nameOf(object)} in the shoot`;
+    const patch = origin.patched?.[path];
+    if (patch !== undefined) return `${patch.path} of ${configurationName(patch)}`;
     if (origin.place !== undefined) return listedPlace(origin.place, path);
     if (origin.from === 'providerConfig') {
       return name === 'suspend' ? 'suspend in the configuration' : `${part}.template.${path} of the providerConfig`;
@@ -122,12 +127,16 @@ function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Place,
       ? `${part}.template.${path} of a ${part} in the providerConfig (flux-config cannot set it)`
       : `${key} in ConfigMap flux-config`;
   };
-  const names = Object.keys(specPaths) as Place[];
-  return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Place, string>;
+  const names = Object.keys(specPaths) as Field[];
+  return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Field, string>;
 }
 
-function listedPlace({ object, path }: { object: string; path: string }, field: string): string {
-  const place = `${path}.${field} of ${object === 'providerConfig' ? 'the providerConfig' : object}`;
+function configurationName({ object }: Place): string {
+  return object === 'providerConfig' ? 'the providerConfig' : object;
+}
+
+function listedPlace(written: Place, field: string): string {
+  const place = `${written.path}.${field} of ${configurationName(written)}`;
   return field === specPaths.suspend ? `${place}, or suspend in the configuration,` : place;
 }
 
@@ -197,8 +206,9 @@ function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
     : `put username and password (a token), or bearerToken, with read access into ${secret}`;
 }
 
-function decryptionOf(object: KubeObject, { from }: Origin, { decryption }: Spec): string {
+function decryptionOf(object: KubeObject, { from, place }: Origin, { decryption }: Spec): string {
   const name = decryption?.secretRef?.name;
+  if (place !== undefined && name !== undefined) return `the original of Secret ${object.metadata.namespace}/${name}`;
   if (from === 'flux-config') {
     return name === undefined ? 'a Secret in the shoot' : `Secret ${object.metadata.namespace}/${name} in the shoot`;
   }
