@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { expect, test } from 'vitest';
 import type { Policy } from '../../shared/config/policy/policy.ts';
 import { done } from '../../shared/runtime/outcome.ts';
@@ -34,6 +35,17 @@ test.each<[string, Record<string, string>, Record<string, string>?]>([
       : github.repositoryUrl;
   expect(message?.replace(/\.?$/, '.')).toBe(refusedUrl(url));
   await expectRest(garden);
+});
+
+test.each([
+  ['one that it allows', 'ssh://git@git.example.com/${SHOOT_LABEL_team}/fleet', true],
+  ['another one', 'ssh://git@github.com/${SHOOT_LABEL_team}/fleet', false],
+])('of a URL with variables, the policy judges the host: %s', async (_what, repositoryUrl, isAllowed) => {
+  const policy = { allowedRepositoryUrls: ['git.example.com/green/*', 'ssh://git.example.com/blue/**'] };
+  await using garden = await gardenIn(policy, { ...github, repositoryUrl });
+  expect(await garden.run()).toEqual(done);
+  expect(secretOf(garden)?.identity !== undefined).toBe(isAllowed);
+  expect(reasonsOf(garden).includes('NotAllowed')).toBe(!isAllowed);
 });
 
 test('a refused repository keeps the key pair that it has', async () => {
