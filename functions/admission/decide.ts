@@ -9,6 +9,7 @@ import { type ConfigIssue, issuesText, issueText, MOST_ISSUES } from '../../shar
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
 import { issuesWithAnyFluxConfig, type ReadProviderConfig } from './any-flux-config.ts';
+import { type PatchRules, patchIssues } from './patch-rules.ts';
 
 const allowed: AdmissionAnswer = { allowed: true };
 
@@ -16,7 +17,11 @@ const allowed: AdmissionAnswer = { allowed: true };
  * Decides whether a Shoot may be stored. Only issues that this request introduces count: a Shoot that is being deleted
  * is always allowed, and an issue that was stored before must not block unrelated changes.
  */
-export function decide({ object, oldObject }: AdmissionRequest, landscape?: Landscape): AdmissionAnswer {
+export function decide(
+  { object, oldObject }: AdmissionRequest,
+  landscape?: Landscape,
+  rules?: PatchRules,
+): AdmissionAnswer {
   if (object === undefined) return allowed;
   const shoot = asObject(object);
   if (shoot?.kind !== 'Shoot' || asObject(shoot.metadata) === undefined) return notAShoot;
@@ -24,7 +29,7 @@ export function decide({ object, oldObject }: AdmissionRequest, landscape?: Land
   const now = entryOf(shoot);
   const before = entryOf(oldObject);
   if (now === undefined || isUnchanged(now, before)) return allowed;
-  const issues = newIssues(now, before, landscape);
+  const issues = newIssues(now, before, landscape, rules);
   return issues.length === 0 ? withWarnings(now) : rejection(shoot, now.index, issues);
 }
 
@@ -66,12 +71,19 @@ function entryOf(shoot: unknown): Entry | undefined {
  * Returns the issues that were not there before. With an unchanged providerConfig only changed resources can add some:
  * a user who replaces a Secret need not fix the rest.
  */
-function newIssues(now: Entry, before: Entry | undefined, landscape: Landscape | undefined): ConfigIssue[] {
+function newIssues(
+  now: Entry,
+  before: Entry | undefined,
+  landscape: Landscape | undefined,
+  rules: PatchRules | undefined,
+): ConfigIssue[] {
   const read = { value: now.providerConfig, layer: providerConfigLayer(now.providerConfig) };
-  const issues = issuesOf(read, now, landscape);
+  const issues = [...issuesOf(read, now, landscape), ...patchIssues(read.layer, rules)];
   if (before === undefined || !isDeepStrictEqual(now.providerConfig, before.providerConfig)) return issues;
   // Compared by path, because the sentences also list the other resources.
-  const known = new Set(issuesOf(read, before, landscape).map(({ path }) => path));
+  const known = new Set(
+    [...issuesOf(read, before, landscape), ...patchIssues(read.layer, rules)].map(({ path }) => path),
+  );
   return issues.filter(({ path }) => !known.has(path));
 }
 

@@ -30,6 +30,17 @@ describe('controllersVerdict', () => {
     expect(verdict.codes).toEqual(codes);
   });
 
+  it('counts the controllers of shards that were applied', () => {
+    const refs = ['source-controller', 'source-controller-one'].map((name) => `Deployment.apps/flux-system/${name}`);
+    const sharded = { ...applied, objects: { ...applied.objects, 'shoot-flux-controllers': refs } };
+    const verdictWith = (available: number) =>
+      controllersVerdict(sharded, [...deployments, deployment('source-controller-one', available)]);
+    expect(verdictWith(1)).toMatchObject({ status: 'True' });
+    expect(verdictWith(0)).toMatchObject({ status: 'False', message: 'Not available yet: source-controller-one.' });
+    const missing = controllersVerdict(sharded, deployments);
+    expect(missing).toMatchObject({ status: 'False', message: 'Not available yet: source-controller-one.' });
+  });
+
   it.each([
     ['the pod of the previous release is still running', deployment('source-controller', 1, { replicas: 2 })],
     ['the new pod does not exist yet', deployment('source-controller', 1, { updatedReplicas: 0 })],

@@ -58,7 +58,7 @@ function controllerNames({ components, objects }: Applied): string[] {
 
 const OFF = 'some are scaled to 0 replicas; scale them to 1.';
 const LATE =
-  'check their pods in the shoot: nodes may be missing, or images cannot be pulled (registry, imagePullSecret).';
+  'check their pods in the shoot: nodes may be missing, or images cannot be pulled (registry, imagePullSecret), or a volume cannot be provided (storage).';
 
 /** The releases in the labels of the Deployments: users may install another release once the controllers are released. */
 function releasesOf({ components, fluxVersion }: Applied, deployments: KubeObject[]): string[] {

@@ -54,6 +54,8 @@ ${REFUSED_EXAMPLES.map(([data, sentence]) => `| \`${keysOf(data)}\` | ${sentence
 
 It appears where other errors of the configuration do: as the last error of the Shoot's extension, as the Event \`NotAllowed\` on the ConfigMap, and in the answer when a Shoot with such a \`providerConfig\` is created or changed. \`managed-resources\` and \`keys\` enforce the policy themselves, with or without the webhooks: nothing of a refused configuration reaches the shoot, and a refused repository gets no key pair and is not contacted.
 
+[Patches](configuration.md#fluxpatches) of the installation are judged by their result: images and their versions, the flags of multi-tenancy, proxies, and what decides which server answers under a name.
+
 ### URLs
 
 An entry of \`allowedRepositoryUrls\` is \`[scheme://]host[:port][/path]\`:

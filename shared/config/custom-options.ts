@@ -5,6 +5,7 @@ import { type Limit, limits, withCommas } from './limits.ts';
 import { quote } from './quote.ts';
 import { isReserved } from './reserved-keys.ts';
 import { type KeyDoc, key, lengthProblem, requiredKey, text } from './schema.ts';
+import { complexityProblem } from './yaml-text.ts';
 
 /** Sizes of the controllers, as flux-operator names them. */
 export const sizes = ['small', 'medium', 'large'] as const;
@@ -56,7 +57,7 @@ export const customDocs = {
   },
   storage: {
     description:
-      'A PersistentVolumeClaim for the artifacts of source-controller, which then outlive its Pod. The size can only grow, and the class cannot change.',
+      'A PersistentVolumeClaim for the artifacts of source-controller, which then outlive its Pod. Size and class count when the claim is created.',
     default: 'the disk of the node',
     example: '{ size: 10Gi }',
   },
@@ -218,4 +219,10 @@ export const patchSchema = z.strictObject({
   ),
 });
 
-export const patchesSchema = listUpTo(limits.patches, patchSchema);
+/** Together, because a hostile text may be cut into many. */
+export const patchesSchema = listUpTo(limits.patches, patchSchema).check(
+  z.check<{ patch: string }[]>(({ value, issues }) => {
+    const message = complexityProblem(value.map(({ patch }) => patch).join('\n'));
+    if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+  }),
+);

@@ -9,6 +9,7 @@ import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
 import { listedRules } from './listed/rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
+import { optionSecretWarnings } from './option-secrets.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
 import { projectLayers } from './project-layers.ts';
@@ -98,8 +99,12 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const copies = [...additional.secrets, ...(listed?.secrets.map(({ secret }) => secret) ?? [])];
   const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
   const checked = listed && rules?.listedProblems(parts, listed, [...additional.secrets, ...ownCopies]);
-  const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...(checked?.warnings ?? [])];
   const merged = { ...parts, origins: { ...origins, ...listed?.origins }, objects };
+  const warnings = [
+    ...layers.flatMap((layer) => layer.warnings ?? []),
+    ...(checked?.warnings ?? []),
+    ...optionSecretWarnings({ ...merged, copies: [...copies, ...ownCopies] }),
+  ];
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
     ...providerConfig.issues,

@@ -25,7 +25,7 @@ export async function readYamlText(text: string): Promise<YamlText> {
  * Returns why a text would take too long to parse. The parser needs seconds for some short texts, such as ten thousand
  * keys without a value, so what makes it slow is counted before.
  */
-function complexityProblem(text: string): string | undefined {
+export function complexityProblem(text: string): string | undefined {
   if (text.length > limits.yaml.most * 1024) return tooMany(limits.yaml);
   let [lines, marks, rare] = [1, 0, 0];
   for (const character of text) {

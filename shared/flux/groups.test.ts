@@ -87,6 +87,15 @@ test('creates other namespaces with keep-object, but not those that every cluste
   expect(names(groups.secrets).filter((name) => name.startsWith('Namespace'))).toHaveLength(2);
 });
 
+test('creates a claim once, and keeps it: the resource-manager could neither update it nor wait for its deletion', async () => {
+  const { customisedAndPatched } = await import('./custom/all.ts');
+  const config = fluxOnly({ flux: fluxInstall({ storage: { size: '10Gi' } }) });
+  const { controllers } = objectGroups(await renderInputs({ config, customise: customisedAndPatched }));
+  expect(controllers.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toMatchObject([
+    { metadata: { annotations: { [KEEP]: 'true', 'resources.gardener.cloud/ignore': 'true' } } },
+  ]);
+});
+
 test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
   const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
   const kept = Object.values(groups)

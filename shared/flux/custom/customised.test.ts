@@ -5,7 +5,7 @@ import { installObjects } from '../install.ts';
 import { fluxInstall, fluxOnly, renderInputs, standInRelease } from '../testing.ts';
 import { customised } from './customised.ts';
 
-/** test/real/oracle.test.ts compares these options with what kustomize makes of the patches in Flux's documentation. */
+/** test/real/options.test.ts compares these options, drawn at random, with what kustomize makes of patches that mean the same. */
 const release = await standInRelease();
 
 function install(changes: Partial<FluxInstall>) {

@@ -82,6 +82,7 @@ test('what an installation works without can be deleted', () => {
 describe('selects by', () => {
   it.each<[string, NonNullable<Patch['target']>, number]>([
     ['group and version', { group: 'apps', version: 'v1' }, 4],
+    ['empty fields', { kind: 'Deployment', name: '', namespace: '', labelSelector: '', annotationSelector: '' }, 4],
     ['an anchored name', { kind: 'Deployment', name: 'source' }, 0],
     ['a pattern', { kind: 'Deployment', name: '.*-controller' }, 4],
     ['the namespace', { kind: 'Deployment', namespace: 'flux-.*' }, 4],

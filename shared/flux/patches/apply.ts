@@ -7,6 +7,7 @@ import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation } from '../customisation.ts';
+import { SEVERAL, WITHOUT_TARGET } from './form.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
 import { parsePatch } from './parse.ts';
@@ -60,7 +61,7 @@ type Change = (object: KubeObject) => KubeObject | undefined;
 function withPatch(objects: KubeObject[], { patch, target }: Patch, customisation: Customisation): KubeObject[] {
   const parsed = parsePatch(patch);
   if ('operations' in parsed) {
-    if (target === undefined) throw new PatchProblem('is a list of operations without a target; add a target');
+    if (target === undefined) throw new PatchProblem(WITHOUT_TARGET);
     return changed(
       objects,
       selected(objects, target),
@@ -77,7 +78,7 @@ function withPatch(objects: KubeObject[], { patch, target }: Patch, customisatio
     );
   }
   if (first === undefined || others.length > 0) {
-    throw new PatchProblem('has several documents and a target; use one entry for each, or remove the target');
+    throw new PatchProblem(SEVERAL);
   }
   return changed(objects, selected(objects, target), (object) => mergedWith(object, first), customisation);
 }

@@ -7,16 +7,20 @@ import { targetPattern } from './pattern.ts';
 export function selectorOf(target: PatchTarget): (object: KubeObject) => boolean {
   const patterns = (['group', 'version', 'kind', 'name', 'namespace'] as const).flatMap((field) => {
     const pattern = target[field];
-    return pattern === undefined ? [] : [{ field, pattern: targetPattern(`target.${field}`, pattern) }];
+    return isAny(pattern) ? [] : [{ field, pattern: targetPattern(`target.${field}`, pattern) }];
   });
   const { labelSelector: labels, annotationSelector: annotations } = target;
-  const hasLabels = labels === undefined ? undefined : labelSelector('target.labelSelector', labels);
-  const hasAnnotations =
-    annotations === undefined ? undefined : labelSelector('target.annotationSelector', annotations);
+  const hasLabels = isAny(labels) ? undefined : labelSelector('target.labelSelector', labels);
+  const hasAnnotations = isAny(annotations) ? undefined : labelSelector('target.annotationSelector', annotations);
   return (object) =>
     patterns.every(({ field, pattern }) => pattern.test(identityOf(object)[field])) &&
     (hasLabels?.(object.metadata.labels ?? {}) ?? true) &&
     (hasAnnotations?.(object.metadata.annotations ?? {}) ?? true);
+}
+
+/** An empty field selects everything. */
+function isAny(pattern: string | undefined): pattern is undefined | '' {
+  return pattern === undefined || pattern === '';
 }
 
 /** Cluster-scoped objects have no namespace: only the empty pattern, or none, selects them. */

@@ -1,0 +1,62 @@
+import { expect, it, test } from 'vitest';
+import { decide } from './decide.ts';
+import { loadPatchRules } from './patch-rules.ts';
+
+const shoot = (flux: object, labels = {}) => ({
+  apiVersion: 'core.gardener.cloud/v1beta1',
+  kind: 'Shoot',
+  metadata: { namespace: 'garden-foo', name: 'bar', labels },
+  spec: { extensions: [{ type: 'shoot-flux', providerConfig: { flux } }] },
+});
+const any = '{ kind: any, metadata: { name: any } }';
+const good = { patches: [{ target: { kind: 'Deployment' }, patch: any }] };
+
+async function sentence(object: object, oldObject?: object): Promise<string> {
+  const rules = await loadPatchRules(object);
+  const answer = decide({ uid: 'u', operation: 'CREATE', object, oldObject }, undefined, rules);
+  return answer.allowed ? 'allowed' : answer.message;
+}
+
+it.each<[string, object, string]>([
+  ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
+  ['operations without a target', { patch: '[]' }, 'is a list of operations without a target; add a target'],
+  [
+    'a wrong operation',
+    { target: { kind: 'Deployment' }, patch: '[{ op: merge, path: /spec }]' },
+    'has a wrong operation 0: op must be one of ',
+  ],
+  ['a broken pattern', { target: { name: '[' }, patch: any }, 'target.name "[" is not a regular expression'],
+  ['a broken selector', { target: { labelSelector: 'a in b' }, patch: any }, 'is not a label selector'],
+  [
+    'two documents with a target',
+    { target: { kind: 'Deployment' }, patch: `${any}\n---\n${any}` },
+    'has several documents and a target; use one entry for each, or remove the target',
+  ],
+])('%s is refused when the Shoot is written', async (_, patch, expected) => {
+  const answer = await sentence(shoot({ patches: [...good.patches, patch] }));
+  expect(answer).toContain('providerConfig: flux.patches[1]');
+  expect(answer).toContain(expected);
+});
+
+test('patches that an installation could take are allowed, whatever is installed', async () => {
+  expect(await sentence(shoot(good))).toBe('allowed');
+  expect(await sentence(shoot({ patches: [{ target: { kind: 'None' }, patch: any }] }))).toBe('allowed');
+});
+
+test('what was stored with a wrong patch can be edited elsewhere', async () => {
+  const wrong = { patches: [{ patch: '[]' }] };
+  expect(await sentence(shoot(wrong, { stage: 'dev' }), shoot(wrong))).toBe('allowed');
+  expect(await sentence(shoot({ ...wrong, logLevel: 'debug' }), shoot(wrong))).toContain('flux.patches[0]');
+});
+
+test('the parser is not loaded for a Shoot without patches', async () => {
+  expect(await loadPatchRules(shoot({ size: 'small' }))).toBeUndefined();
+  expect(await loadPatchRules({ spec: { extensions: 'none' } })).toBeUndefined();
+});
+
+test('hostile texts are refused before they are parsed', async () => {
+  const patches = Array.from({ length: 7 }, () => ({ patch: '? '.repeat(4000) }));
+  expect(await sentence(shoot({ patches }))).toContain(
+    'flux.patches has more than 200 characters of ?, !, & and *; make it shorter',
+  );
+});
