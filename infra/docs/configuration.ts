@@ -93,7 +93,7 @@ ${OVERRIDES_EXAMPLE}\`\`\`
 - Labels: \`SHOOT_LABEL_\` with the key of a label of the Shoot, such as \`\${SHOOT_LABEL_stage}\` or \`\${SHOOT_LABEL_example.com/stage}\`.
 - \`$\${\` stands for \`\${\` itself.
 - A Shoot without the fact or the label, or with an empty one, gets an error of its own; other Shoots are not affected. The name of an unknown variable is an error for all.
-- A value may have only letters, digits, \`.\`, \`_\` and \`-\`, and a URL has variables only in its path. So a label cannot choose the host that gets the credentials, nor leave its place in a path. The [policy](policy.md#policy) judges the URL with the values of the Shoot; for the key pair and the host keys of \`repositoryUrl\`, it judges the URL with \`x\` in place of each variable.
+- A value may have only letters, digits, \`.\`, \`_\` and \`-\`, apart from networks, such as \`10.0.0.0/8\`, and times of maintenance, such as \`220000+0100\`, and a URL has variables only in its path. So a label cannot choose the host that gets the credentials, nor leave its place in a path. The [policy](policy.md#policy) judges the URL with the values of the Shoot; for the key pair and the host keys of \`repositoryUrl\`, it judges the URL with \`x\` in place of each variable.
 
 ## Secrets of a project
 

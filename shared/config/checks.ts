@@ -229,6 +229,8 @@ export const gitUrl: Check = (text) => {
     return `${quote(text)} is not a URL that Flux can read; it must start with https://, http:// or ssh://`;
   }
   if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
+  // Some programs read it as a slash, so they would see another host.
+  if (text.includes('\\')) return `${quote(text)} contains a backslash; use only slashes`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === '') {
     return `${quote(text)} is not a valid URL; use a form like ssh://git@github.com/org/repository`;

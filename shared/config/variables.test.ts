@@ -1,5 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { describe, expect, it } from 'vitest';
+import { shootFacts } from '../gardener/shoot-facts.ts';
+import type { Cluster } from '../gardener/types.ts';
 import {
   gitRepository,
   kustomization,
@@ -10,8 +12,24 @@ import {
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import type { ConfigInputs } from './types.ts';
-import { substitute } from './variables.ts';
+import { SHOOT_FACTS, substitute } from './variables.ts';
 
+const fullCluster: Cluster = {
+  apiVersion: '',
+  kind: 'Cluster',
+  metadata: { name: 'shoot--foo--bar' },
+  spec: {
+    shoot: {
+      metadata: { name: 'bar', namespace: 'garden-foo', uid: 'f00' },
+      spec: {
+        ...{ region: 'eu-1', purpose: 'production', cloudProfile: { name: 'profile' }, provider: { type: 'local' } },
+        ...{ dns: { domain: 'bar.example.com' }, kubernetes: { version: '1.34.1' } },
+        networking: { pods: '10.1.0.0/16', services: 'fd00:10::/108', nodes: '10.3.0.0/16' },
+        maintenance: { timeWindow: { begin: '220000+0100', end: '230000-0100' } },
+      },
+    },
+  },
+};
 const object = 'ConfigMap garden-foo/flux-config';
 const facts = { SHOOT_NAME: 'bar', SHOOT_REGION: 'eu-1' };
 const shoot = (labels: Record<string, string> = {}) => ({ labels, facts });
@@ -58,6 +76,31 @@ describe('variables', () => {
     expect(config.kustomization?.spec).toMatchObject({ path: './bar' });
   });
 
+  it('are all facts of the ConfigMap shoot-facts', () => {
+    const all = shootFacts(fullCluster, {}).facts;
+    expect(Object.keys(all)).toEqual([...SHOOT_FACTS]);
+    for (const [name, value] of Object.entries(all)) {
+      const config = effectiveConfig({
+        ...withKeys({ ...repository, repositoryPath: `./a/\${${name}}/b` }),
+        shoot: { labels: {}, facts: all },
+      });
+      expect(config.kustomization?.spec).toMatchObject({ path: `./a/${value}/b` });
+    }
+  });
+
+  it.each([
+    ['SHOOT_POD_NETWORK', '10.0.0.0/8/../..'],
+    ['SHOOT_POD_NETWORK', '../8'],
+    ['SHOOT_POD_NETWORK', 'a/b'],
+    ['SHOOT_MAINTENANCE_BEGIN', '220000+0100/..'],
+    ['SHOOT_LABEL_MY_NETWORK', '10.0.0.0/8'],
+  ])('%s is refused with the value %s', (name, value) => {
+    const values = { [name]: value, MY_NETWORK: value };
+    expect(substitute(`./\${${name}}`, { labels: values, facts: values })).toEqual({
+      problem: expect.stringContaining('whose value'),
+    });
+  });
+
   it('stay as they are while the Shoot is not known', () => {
     const { fluxConfig } = withKeys({ ...repository, repositoryPath: './${SHOOT_NAME}' });
     expect(effectiveConfig({ fluxConfig }).kustomization?.spec).toMatchObject({ path: './${SHOOT_NAME}' });
@@ -86,7 +129,7 @@ describe('variables', () => {
       'an unknown one',
       { ...repository, repositoryBranch: '${BRANCH}' },
       {},
-      'repositoryBranch uses ${BRANCH}, which is not a variable; use SHOOT_LABEL_ with the key of a label, or one of SHOOT_NAME, SHOOT_NAMESPACE, SHOOT_PROJECT, SHOOT_UID, SHOOT_PROVIDER, SHOOT_REGION, SHOOT_CLOUD_PROFILE, SHOOT_PURPOSE, SHOOT_KUBERNETES_VERSION, SHOOT_DOMAIN; write $${ for ${ itself',
+      'repositoryBranch uses ${BRANCH}, which is not a variable; use SHOOT_LABEL_ with the key of a label, or one of SHOOT_NAME, SHOOT_NAMESPACE, SHOOT_PROJECT, SHOOT_UID, SHOOT_PROVIDER, SHOOT_REGION, SHOOT_CLOUD_PROFILE, SHOOT_PURPOSE, SHOOT_KUBERNETES_VERSION, SHOOT_DOMAIN, SHOOT_POD_NETWORK, SHOOT_SERVICE_NETWORK, SHOOT_NODE_NETWORK, SHOOT_MAINTENANCE_BEGIN, SHOOT_MAINTENANCE_END; write $${ for ${ itself',
     ],
     [
       'a label that this Shoot does not have',

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import type { Check } from './checks.ts';
 import { nearest } from './nearest.ts';
 import { quote } from './quote.ts';
@@ -15,7 +16,18 @@ export const SHOOT_FACTS = [
   'SHOOT_PURPOSE',
   'SHOOT_KUBERNETES_VERSION',
   'SHOOT_DOMAIN',
+  'SHOOT_POD_NETWORK',
+  'SHOOT_SERVICE_NETWORK',
+  'SHOOT_NODE_NETWORK',
+  'SHOOT_MAINTENANCE_BEGIN',
+  'SHOOT_MAINTENANCE_END',
 ] as const;
+
+/** Facts whose values have other characters, but one form. */
+const FORMS: readonly [name: RegExp, form: RegExp][] = [
+  [/_NETWORK$/, /^[0-9a-fA-F][0-9a-fA-F.:]*\/\d{1,3}$/],
+  [/^SHOOT_MAINTENANCE_/, /^\d{6}[+-]\d{4}$/],
+];
 
 const LABEL = 'SHOOT_LABEL_';
 
@@ -53,7 +65,14 @@ function quotedName(name: string): string {
 
 /** Applies a check to a text whose variables have values, and otherwise checks only their names. */
 export function unlessVariables(check?: Check): Check {
-  return (text) => (variablesIn(text).length === 0 ? check?.(text) : variablesProblem(text));
+  return (text) => openProblem(text) ?? (variablesIn(text).length === 0 ? check?.(text) : variablesProblem(text));
+}
+
+/** A variable inside another one would be replaced, and the outer one would stay as it is written. */
+function openProblem(text: string): string | undefined {
+  return text.replace(VARIABLE, '').includes('${SHOOT_')
+    ? 'has ${SHOOT_… without a } of its own; close it, and write no variable inside another one'
+    : undefined;
 }
 
 /**
@@ -62,7 +81,8 @@ export function unlessVariables(check?: Check): Check {
  */
 export function urlWithVariables(check: Check): Check {
   return (text) => {
-    if (variablesIn(text).length === 0) return check(text);
+    const open = openProblem(text);
+    if (open !== undefined || variablesIn(text).length === 0) return open ?? check(text);
     const problem = variablesProblem(text);
     if (problem !== undefined) return problem;
     const path = text.replace(/^[a-z+]+:\/\/[^/]+\/|^[^/:]*:(?!\/)/, '');
@@ -103,9 +123,14 @@ function valueProblem(name: string, shoot: ShootTraits): string | undefined {
       ? `uses \${${quotedName(name)}}, but the Shoot has no value for the label ${quote(name.slice(LABEL.length))}; add the label, or set the field for such Shoots in overrides.yaml`
       : `uses \${${quotedName(name)}}, which is not known of this Shoot; use another variable, or set the field for such Shoots in overrides.yaml`;
   }
-  return SAFE.test(value) && !value.includes('..')
+  return isSafe(name, value)
     ? undefined
     : `uses \${${quotedName(name)}}, whose value ${quote(value)} has more than letters, digits, '.', '_' and '-'; use another variable`;
+}
+
+function isSafe(name: string, value: string): boolean {
+  const form = FORMS.find(([ofName]) => ofName.test(name) && !name.startsWith(LABEL))?.[1];
+  return (form ?? SAFE).test(value) && !value.includes('..');
 }
 
 function factOf(name: string, { labels, facts = {} }: ShootTraits): string | undefined {

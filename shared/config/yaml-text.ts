@@ -64,6 +64,8 @@ async function parse(text: string): Promise<YamlText> {
 function notYaml(message: string): string {
   if (message.startsWith('Source contains multiple documents'))
     return 'has more than one document; write only one, without ---';
+  if (message.startsWith('Excessive alias count'))
+    return 'has aliases that stand for too many values; write the values out';
   const [sentence = ''] = message.split('\n');
   const [, problem = sentence, place] = /^(.*) at (line \d+, column \d+):?$/.exec(sentence) ?? [];
   return `is not valid YAML${place === undefined ? '' : ` in ${place}`}: ${quote(problem)}; correct it`;

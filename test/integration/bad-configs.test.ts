@@ -5,6 +5,7 @@ import { withFullStop } from '../../shared/errors.ts';
 import type { AdmissionRequest } from '../../shared/kube/admission.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { attacks } from './bad-configs/attacks.ts';
 import { type BadConfig, fluxConfigOf, HIDDEN, URL } from './bad-configs/case.ts';
 import { ofLists } from './bad-configs/lists.ts';
 import { ofProject } from './bad-configs/project.ts';
@@ -14,7 +15,8 @@ import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const all: BadConfig[] = [...ofProject, ...ofTheShoot, ...ofLists];
+const mistakes: BadConfig[] = [...ofProject, ...ofTheShoot, ...ofLists];
+const all: BadConfig[] = [...mistakes, ...attacks];
 const fieldManager = 'person';
 const base64 = (content: Record<string, string>) =>
   Object.fromEntries(Object.entries(content).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
@@ -38,9 +40,10 @@ const shootOf = (config: BadConfig) => ({
 });
 
 test('there are at least fifty, of different kinds, and each has a sentence of its own', () => {
-  expect(all.length).toBeGreaterThanOrEqual(50);
+  expect(mistakes.length).toBeGreaterThanOrEqual(50);
+  expect(attacks.length).toBeGreaterThanOrEqual(30);
   expect(new Set(all.map(({ what }) => what)).size).toBe(all.length);
-  expect(new Set(all.map(({ sentence }) => sentence)).size).toBe(all.length);
+  expect(new Set(mistakes.map(({ sentence }) => sentence)).size).toBe(mistakes.length);
 });
 
 test.each(all)('$what is one sentence with object and remedy, and without secrets', ({ sentence }) => {
@@ -147,7 +150,7 @@ describe.each(['a new Shoot', 'a running Shoot'])('%s', { timeout: patience }, (
   /** An error of its own while the other parts change, so that no mixture of two configurations is valid. */
   const between = { providerConfig: fluxConfigOf({ between: true }) };
 
-  test.each(all.filter(({ isRefusedBySeed }) => isRefusedBySeed !== true))(
+  test.each(all.filter(({ isRefusedByApi }) => isRefusedByApi !== true))(
     'gets nothing and hears it: $what',
     async (config) => {
       await stage.reconcileShoot(between);

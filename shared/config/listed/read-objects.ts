@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../../errors.ts';
 import { type Check, duration, kustomizationName, namespaceName, objectName } from '../checks.ts';
 import { schemaIssues } from '../issues.ts';
 import type { ListedTemplate, Template } from '../layer.ts';
-import { nearest } from '../nearest.ts';
+import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../place.ts';
 import { quote } from '../quote.ts';
 import { requiredKey, text } from '../schema.ts';
@@ -87,7 +87,8 @@ function kindProblem({ kind, apiVersion }: JsonObject): { path: string; message:
   const known = Object.keys(fluxKinds);
   const name = asString(kind);
   if (name === undefined) return { path: 'kind', message: `is missing; use one of ${known.join(', ')}` };
-  if (known.includes(name) || isFluxGroup(groupOf(asString(apiVersion) ?? ''))) return undefined;
+  const isOfFlux = isFluxGroup(groupOf(asString(apiVersion) ?? '')) && misspelt(name, known) === undefined;
+  if (known.includes(name) || isOfFlux) return undefined;
   const suggestion = nearest(name, known);
   const remedy =
     suggestion === undefined

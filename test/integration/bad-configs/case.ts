@@ -17,8 +17,8 @@ export interface BadConfig {
   sentence: string;
   /** Where the sentence cannot be known: files have no Secrets, and admission reads no ConfigMap and no release. */
   unknownTo?: ('validate' | 'admission')[];
-  /** The API server of the seed refuses it, so that no function sees it. */
-  isRefusedBySeed?: true;
+  /** An API server refuses it, so that no function sees it. */
+  isRefusedByApi?: true;
 }
 
 /** Marks the content of Secrets, which no sentence shows. */

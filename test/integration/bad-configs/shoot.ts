@@ -7,7 +7,7 @@ const form: BadConfig[] = [
   {
     what: 'a text',
     providerConfig: 'v2.9.4',
-    isRefusedBySeed: true,
+    isRefusedByApi: true,
     sentence: 'providerConfig must be an object, not a string',
   },
   {
