@@ -9,7 +9,7 @@ import {
 } from '../../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
-import { canonicalJson, configHash } from './config-hash.ts';
+import { canonicalJson, configHash, layersHash } from './config-hash.ts';
 
 test('is 16 hexadecimal digits', () => {
   expect(configHash(effectiveConfig({}))).toMatch(/^[0-9a-f]{16}$/);
@@ -134,5 +134,17 @@ describe('equals the hash of the same config with all defaults written out', () 
         expect(configHash(again)).toBe(configHash(config));
       }),
     );
+  });
+});
+
+describe('the identity of what users have written', () => {
+  const hashOf = (labels: Record<string, string>, path: string) =>
+    layersHash({ fluxConfig: { namespace: 'garden-foo', data: { repositoryPath: path } }, shoot: { labels } });
+  const withVariable = './$'.concat('{SHOOT_LABEL_team}');
+
+  test('includes the labels of the Shoot where a variable uses one, and otherwise not', () => {
+    expect(hashOf({ team: 'blue' }, withVariable)).not.toBe(hashOf({ team: 'red' }, withVariable));
+    expect(hashOf({ team: 'blue' }, './')).toBe(hashOf({ team: 'red' }, './'));
+    expect(hashOf({ team: 'blue' }, './')).toBe(hashOf({}, './'));
   });
 });

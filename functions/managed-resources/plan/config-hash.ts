@@ -28,10 +28,14 @@ export function configHash(config: EffectiveConfig): string {
 
 /** Identifies what the users of a Shoot have written, so that their edits differ from those of the operators. */
 export function layersHash({ fluxConfig, providerConfig, shoot }: ConfigInputs): string {
+  const written = [fluxConfig?.data ?? null, providerConfig ?? null];
   // Labels are written by users, too, and count where they decide something.
-  const labels = fluxConfig?.documents?.overrides === undefined ? [] : [shoot?.labels ?? null];
-  return shortHash(canonicalJson([fluxConfig?.data ?? null, providerConfig ?? null, ...labels]));
+  const counts = fluxConfig?.documents?.overrides !== undefined || JSON.stringify(written).includes(LABEL_VARIABLE);
+  return shortHash(canonicalJson(counts ? [...written, shoot?.labels ?? null] : written));
 }
+
+/** The beginning of a variable with the value of a label. */
+const LABEL_VARIABLE = '${SHOOT_LABEL_';
 
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
