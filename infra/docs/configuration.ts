@@ -127,8 +127,9 @@ The options of \`flux install\` under their own names, and others that are commo
 ${table(fluxSchema)}
 - \`size\` has the values of flux-operator, so a cluster that moves here keeps its own.
 - Where another object needs a shard, give it and its source the label, for example \`sharding.fluxcd.io/key: shard1\`. The source and the root Kustomization stay with the main controllers.
-- \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources).
-- Removing \`storage\` or a shard removes its objects: what source-controller has stored is fetched again. Before you remove a shard, move its objects to another one, because nothing else acts on them.
+- \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources), or list them in \`existingSecrets\` of the FluxConfig. Otherwise a warning says so: without its Secret, a controller uses no proxy.
+- The claim of \`storage\` is created once. To make it larger, edit \`spec.resources.requests.storage\` of the PersistentVolumeClaim \`source-controller\` in the shoot. Without \`storage\` the claim stays in the shoot, unused, until you delete it. Artifacts are fetched again. \`deletionPolicy: Uninstall\` deletes the claim that is in use.
+- Removing a shard removes its controllers. Before you do that, move its objects to another one, because nothing else acts on them.
 - Controllers restart when one of these options changes, as with those of \`flux install\`.
 
 #### \`flux.patches\`
