@@ -13,6 +13,7 @@ import { ConfigError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
 import { withPatches } from '../../shared/flux/patches/apply.ts';
+import { selectorOf } from '../../shared/flux/patches/select.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
@@ -280,6 +281,34 @@ function differing(one: unknown, other: unknown, path = ''): string[] {
   return names.flatMap((name) => differing(a[name], b[name], `${path}/${name}`));
 }
 
+const patterns = (...values: string[]) => fc.constantFrom(...values);
+const fields = {
+  group: patterns('apps', 'ap', '.*k8s[.]io', 'rbac.*', 'apps|'),
+  version: patterns('v1', 'v.*', '1', 'v1|v2'),
+  kind: patterns('Deployment', 'deployment', 'Deploy', '(Service|Deployment)', 'Service.*', 'Cluster.*|Role', '.'),
+  name: patterns(
+    ...['source-controller', 'source', '.*-controller', '^source.*', 'kustomize-controller$', '[a-s].*'],
+    ...['source.controller', 'source-controller|kustomize-controller', '.*flux-system', '(source|notification)-.*'],
+  ),
+  namespace: patterns('flux-system', 'flux', 'flux-.*', '.*', 'default', '_non_namespaceable_', ''),
+  labelSelector: patterns(
+    ...['app.kubernetes.io/part-of=flux', 'app.kubernetes.io/part-of==flux', 'app.kubernetes.io/part-of!=flux'],
+    ...['app.kubernetes.io/component', '!app.kubernetes.io/component', 'app.kubernetes.io/component!=x'],
+    ...['control-plane in (controller, other)', 'control-plane notin (controller)', 'control-plane = controller'],
+    ...['app.kubernetes.io/part-of=flux,app.kubernetes.io/component in (source-controller)', 'control-plane='],
+  ),
+  annotationSelector: patterns(
+    'example.com/some=yes',
+    'example.com/some',
+    '!example.com/some',
+    'example.com/some in (yes)',
+  ),
+};
+/** At most two fields, so that many select something. */
+const targets = fc
+  .subarray(Object.entries(fields), { minLength: 1, maxLength: 2 })
+  .chain((chosen) => fc.record(Object.fromEntries(chosen)));
+
 const sampled = <T>(arbitrary: fc.Arbitrary<T>) => fc.sample(arbitrary, { numRuns: CASES, seed: numericSeed });
 
 test.skipIf(folder !== undefined)(testDataMissing, () => {});
@@ -311,3 +340,27 @@ test.runIf(folder !== undefined)(
     expect(same).toBeGreaterThan(CASES / 10);
   },
 );
+
+test.runIf(folder !== undefined)('targets select what they select in kustomize', { timeout: 120_000 }, async () => {
+  const some = { target: { name: 'source-.*' }, patch: marking('example.com/some') };
+  const cases = fc.sample(targets, { numRuns: 200, seed: numericSeed });
+  const mark = (index: number) => `example.com/target-${index}`;
+  const patches = [some, ...cases.map((target, index) => ({ target, patch: marking(mark(index)) }))];
+  await using place = await files({});
+  const theirs = await kustomized(join(place.dir, 'targets'), patches);
+  const own = ours([some]);
+  if ('error' in theirs || 'error' in own) throw new Error(JSON.stringify({ theirs, own }));
+  const marked = [...theirs.objects.values()];
+  const all = [...own.objects.values()];
+  let selected = 0;
+  for (const [index, target] of cases.entries()) {
+    const expected = marked.filter(({ metadata }) => metadata.annotations?.[mark(index)] !== undefined).map(objectRef);
+    const found = all.filter(selectorOf(target)).map(objectRef);
+    expect(found.sort(), JSON.stringify(target)).toEqual(expected.sort());
+    selected += found.length;
+  }
+  expect(selected).toBeGreaterThan(cases.length);
+});
+
+const marking = (annotation: string) =>
+  stringify({ kind: 'any', metadata: { name: 'any', annotations: { [annotation]: 'yes' } } });
