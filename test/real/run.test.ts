@@ -81,6 +81,7 @@ const config = {
   repositoryUrl: 'ssh://git@github.com/org/fleet',
   repositoryBranch: 'main',
   repositoryType: 'private',
+  syncMode: 'Once',
 };
 
 /** Runs the same sequence of changes to one Shoot, kills the process after each of the first ones, and returns the end state. */
