@@ -2,17 +2,17 @@ import { notifyShoot } from './notify-shoot.ts';
 import type { Run } from './run.ts';
 
 /**
- * Reports what the configuration says in vain as Events of the Shoot, once for each warning that the last applied
- * configuration did not have. Called before the record of the warnings: a run that is killed in between writes the same
- * Events again.
+ * Reports what the configuration says in vain as one Event of the Shoot, with each warning that the last applied
+ * configuration did not have: one request, however many there are. Called before the record of the warnings: a run that
+ * is killed in between writes the same Event again.
  */
 export async function notifyWarnings(
   run: Run,
   warnings: readonly string[],
   known: readonly string[] = [],
 ): Promise<void> {
-  for (const warning of warnings) {
-    if (known.includes(warning)) continue;
-    await notifyShoot(run, { type: 'Warning', reason: 'ConfigurationWarning', message: `${warning}.` });
-  }
+  const added = warnings.filter((warning) => !known.includes(warning));
+  if (added.length === 0) return;
+  const message = added.map((warning) => `${warning}.`).join(' ');
+  await notifyShoot(run, { type: 'Warning', reason: 'ConfigurationWarning', message });
 }

@@ -1,6 +1,6 @@
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { documented, example, exampleWith } from '../integration/documents.ts';
@@ -47,9 +47,9 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await Promise.all([apis?.stop(), git?.stop()]);
   });
 
-  beforeEach(async () => {
-    flux = await startFluxStage(apis, fluxDistribution ?? '');
-  });
+  const start = async (delivery: 'ManagedResource' | 'Direct' = 'ManagedResource') => {
+    flux = await startFluxStage(apis, fluxDistribution ?? '', { delivery });
+  };
 
   afterEach(async () => {
     await flux?.[Symbol.asyncDispose]();
@@ -82,6 +82,7 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
   };
 
   it('SSH, OCI, SOPS, variables, a chain, Helm releases and an alert are Ready on the first attempt', async () => {
+    await start();
     await using registry = await startPrivateRegistry();
     await using sink = await startEventSink();
     const { identity, recipient } = ageKey();
@@ -207,31 +208,37 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await expectNothingSaid(identity, 'sesame', registry.password);
   });
 
-  it('a repository of a GitHub App is Ready on the first attempt', async () => {
-    const { httpUrl, name } = await git.createRepository('app-fleet', { 'a.yaml': configMap('app', { a: 'b' }) });
-    await using github = await startGitHub(new URL(httpUrl).origin);
-    const page = 'docs/howto/github-app.md';
-    const { githubAppBaseURL, ...keys } = github.app;
-    expect(Object.keys(ofPage(page, 'Secret').stringData)).toEqual(Object.keys(keys));
-    await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
-    const repositoryUrl = `https://${github.host}/${name}.git`;
-    await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl });
-    await flux.stage.reconcileShoot();
-    await flux.stage.untilReady();
-    await untilReady(fluxKinds.kustomizations, 'main-ks');
-    expect(await contentOf('app')).toEqual({ a: 'b' });
-    expect(await flux.attempts.failed()).toEqual([]);
-    expect(github.issued()).toBe(1);
-    // The list of failures is empty because there is none, not because nothing is seen.
-    await flux.stage.shoot.mergePatch(
-      fluxKinds.gitRepositories,
-      inFlux('main-gitrepo'),
-      { spec: { ref: { branch: 'none' } } },
-      { fieldManager: 'person' },
-    );
-    await eventually('a failure', flux.attempts.failed, (failed) => failed.length > 1);
-    await expectNothingSaid(github.app.githubAppPrivateKey?.split('\n')[3] ?? '');
-  });
+  it.each(['ManagedResource', 'Direct'] as const)(
+    'delivery %s: a repository of a GitHub App is Ready on the first attempt',
+    async (delivery) => {
+      await start(delivery);
+      const { httpUrl, name } = await git.createRepository(`app-${delivery.toLowerCase()}`, {
+        'a.yaml': configMap('app', { a: 'b' }),
+      });
+      await using github = await startGitHub(new URL(httpUrl).origin);
+      const page = 'docs/howto/github-app.md';
+      const { githubAppBaseURL, ...keys } = github.app;
+      expect(Object.keys(ofPage(page, 'Secret').stringData)).toEqual(Object.keys(keys));
+      await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
+      const repositoryUrl = `https://${github.host}/${name}.git`;
+      await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl });
+      await flux.stage.reconcileShoot();
+      await flux.stage.untilReady();
+      await untilReady(fluxKinds.kustomizations, 'main-ks');
+      expect(await contentOf('app')).toEqual({ a: 'b' });
+      expect(await flux.attempts.failed()).toEqual([]);
+      expect(github.issued()).toBe(1);
+      // The list of failures is empty because there is none, not because nothing is seen.
+      await flux.stage.shoot.mergePatch(
+        fluxKinds.gitRepositories,
+        inFlux('main-gitrepo'),
+        { spec: { ref: { branch: 'none' } } },
+        { fieldManager: 'person' },
+      );
+      await eventually('a failure', flux.attempts.failed, (failed) => failed.length > 1);
+      await expectNothingSaid(github.app.githubAppPrivateKey?.split('\n')[3] ?? '');
+    },
+  );
 });
 
 function readyOf(object: KubeObject | undefined): { status: string } | undefined {
