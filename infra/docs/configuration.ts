@@ -51,7 +51,7 @@ Defaults < the landscape's [defaults](policy.md) < the keys of \`flux-config\`, 
 - The source and the Kustomization are each taken as a whole from the highest layer that defines them. \`repositoryUrl\` in \`flux-config\` defines both.
 - Everything else merges key by key.
 - The other [Secrets of the project](#secrets-of-a-project) fill in what no layer says.
-- The Secret \`flux-source\` belongs only to the source of \`flux-config\`; a source of the \`providerConfig\` names its own with \`secretResourceName\`.
+- The Secret \`flux-source\` belongs to the sources of \`flux-config\`: that of \`repositoryUrl\`, and those in \`config.yaml\` and \`overrides.yaml\` with \`secretRef: { name: flux-source }\`, for which you write the Secret yourself. A source of the \`providerConfig\` names its own with \`secretResourceName\`.
 - A Kustomization without a \`sourceRef\` refers to the source of the merged configuration.
 
 Deleting the ConfigMap after Flux has come up changes nothing: the last applied objects stay, and the Shoot's conditions say so. A ConfigMap that cannot be read does not count as absent: nothing changes until it can be read.
@@ -84,6 +84,7 @@ ${OVERRIDES_EXAMPLE}\`\`\`
 - A changed label of a Shoot is followed as soon as Gardener has copied the Shoot to its seed, which it does with each reconciliation. The label \`shoot.gardener.cloud/status\` changes with the Shoot's health and selects nothing.
 - An error in the \`config\` of an entry concerns only the Shoots that it selects; an error in the list or in a selector concerns every Shoot. All of them appear as Events on the ConfigMap.
 - \`secretResourceName\` and \`additionalSecretResources\` in \`config.yaml\` and in an override name entries of \`spec.resources\` of each Shoot that they reach. Of several lists the one of the highest layer counts.
+- So does each of \`sources\`, \`kustomizations\` and \`objects\`: an entry with one of them replaces the whole list, and \`[]\` in place of \`objects\` removes all of them. \`source\` and \`kustomization\` count as lists with one entry. To change only the root Kustomization, the first of the list, use \`kustomization.patch\`, which keeps the others.
 
 ### Variables
 

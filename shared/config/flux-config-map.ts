@@ -19,6 +19,11 @@ export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfi
   return { namespace, data: data ?? {}, ...(binaryData && { binaryData }) };
 }
 
+/** True for the name of a `flux-config` in errors: what is written there is of the project, and not of one Shoot. */
+export function isFluxConfigObject(object: string): boolean {
+  return /^ConfigMap (\S*\/)?flux-config$/.test(object);
+}
+
 /** Returns the name of the ConfigMap in errors. */
 export function fluxConfigObject(namespace: string): string {
   // A ConfigMap from a file may have no namespace.

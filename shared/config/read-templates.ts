@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
+import { FLUX_SOURCE } from '../gardener/project-config.ts';
+import { isFluxConfigObject } from './flux-config-map.ts';
 import { schemaIssues } from './issues.ts';
 import type { SourceLayer, Template } from './layer.ts';
 import { withoutDroppedFields } from './listed/dropped-fields.ts';
@@ -122,8 +124,15 @@ export function readSource(value: unknown, place: Place, index?: number): Read<S
   ];
   if (all.length > 0) return { issues: all };
   const resourceName = asString(source.secretResourceName);
-  const secret: SecretOrigin | undefined = resourceName === undefined ? undefined : { type: 'resource', resourceName };
+  const secret: SecretOrigin | undefined =
+    resourceName === undefined ? fluxSourceOf(object, place) : { type: 'resource', resourceName };
   return { value: { template: object as unknown as Template, secret }, issues: [], warnings: tidied.warnings };
+}
+
+/** The project's own credentials, which a source of `flux-config` may name without an entry in `spec.resources`. */
+function fluxSourceOf(template: JsonObject, place: Place): SecretOrigin | undefined {
+  const name = asObject(asObject(template.spec)?.secretRef)?.name;
+  return name === FLUX_SOURCE && isFluxConfigObject(place.object) ? { type: 'flux-source' } : undefined;
 }
 
 /** Returns the issues of an entry of `sources` or `kustomizations`. Only the first one has a default name. */

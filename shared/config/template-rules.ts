@@ -1,6 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
-import { FLUX_REGISTRY } from '../gardener/project-config.ts';
+import { FLUX_REGISTRY, FLUX_SOURCE } from '../gardener/project-config.ts';
 import { isSsh } from './checks.ts';
+import { isFluxConfigObject } from './flux-config-map.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { issueAt, type Place } from './place.ts';
 import { quote, shown } from './quote.ts';
@@ -46,7 +47,8 @@ export function sourceIssues(
     issues.push(issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
   }
   // The project has this Secret, or the merge reports that it has none.
-  if (secretName !== undefined && !hasResource && !isListed && secretName !== FLUX_REGISTRY) {
+  const isOfProject = secretName === FLUX_REGISTRY || (secretName === FLUX_SOURCE && isFluxConfigObject(part.object));
+  if (secretName !== undefined && !hasResource && !isListed && !isOfProject) {
     issues.push(
       issue(
         'secretResourceName',

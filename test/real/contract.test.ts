@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { contractSuite } from '../scenarios/contract.ts';
+import { overridesSuite } from '../scenarios/overrides.ts';
 import { referencesSuite } from '../scenarios/references.ts';
 import { onRealApis } from './on-real-apis.ts';
 import { refused } from './rights.ts';
@@ -9,6 +10,7 @@ import { upgradeSuite } from './upgrades.ts';
 onRealApis('real API servers, real releases, through the life of a Shoot', ({ startApis, fluxDistribution, apis }) => {
   contractSuite("Gardener's contract", startApis, fluxDistribution);
   referencesSuite('references', startApis, fluxDistribution);
+  overridesSuite('overrides', startApis, fluxDistribution);
   upgradeSuite(startApis, fluxDistribution);
   upgradeChainSuite(apis, fluxDistribution);
 

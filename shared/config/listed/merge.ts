@@ -109,7 +109,7 @@ function countIssues({ layers }: ListedInputs, objects: PlacedObject[]): ConfigI
 
 function duplicateIssues({ source, kustomization, origins }: ListedInputs, objects: PlacedObject[]): ConfigIssue[] {
   const roots = Object.entries({ source, kustomization }).flatMap(([part, object]) =>
-    object === undefined ? [] : [[refOf(object), origins[part]?.path ?? part] as const],
+    object === undefined ? [] : [[refOf(object), origins[part]?.path ?? 'repositoryUrl'] as const],
   );
   const seen = new Map<string, string>(roots);
   return objects.flatMap(({ object, place }) => {
@@ -118,7 +118,8 @@ function duplicateIssues({ source, kustomization, origins }: ListedInputs, objec
     seen.set(ref, owner ?? place.path);
     if (owner === undefined) return [];
     const { kind, metadata } = object;
-    const message = `${quote(metadata.name)} is already the name of the ${kind} at ${owner} in namespace ${metadata.namespace}; use another name`;
+    const where = owner === 'repositoryUrl' ? 'that repositoryUrl creates' : `at ${owner}`;
+    const message = `${quote(metadata.name)} is already the name of the ${kind} ${where} in namespace ${metadata.namespace}; use another name`;
     return [issueAt(place, 'metadata.name', message)];
   });
 }

@@ -1,0 +1,95 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { describe, expect, it } from 'vitest';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { aroundEachTest } from './around-each-test.ts';
+import { quiet } from './main-job.ts';
+import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
+
+const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const overrides = ['dev', 'prod'].map((stage) => ({
+  selector: { matchLabels: { stage } },
+  config: { kustomization: { patch: { spec: { interval: stage === 'dev' ? '1m' : '30m' } } } },
+}));
+
+/** Overrides by the labels of Shoots, on embedded or real API servers. */
+export function overridesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
+  describe(name, { timeout: patience }, () => {
+    let stage: Stage;
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
+    });
+
+    const rootSpec = async () =>
+      (await stage.shoot.find(kustomizations, inFlux('main-ks')))?.spec as Record<string, unknown> | undefined;
+    const contents = async () =>
+      Object.values(await stage.managedResources()).map(({ metadata, spec }) => [
+        metadata.name,
+        spec.secretRefs[0]?.name,
+      ]);
+
+    it('a changed label moves a Shoot to another override with one write, and other labels change nothing', async () => {
+      await stage.setFluxConfig({
+        repositoryUrl: 'https://git.example.com/fleet',
+        repositoryPath: `./clusters/\${SHOOT_LABEL_stage}/\${SHOOT_NAME}`,
+        'overrides.yaml': JSON.stringify(overrides),
+      });
+      const labels = { stage: 'dev' };
+      await stage.reconcileShoot({ metadata: { labels } });
+      await stage.untilReady();
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await quiet(stage);
+      expect(await rootSpec()).toMatchObject({ path: './clusters/dev/bar', interval: '1m', prune: true });
+
+      const before = await contents();
+      await stage.writeCluster({ metadata: { labels: { ...labels, team: 'blue' } } });
+      await quiet(stage);
+      expect(await contents()).toEqual(before);
+      stage.requests.length = 0;
+      // Gardener copies the Shoot to its seed; nothing asks for a reconciliation.
+      await stage.writeCluster({ metadata: { labels: { stage: 'prod' } } });
+      await eventually('the other override', rootSpec, (spec) => spec?.interval === '30m');
+      expect(await rootSpec()).toMatchObject({ path: './clusters/prod/bar', interval: '30m', prune: true });
+      await quiet(stage);
+      // One content of one ManagedResource: no state between the two overrides was ever written.
+      const written = stage.requests.filter(
+        ({ method, resource }) => resource.startsWith('managedresources') && !['GET', 'DELETE'].includes(method),
+      );
+      expect(written.map(({ method }) => method)).toEqual(['PATCH']);
+
+      await stage.writeCluster({ metadata: { labels: {} } });
+      const sentence = 'but the Shoot has no value for the label "stage"';
+      await eventually('the error', stage.extension, ({ status }) =>
+        [status?.lastError?.description, ...(status?.conditions ?? []).map(({ message }) => message)].some(
+          (text) => text?.includes(sentence) === true,
+        ),
+      );
+      expect(await rootSpec()).toMatchObject({ path: './clusters/prod/bar', interval: '30m' });
+    });
+
+    it('a list of sources in config.yaml reads with the credentials of the project', async () => {
+      const metadata = { namespace: PROJECT, name: 'flux-source' };
+      const data = { username: 'Z2l0', password: 'aGlkZGVu' };
+      await stage.garden.apply(resources.secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as KubeObject, {
+        fieldManager: 'person',
+      });
+      const spec = (repository: string) => ({
+        url: `https://git.example.com/${repository}`,
+        ref: { branch: 'main' },
+        secretRef: { name: 'flux-source' },
+      });
+      const config = {
+        sources: [
+          { template: { kind: 'GitRepository', spec: spec('fleet') } },
+          { template: { kind: 'GitRepository', metadata: { name: 'apps' }, spec: spec('apps') } },
+        ],
+        kustomizations: [{ template: { spec: { path: './' } } }],
+      };
+      await stage.setFluxConfig({ 'config.yaml': JSON.stringify(config) });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      expect(await stage.shoot.find(resources.secrets, inFlux('flux-source'))).toMatchObject({ data });
+      expect(await stage.shoot.find(gitRepositories, inFlux('apps'))).toMatchObject({ spec: spec('apps') });
+    });
+  });
+}
