@@ -1,15 +1,22 @@
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { applyState } from '../../shared/gardener/managed-resource.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, startStage } from '../scenarios/stage.ts';
 import { watchDeletions } from './upgrades/deletions.ts';
+import { freeze, type Refusal } from './upgrades/freeze.ts';
 
 const ociRepository = (version: string): Resource => ({
   group: 'source.toolkit.fluxcd.io',
   version,
   plural: 'ocirepositories',
   kind: 'OCIRepository',
+  namespaced: true,
+});
+const imageRepository = (version: string): Resource => ({
+  group: 'image.toolkit.fluxcd.io',
+  version,
+  plural: 'imagerepositories',
+  kind: 'ImageRepository',
   namespaced: true,
 });
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
@@ -34,9 +41,10 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       stage = await startStage(apis, fluxDistribution, { delivery });
       await stage.startProduct();
     };
-    const ask = async (fluxVersion: string) => {
+    const ask = async (fluxVersion: string, components?: string) => {
       const repository = { repositoryUrl: 'https://git.example.com/a', repositoryType: 'public' };
-      await stage.setFluxConfig({ ...repository, repositoryBranch: 'main', fluxVersion, syncMode: 'Reconcile' });
+      const flux = { fluxVersion, ...(components !== undefined && { components }) };
+      await stage.setFluxConfig({ ...repository, ...flux, repositoryBranch: 'main', syncMode: 'Reconcile' });
       await stage.reconcileShoot();
     };
     const untilInstalled = async (version: string) => {
@@ -62,70 +70,114 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       return stage.shoot.apply(ociRepository('v1beta2'), object, { fieldManager });
     };
 
-    /** A policy counts a moment after it was written. */
-    const untilRejected = (isWanted: boolean) => {
-      const patch = { metadata: { labels: { at: String(Date.now()) } } };
-      return eventually(
-        'the policy',
-        () =>
-          stage.shoot
-            .mergePatch(ociRepository('v1'), inFlux('of-the-user'), patch, { fieldManager })
-            .then(() => '', String),
-        (answer) => answer.includes('frozen') === isWanted,
-      );
-    };
-
-    it.each(['ManagedResource', 'Direct'] as const)(
-      'straight from the oldest release to the newest, delivery %s: nothing is lost, nothing stops in between',
-      async (delivery) => {
-        await start(delivery);
-        await ask('v2.3.0');
-        await untilInstalled('v2.3.0');
-        const before = await createUsersObject();
-        const source = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
-        await using deletions = await watchDeletions(stage.shoot);
-        await ask('v2.9.4');
-        await untilInstalled('v2.9.4');
-        expect(await controllerVersion()).toBe('v2.9.4');
-        const after = await stage.shoot.find(ociRepository('v1'), inFlux('of-the-user'));
-        expect([after?.metadata.uid, after?.spec]).toEqual([before.metadata.uid, before.spec]);
-        const sourceAfter = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
-        expect(sourceAfter?.metadata.uid).toBe(source?.metadata.uid);
-        expect(await deletions.seen()).toEqual([]);
-        const crds = await stage.shoot.list(resources.customResourceDefinitions);
-        expect(JSON.stringify(crds.items.map(({ metadata }) => metadata.annotations))).not.toMatch(/migrated|widened/);
-      },
-    );
-
-    it('a release that the shoot rejects leaves the installed one running, says why, and is installed once the cause is gone', async () => {
-      await start('ManagedResource');
-      await ask('v2.6.4');
-      await untilInstalled('v2.6.4');
-      await createUsersObject();
-      await stage.shoot.create(admissionPolicies.policies, denying as unknown as KubeObject, { fieldManager });
-      await stage.shoot.create(admissionPolicies.bindings, binding as unknown as KubeObject, { fieldManager });
-      await untilRejected(true);
-      await ask('v2.9.4');
-      const refused = await eventually(
-        'the refusal',
-        stage.extension,
-        ({ status }) => status?.lastError != null,
-        ({ status }) => status,
-      );
-      expect(refused.status?.lastError).toMatchObject({
-        description: expect.stringMatching(
-          /^Flux v2\.9\.4 cannot be installed before OCIRepository flux-system\/of-the-user is stored in version v1, .*frozen/,
-        ),
-        codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
-      });
-      expect(await controllerVersion()).toBe('v2.6.4');
-      const { 'shoot-flux-controllers': controllers } = await stage.managedResources();
-      expect(controllers && applyState(controllers)).toEqual({ state: 'applied' });
-      await stage.shoot.delete(admissionPolicies.bindings, { name: 'frozen' });
-      await untilRejected(false);
+    // The other delivery is in upgrades/chain.ts.
+    it('straight from the oldest release to the newest, delivery Direct: nothing is lost, nothing stops in between', async () => {
+      await start('Direct');
+      await ask('v2.3.0');
+      await untilInstalled('v2.3.0');
+      const before = await createUsersObject();
+      const source = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
+      await using deletions = await watchDeletions(stage.shoot);
       await ask('v2.9.4');
       await untilInstalled('v2.9.4');
       expect(await controllerVersion()).toBe('v2.9.4');
+      const after = await stage.shoot.find(ociRepository('v1'), inFlux('of-the-user'));
+      expect([after?.metadata.uid, after?.spec]).toEqual([before.metadata.uid, before.spec]);
+      const sourceAfter = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
+      expect(sourceAfter?.metadata.uid).toBe(source?.metadata.uid);
+      expect(await deletions.seen()).toEqual([]);
+      const crds = await stage.shoot.list(resources.customResourceDefinitions);
+      expect(JSON.stringify(crds.items.map(({ metadata }) => metadata.annotations))).not.toMatch(/migrated|widened/);
+    });
+
+    it.each([
+      {
+        what: 'to store an object again',
+        refusal: {
+          group: 'source.toolkit.fluxcd.io',
+          resource: 'ocirepositories',
+          probe: [ociRepository('v1'), inFlux('of-the-user')],
+        },
+        says: /^Flux v2\.9\.4 cannot be installed before OCIRepository flux-system\/of-the-user is stored in version v1, .*frozen/,
+        left: ['v2.6.4'],
+      },
+      {
+        what: 'a CustomResourceDefinition',
+        refusal: {
+          group: 'apiextensions.k8s.io',
+          resource: 'customresourcedefinitions',
+          name: 'receivers.notification.toolkit.fluxcd.io',
+          probe: [resources.customResourceDefinitions, { name: 'receivers.notification.toolkit.fluxcd.io' }],
+        },
+        says: /receivers\.notification\.toolkit\.fluxcd\.io.*frozen/,
+        left: ['v2.6.4'],
+      },
+      {
+        what: 'a controller',
+        refusal: {
+          group: 'apps',
+          resource: 'deployments',
+          name: 'source-controller',
+          probe: [resources.deployments, inFlux('source-controller')],
+        },
+        says: /Deployment flux-system\/source-controller: the ValidatingAdmissionPolicy "frozen" of the shoot denies it; .*frozen/,
+        left: ['v2.6.4', 'v2.9.4'],
+      },
+    ] satisfies { what: string; refusal: Refusal; says: RegExp; left: string[] }[])(
+      'where the shoot refuses $what, the installed release keeps running, the Extension says why, and the new one follows once the cause is gone',
+      async ({ refusal, says, left }) => {
+        await start('ManagedResource');
+        await ask('v2.6.4');
+        await untilInstalled('v2.6.4');
+        await createUsersObject();
+        await using frozen = await freeze(stage.shoot, refusal);
+        await ask('v2.9.4');
+        const refused = await eventually(
+          'the refusal',
+          stage.extension,
+          ({ status }) => says.test(status?.lastError?.description ?? ''),
+          ({ status }) => status,
+        );
+        expect(refused.status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
+        expect(await controllerVersion()).toBe('v2.6.4');
+        const { items } = await stage.shoot.list(resources.deployments, { namespace: 'flux-system' });
+        const versions = items.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/version'] ?? '');
+        expect([...new Set(versions)].sort()).toEqual(left);
+        await frozen.thaw();
+        await ask('v2.9.4');
+        await untilInstalled('v2.9.4');
+        expect(await controllerVersion()).toBe('v2.9.4');
+      },
+    );
+
+    // Delivered by the resource-manager, a removed component is in changes.ts.
+    it('a component that is removed leaves its CRDs and their objects, and continues with them in a newer release', async () => {
+      const core = 'source-controller,kustomize-controller';
+      const withImages = `${core},image-reflector-controller`;
+      await start('Direct');
+      await ask('v2.6.4', withImages);
+      await untilInstalled('v2.6.4');
+      // Its finalizer stays, because no controller runs that would remove it.
+      const metadata = { ...inFlux('of-the-user'), finalizers: ['finalizers.fluxcd.io'] };
+      const spec = { interval: '5m', image: 'registry.example/a' };
+      const object = { apiVersion: 'image.toolkit.fluxcd.io/v1beta2', kind: 'ImageRepository', metadata, spec };
+      const before = await stage.shoot.apply(imageRepository('v1beta2'), object, { fieldManager });
+      const controller = () => stage.shoot.find(resources.deployments, inFlux('image-reflector-controller'));
+
+      await ask('v2.6.4', core);
+      await eventually('the controller is gone', controller, (live) => live === undefined);
+      await untilInstalled('v2.6.4');
+      await ask('v2.9.4', core);
+      await untilInstalled('v2.9.4');
+      const left = await stage.shoot.find(imageRepository('v1beta2'), metadata);
+      expect(left?.metadata).toMatchObject({ uid: before.metadata.uid });
+      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+
+      await ask('v2.9.4', withImages);
+      await eventually('the controller is back', controller, (live) => live !== undefined);
+      await untilInstalled('v2.9.4');
+      const after = await stage.shoot.find(imageRepository('v1'), metadata);
+      expect([after?.metadata.uid, after?.spec]).toEqual([before.metadata.uid, before.spec]);
     });
 
     it('keeps the installed controllers until the shoot has accepted the CRDs of the release', async () => {
@@ -150,40 +202,3 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
     });
   });
 }
-
-const admission = (plural: string, kind: string): Resource => ({
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural,
-  kind,
-  namespaced: false,
-});
-const admissionPolicies = {
-  policies: admission('validatingadmissionpolicies', 'ValidatingAdmissionPolicy'),
-  bindings: admission('validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding'),
-};
-const denying = {
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicy',
-  metadata: { name: 'frozen' },
-  spec: {
-    failurePolicy: 'Fail',
-    matchConstraints: {
-      resourceRules: [
-        {
-          apiGroups: ['source.toolkit.fluxcd.io'],
-          apiVersions: ['*'],
-          operations: ['UPDATE'],
-          resources: ['ocirepositories'],
-        },
-      ],
-    },
-    validations: [{ expression: 'false', message: 'the objects are frozen' }],
-  },
-};
-const binding = {
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicyBinding',
-  metadata: { name: 'frozen' },
-  spec: { policyName: 'frozen', validationActions: ['Deny'] },
-};
