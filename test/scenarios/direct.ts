@@ -8,6 +8,9 @@ import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const fieldManager = 'person';
+const claims: Resource = {
+  ...{ group: '', version: 'v1', plural: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', namespaced: true },
+};
 const url = 'https://git.example.com/a';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
@@ -149,6 +152,35 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(await stage.shoot.find(accounts, name)).toBeUndefined();
       expect((await stage.shoot.find(resources.deployments, name))?.metadata).not.toHaveProperty('deletionTimestamp');
     });
+
+    it.each(['Direct', 'ManagedResource'] as const)(
+      '%s: creates a claim once, keeps it without storage, and deletes the one in use with Flux',
+      async (delivery) => {
+        await start({ delivery });
+        const deliver = async (flux: object) => {
+          const providerConfig = config({ syncMode: 'Reconcile', deletionPolicy: 'Uninstall', flux });
+          await stage.reconcileShoot({ providerConfig });
+          await stage.untilReady();
+          await quiet(stage);
+        };
+        // A real API server protects it until a controller sees that no Pod uses it.
+        const claim = async () => {
+          const live = await stage.shoot.find(claims, inFlux('source-controller'));
+          return live?.metadata.deletionTimestamp === undefined ? live?.spec : undefined;
+        };
+        const sizeOf = (storage: string) => ({ resources: { requests: { storage } } });
+        await deliver({ storage: { size: '1Gi' } });
+        expect(await claim()).toMatchObject(sizeOf('1Gi'));
+        // An API server refuses another size or class of most claims.
+        await deliver({ storage: { size: '2Gi' } });
+        expect(await claim()).toMatchObject(sizeOf('1Gi'));
+        await deliver({});
+        expect(await claim()).toMatchObject(sizeOf('1Gi'));
+        await deliver({ storage: { size: '2Gi' } });
+        await stage.deleteExtension();
+        await eventually('the claim is gone', claim, (spec) => spec === undefined);
+      },
+    );
 
     it('Direct: suspends removed objects before it deletes them', async () => {
       await start({ delivery: 'Direct' });

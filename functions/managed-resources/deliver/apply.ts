@@ -1,4 +1,5 @@
-import { DELETE_ON_INVALID_UPDATE } from '../../../shared/gardener/managed-resource.ts';
+import { isTrue } from '../../../shared/gardener/is-true.ts';
+import { DELETE_ON_INVALID_UPDATE, ONLY_CREATE } from '../../../shared/gardener/managed-resource.ts';
 import { fieldsAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, InvalidError } from '../../../shared/kube/errors.ts';
@@ -69,6 +70,10 @@ async function applyObjects(
 
 async function applyObject(shoot: KubeClient, object: KubeObject, kinds: Record<string, Resource>): Promise<void> {
   const resource = resourceOf(object, kinds);
+  if (isTrue(object.metadata.annotations?.[ONLY_CREATE])) {
+    const live = await shoot.find(resource, object.metadata, { metadataOnly: true });
+    if (live !== undefined) return;
+  }
   try {
     await applyExactly(shoot, resource, object);
   } catch (error) {
