@@ -127,3 +127,26 @@ test('another API version of an object is a change of the same object', () => {
     { type: 'changed', fields: [{ path: 'apiVersion' }] },
   ]);
 });
+
+test('a flag with another value is one line, and CRDs of a removed component stay', () => {
+  const deployment = (...args: string[]) =>
+    ({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' }, spec: { args } }) as KubeObject;
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'alerts' },
+  } as KubeObject;
+  const changes = diffObjects(
+    [deployment('--log-level=debug', '--a', '--b=1'), crd],
+    [deployment('--log-level=error', '--c=1')],
+  );
+  expect(diffText(changes, 1)).toBe(
+    '~ Deployment a\n' +
+      '    spec.args: "--log-level=debug" -> "--log-level=error"\n' +
+      '    spec.args: without "--a"\n' +
+      '    spec.args: without "--b=1"\n' +
+      '    spec.args: with "--c=1"\n' +
+      '- CustomResourceDefinition alerts (stays in the shoot)\n' +
+      '0 added, 1 changed, 1 removed, 0 equal\n',
+  );
+});

@@ -70,6 +70,8 @@ function keyed(value: unknown): JsonObject | undefined {
     : undefined;
 }
 
+/** The objects that a delivery leaves in the shoot, because their deletion would delete others. */
+const STAYS = /^(CustomResourceDefinition|Namespace) /;
 const MOST_FIELDS = 30;
 const LONGEST = 100;
 const signs = { added: '+', removed: '-', changed: '~' } as const;
@@ -77,7 +79,7 @@ const signs = { added: '+', removed: '-', changed: '~' } as const;
 /** Formats changes for people: a line for each object, and one below it for each field. */
 export function diffText(changes: readonly ObjectChange[], total: number): string {
   const lines = changes.flatMap(({ type, object, fields }) => [
-    `${signs[type]} ${object}`,
+    `${signs[type]} ${object}${type === 'removed' && STAYS.test(object) ? ' (stays in the shoot)' : ''}`,
     ...fields.slice(0, MOST_FIELDS).flatMap(fieldLines),
     ...(fields.length > MOST_FIELDS ? [`    and ${fields.length - MOST_FIELDS} more fields`] : []),
   ]);
@@ -101,10 +103,21 @@ function listLines(path: string, from: unknown[], to: unknown[]): string[] {
   const gone = from.filter((entry) => !after.has(JSON.stringify(entry)));
   const come = to.filter((entry) => !before.has(JSON.stringify(entry)));
   if (gone.length + come.length === 0) return [`    ${path}: in another order`];
+  const changed = gone.flatMap((entry) => {
+    const next = come.filter((other) => flagOf(other) === flagOf(entry) && flagOf(entry) !== undefined);
+    return next.length === 1 ? [{ entry, next: next[0] }] : [];
+  });
+  const isChanged = (entry: unknown) => changed.some((pair) => pair.entry === entry || pair.next === entry);
   return [
-    ...gone.map((entry) => `    ${path}: without ${valueText(entry)}`),
-    ...come.map((entry) => `    ${path}: with ${valueText(entry)}`),
+    ...changed.map(({ entry, next }) => `    ${path}: ${valueText(entry)} -> ${valueText(next)}`),
+    ...gone.filter((entry) => !isChanged(entry)).map((entry) => `    ${path}: without ${valueText(entry)}`),
+    ...come.filter((entry) => !isChanged(entry)).map((entry) => `    ${path}: with ${valueText(entry)}`),
   ];
+}
+
+/** Returns the flag of an argument such as `--log-level=debug`. */
+function flagOf(argument: unknown): string | undefined {
+  return typeof argument === 'string' ? /^(--[\w-]+)=/.exec(argument)?.[1] : undefined;
 }
 
 function valueText(value: unknown): string {

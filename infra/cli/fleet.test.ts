@@ -86,3 +86,28 @@ test('validate with one Shoot also reports overrides for others', async () => {
   expect(code).toBe(1);
   expect(out).toContain('ConfigMap garden-foo/flux-config: overrides.yaml[0].config.flux.logLevel');
 });
+
+test('validate --fleet skips Shoots of other projects, and those that have the extension disabled', async () => {
+  const other = shoot('elsewhere', { stage: 'dev' });
+  const disabled = shoot('off', { stage: 'dev' });
+  await using fleet = await files({
+    'a.yaml': { ...other, metadata: { ...other.metadata, namespace: 'garden-other' } },
+    'b.yaml': { ...disabled, spec: { extensions: [{ type: 'shoot-flux', disabled: true }] } },
+  });
+  await using config = await files({ config: fluxConfig });
+  expect(await validate(fleet.dir, config.paths.config)).toEqual({
+    code: 0,
+    out:
+      'a.yaml (elsewhere): skipped, because it is in namespace garden-other, and the ConfigMap in garden-foo\n' +
+      'b.yaml (off): skipped, because it has the extension disabled\n',
+    err: '',
+  });
+});
+
+test('validate --fleet names a folder that does not exist', async () => {
+  await using config = await files({ config: fluxConfig });
+  expect(await validate('nowhere', config.paths.config)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('cannot read nowhere: folder not found; name a folder of Shoots.'),
+  });
+});

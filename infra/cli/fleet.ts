@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shown } from '../../shared/config/quote.ts';
 import { asObject } from '../../shared/config/values.ts';
 import { ConfigError, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { type CliInputs, withShoot } from './inputs.ts';
 import { renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
@@ -12,6 +14,8 @@ export interface Verdict {
   /** The file, and the Shoot in it. */
   shoot: string;
   sentence?: string;
+  /** Why it was not checked. */
+  skipped?: string;
 }
 
 /**
@@ -34,7 +38,7 @@ async function filesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
   } catch (error) {
-    throw new ShootFluxError(`cannot read ${folder}: ${fileProblem(error)}; name a folder of Shoots.`);
+    throw new ShootFluxError(`cannot read ${folder}: ${fileProblem(error, 'folder')}; name a folder of Shoots.`);
   }
 }
 
@@ -50,6 +54,8 @@ async function documentsIn(path: string, terminal: Terminal): Promise<unknown[]>
 async function verdictOn(document: unknown, file: string, inputs: CliInputs): Promise<Verdict> {
   const name = asObject(asObject(document)?.metadata)?.name;
   const shoot = typeof name === 'string' ? `${file} (${name})` : file;
+  const skipped = whySkipped(document, inputs);
+  if (skipped !== undefined) return { shoot, skipped };
   try {
     await renderOffline(withShoot(inputs, document, file));
     return { shoot };
@@ -61,4 +67,19 @@ async function verdictOn(document: unknown, file: string, inputs: CliInputs): Pr
     if (error instanceof ShootFluxError) return { shoot, sentence: error.message };
     throw error;
   }
+}
+
+/** A folder may hold Shoots of other projects, and some that have switched the extension off. */
+function whySkipped(document: unknown, { config }: CliInputs): string | undefined {
+  const { metadata, spec } = asObject(document) ?? {};
+  const { namespace } = asObject(metadata) ?? {};
+  const ofProject = config.fluxConfig?.namespace ?? '';
+  if (typeof namespace === 'string' && ofProject !== '' && namespace !== ofProject) {
+    return `it is in namespace ${shown(namespace)}, and the ConfigMap in ${shown(ofProject)}`;
+  }
+  const extensions = asObject(spec)?.extensions;
+  const own = (Array.isArray(extensions) ? extensions : [])
+    .map(asObject)
+    .find((entry) => entry?.type === EXTENSION_TYPE);
+  return own?.disabled === true ? 'it has the extension disabled' : undefined;
 }

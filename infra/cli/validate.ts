@@ -79,7 +79,10 @@ async function checkFleet(
     throw new UsageError('--fleet reads the Shoots of a folder; omit --shoot and --provider-config');
   }
   const verdicts = await validateFleet(folder, inputs, terminal);
-  const lines = verdicts.map(({ shoot: name, sentence }) => `${name}: ${sentence ?? 'ok'}\n`);
+  const lines = verdicts.map(
+    ({ shoot: name, sentence, skipped }) =>
+      `${name}: ${sentence ?? (skipped === undefined ? 'ok' : `skipped, because ${skipped}`)}\n`,
+  );
   terminal.out(json ? `${JSON.stringify(verdicts, null, 2)}\n` : lines.join(''));
   return verdicts.some(({ sentence }) => sentence !== undefined) ? exitCodes.failure : exitCodes.success;
 }

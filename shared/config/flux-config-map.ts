@@ -19,7 +19,7 @@ export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfi
   return { namespace, data: data ?? {}, ...(binaryData && { binaryData }) };
 }
 
-/** True for the name of a `flux-config` in errors: what is written there is of the project, and not of one Shoot. */
+/** True for the name of a `flux-config` in errors, whose content is of the project, and not of one Shoot. */
 export function isFluxConfigObject(object: string): boolean {
   return /^ConfigMap (\S*\/)?flux-config$/.test(object);
 }
