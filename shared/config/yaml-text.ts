@@ -60,10 +60,14 @@ async function parse(text: string): Promise<YamlText> {
   }
 }
 
+/** The parser gives up at some thousand levels; `sizeProblem` counts those of shallower texts. */
+const TOO_DEEP = `is nested more than ${limits.depth.most} levels deep; flatten it`;
+
 /** The parser adds the place to its sentence, and then the lines of the text. */
 function notYaml(message: string): string {
   if (message.startsWith('Source contains multiple documents'))
     return 'has more than one document; write only one, without ---';
+  if (message.startsWith('Maximum call stack size')) return TOO_DEEP;
   if (message.startsWith('Excessive alias count'))
     return 'has aliases that stand for too many values; write the values out';
   const [sentence = ''] = message.split('\n');

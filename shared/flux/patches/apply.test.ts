@@ -103,6 +103,12 @@ describe('one sentence for each mistake:', () => {
     ['text', { patch: 'replicas' }, 'is neither an object nor a list of operations; use one of these'],
     ['nothing', { patch: '# later' }, 'is empty; write an object, or a list of operations'],
     ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
+    ['a deep text', { patch: '['.repeat(15_000) }, 'is nested too deeply; flatten it'],
+    [
+      'another selector',
+      merge({ spec: { selector: { matchLabels: { tier: 'a' } } } }),
+      'changes the selector of Deployment source-controller, which cannot change once it is installed; remove it',
+    ],
     ['a repeated key', { patch: 'kind: a\nkind: b' }, 'has the key "kind" twice; remove one of them'],
     [
       'a name is missing',

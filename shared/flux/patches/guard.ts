@@ -31,9 +31,19 @@ export function patchProblem(before: KubeObject, after: KubeObject, customisatio
     metadataProblem(before, after, what) ??
     fixedProblem(before, after, what) ??
     (before.kind === 'Deployment'
-      ? (podProblem(before, after, what) ?? policyProblem(before, after, what, customisation))
+      ? (podProblem(before, after, what) ??
+        selectorProblem(before, after, what) ??
+        policyProblem(before, after, what, customisation))
       : undefined)
   );
+}
+
+/** An API server refuses another one: the installation could neither be changed nor upgraded. */
+function selectorProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const selectorOf = ({ spec }: KubeObject) => asObject(spec)?.selector;
+  return isDeepStrictEqual(selectorOf(before), selectorOf(after))
+    ? undefined
+    : `changes the selector of ${what}, which cannot change once it is installed; remove it`;
 }
 
 function identityProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {

@@ -35,6 +35,9 @@ function documentsOf(text: string): unknown[] {
     });
   } catch (error) {
     if (error instanceof PatchProblem) throw error;
+    if (errorMessage(error).startsWith('Maximum call stack size')) {
+      throw new PatchProblem('is nested too deeply; flatten it');
+    }
     throw new PatchProblem(`is not YAML: ${errorMessage(error).split('\n')[0]?.replace(/[.:]$/, '')}; correct it`);
   }
 }
