@@ -1,4 +1,5 @@
 import {
+  CONTINUE,
   FLUX_CONFIG,
   FLUX_SOURCE,
   fluxConfigSubscription,
@@ -15,7 +16,10 @@ export const definition: FunctionDefinition = {
   subscriptions: [
     {
       ...fluxConfigSubscription,
-      wakes: (object) => [fluxConfigSubscription.wakes(object), object.metadata.annotations?.[RECONCILE_AT]],
+      wakes: (object) => [
+        fluxConfigSubscription.wakes(object),
+        ...[RECONCILE_AT, CONTINUE].map((annotation) => object.metadata.annotations?.[annotation]),
+      ],
     },
     ...projectSecretSubscriptions,
   ],

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { changesFor } from '../../shared/gardener/shoot-changes.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient, ObjectList } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
@@ -6,7 +7,6 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
-import { changesFor } from './decide.ts';
 import { type ForwardedCause, forwardedCause, readVersions } from './forwarded.ts';
 import { definition } from './function.ts';
 import { beginning, continuation, FIRST_PAGE, LARGEST_PAGE, next, type Position, pageSize } from './pass.ts';

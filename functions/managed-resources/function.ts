@@ -8,6 +8,7 @@ import {
 import {
   FLUX_CONFIG,
   FLUX_SOURCE,
+  FLUX_STATUS,
   PULL_SECRET,
   projectSecretNames,
   RECONCILE_AT,
@@ -96,6 +97,8 @@ export const definition: FunctionDefinition = {
       // On the Shoot. RBAC cannot name what does not exist yet, and the names of Events are hashes.
       { apiGroups: [''], resources: ['events'], verbs: ['create'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
+      // The state of a rollout. Created by an apply, which RBAC can restrict by name.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
       {
         apiGroups: [''],
         resources: ['secrets'],

@@ -7,6 +7,7 @@ export { migrate as migrateStoredObjects } from './migrate.ts';
 export { notifyWarnings } from './notify-warnings.ts';
 export { heldBack } from './read/adoption.ts';
 export { readCrdVersions, readInstalledFlux } from './read/installed-flux.ts';
+export { waitForTurn } from './rollout/turn.ts';
 export { removeLeftProtection } from './shoot/remove-protection.ts';
 export { releaseLeftovers } from './uninstall/leftovers.ts';
 export { migrate, remove, yieldToShootDeletion } from './uninstall/operations.ts';

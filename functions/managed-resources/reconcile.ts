@@ -8,6 +8,7 @@ import { isLeftProtected } from './plan/protection.ts';
 import { updateScope } from './plan/scope.ts';
 import { readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
+import { needsTurn } from './rollout/needs-turn.ts';
 import { oldestDeletion, type Run, waitOn } from './run.ts';
 
 /**
@@ -30,6 +31,10 @@ export async function reconcile(run: Run): Promise<Outcome> {
   if (parts.type !== 'plan parts') return (await endings()).reportObstacle(run, controlPlane, parts);
 
   const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
+  if (layers.rollout !== undefined && needsTurn({ plan, operation: run.operation, ...controlPlane })) {
+    const outcome = await (await import('./on-demand.ts')).waitForTurn(run, controlPlane, layers.rollout);
+    if (outcome !== undefined) return outcome;
+  }
   const { liveVersion, isForeign } = parts;
   if (isForeign && plan.contents.has(names.crds)) {
     const outcome = await (await import('./on-demand.ts')).adopt(run, plan);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Line } from '../../shared/status/line.ts';
 import { decide, secondsUntilShown, transition } from './decide.ts';
 import type { FluxState } from './flux-state.ts';
-import type { Line } from './line.ts';
 
 const since = '2026-01-02T03:00:00Z';
 const at = (seconds: number) => new Date(Date.parse(since) + seconds * 1000);

@@ -1,6 +1,6 @@
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
+import type { Line } from '../../shared/status/line.ts';
 import type { FluxState } from './flux-state.ts';
-import type { Line } from './line.ts';
 
 /** A step that is over sooner is not shown: most edits reach a Shoot within this time. */
 export const SHOWN_AFTER_SECONDS = 60;
@@ -67,6 +67,11 @@ export function transition(
   const before = published === undefined ? 'new' : healthOf(published);
   if (line.state === 'Ready' && before !== 'healthy') return 'healthy';
   return line.state === 'Not Ready' && before !== 'unhealthy' ? 'unhealthy' : undefined;
+}
+
+/** Returns whether members saw a Shoot healthy: also while something was under way. */
+export function isHealthy(published: Line | undefined): boolean {
+  return published !== undefined && healthOf(published) === 'healthy';
 }
 
 function healthOf({ state, after }: Line): 'healthy' | 'unhealthy' | 'new' {

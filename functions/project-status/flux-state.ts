@@ -54,6 +54,21 @@ export function newsOf(state: FluxState): unknown[] {
   return state.type === 'failing' ? [state.type, state.since, state.sentence, state.needsUser] : [state.type];
 }
 
+/**
+ * Returns what of a Shoot a rollout waits for: the revision that it has, and whether its failure is about that revision.
+ * Undefined where there is no rollout.
+ */
+export function rolloutNews({ status = {} }: Extension): [revision: string, isJudged: boolean] | undefined {
+  const { applied } = status.state ?? {};
+  if (applied?.revision === undefined) return undefined;
+  const isAbout = ({ message }: Condition) => message.endsWith(` (config ${applied.configHash})`);
+  const isJudged = parts.some((type) => {
+    const condition = find(status, type);
+    return condition !== undefined && condition.status !== 'True' && isAbout(condition);
+  });
+  return [applied.revision, isJudged || status.lastOperation?.state === 'Error'];
+}
+
 /** True when the conditions are about everything that is applied now. */
 function isChecked(status: ExtensionStatus): boolean {
   const applied = status.state?.applied;

@@ -5,7 +5,7 @@ import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { fluxState, newsOf } from './flux-state.ts';
+import { fluxState, newsOf, rolloutNews } from './flux-state.ts';
 
 /** Shows project members how Flux is doing: in the ConfigMap `flux-status` of their project, and in Events on the Shoot. */
 export const definition: FunctionDefinition = {
@@ -20,7 +20,12 @@ export const definition: FunctionDefinition = {
       isNews: (object) => extensionOf(object).status?.lastOperation !== undefined,
       wakes: (object) => {
         const extension = extensionOf(object);
-        return [newsOf(fluxState(extension)), extension.status?.lastOperation?.description === HIBERNATED];
+        const rollout = rolloutNews(extension);
+        return [
+          newsOf(fluxState(extension)),
+          extension.status?.lastOperation?.description === HIBERNATED,
+          ...(rollout === undefined ? [] : [rollout]),
+        ];
       },
       // A step that is over sooner needs no run.
       mayWaitMs: 5_000,
@@ -29,12 +34,13 @@ export const definition: FunctionDefinition = {
   ],
   // At rest this function costs nothing. Each start of the watcher compares everything.
   resync: false,
-  sends: false,
+  // To the Shoots whose turn in a rollout is next.
+  sends: true,
   rights: {
     garden: [
       // Created by an apply, which RBAC can restrict by name.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
-      // Only metadata is requested; RBAC cannot restrict a right to it.
+      // Mostly metadata; RBAC cannot restrict a right to it.
       { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['get'] },
       // The names of Events are hashes.
       { apiGroups: [''], resources: ['events'], verbs: ['create'] },

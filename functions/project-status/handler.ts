@@ -8,12 +8,14 @@ import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { decide, secondsUntilShown, transition } from './decide.ts';
-import { type FluxState, fluxState } from './flux-state.ts';
-import type { Line } from './line.ts';
+import type { Line } from '../../shared/status/line.ts';
+import { isOwn, publishedLine, shootAfter } from '../../shared/status/status-map.ts';
+import { decide, isHealthy, secondsUntilShown, transition } from './decide.ts';
+import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
 import { foreignEvent, transitionEvent } from './notice.ts';
 import { fieldManager, findStatusMap, type Place, type Published, publish } from './publish.ts';
-import { isOwn, publishedLine, shootAfter } from './status-map.ts';
+import type { Result } from './settle.ts';
+import { wakeNext } from './wake.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
@@ -33,11 +35,17 @@ export const handler: Handler = async (key, context) => {
   const shoot = await readShoot(seed, key.namespace);
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
   if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
-  return report(shoot, shoot.metadata.deletionTimestamp === undefined ? state : undefined, context);
+  const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
+  return report(shoot, reported, extension && rolloutNews(extension), context);
 };
 
 /** @param state undefined: the extension is leaving the Shoot, or has left it */
-async function report(shoot: Shoot, state: FluxState | undefined, context: Context): Promise<Outcome> {
+async function report(
+  shoot: Shoot,
+  state: FluxState | undefined,
+  rollout: ReturnType<typeof rolloutNews>,
+  context: Context,
+): Promise<Outcome> {
   const { name, namespace = '' } = shoot.metadata;
   const garden = await context.kube(GARDEN);
   const live = await findStatusMap({ garden, namespace });
@@ -47,16 +55,31 @@ async function report(shoot: Shoot, state: FluxState | undefined, context: Conte
     return done;
   }
   const place = { garden, namespace, shoot: name };
-  if (state === undefined) return outcomeOf(await publish(place, live, undefined), context);
-
-  const published = publishedLine(live, name);
   const now = context.now();
+  const published = publishedLine(live, name);
+  const before = { shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) };
+  const resultOf = (end: Result['end']): Result => ({ ...before, end, now: Math.floor(now.getTime() / 1000) });
+  if (state === undefined) {
+    const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
+    await wakeNext(place, removed, context);
+    return outcomeOf(removed, context);
+  }
   const { line, againIn } = decide(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   await announce(garden, shoot, { line, published, since: state.since }, now);
-  const outcome = outcomeOf(await publish(place, live, line, await leftover(place, live)), context);
+  const result = resultOf(endOf(line, rollout?.[1] === true));
+  const written = await publish(place, live, line, await leftover(place, live), result);
+  if (rollout !== undefined) await wakeNext(place, written, context);
+  const outcome = outcomeOf(written, context);
   const later = againIn ?? secondsWhileWaking(shoot, now);
   return later === undefined || outcome !== done ? outcome : requeueAfter(later);
+}
+
+/** Returns what a line means for a rollout. @param isJudged true: a failure is about the revision that the Shoot has */
+function endOf({ state }: Line, isJudged: boolean): Result['end'] {
+  if (state === 'Ready') return 'ready';
+  if (state === 'Hibernated') return 'gone';
+  return state === 'Not Ready' && isJudged ? 'not ready' : 'open';
 }
 
 /**

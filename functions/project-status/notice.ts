@@ -3,7 +3,7 @@ import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import type { Line } from './line.ts';
+import type { Line } from '../../shared/status/line.ts';
 
 /** Returns the Event on the Shoot; the same one for the same transition, whenever a run reports it. */
 export function transitionEvent(

@@ -1,14 +1,20 @@
+import { fieldsOf } from '../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { Line } from './line.ts';
-import { changesFor, countOf, emptyStatusMap, isOwn, statusMapName } from './status-map.ts';
+import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/rollout/text.ts';
+import type { Line } from '../../shared/status/line.ts';
+import { changesFor, countOf, emptyStatusMap, isOwn, shootsOf, statusMapName } from '../../shared/status/status-map.ts';
+
+import { type Result, settle } from './settle.ts';
 
 export const fieldManager = 'shoot-flux-project-status';
 
 /** How a line was published. */
 export type Published =
-  | { type: 'unchanged' | 'written' | 'no room' | 'refused' }
+  | { type: 'unchanged' | 'no room' | 'refused' }
+  /** With the ConfigMap as it is now. */
+  | { type: 'written'; map: KubeObject }
   /** Others write at the same moment: try again later. */
   | { type: 'overtaken'; afterSeconds: number };
 
@@ -32,6 +38,7 @@ const LEAST_SECONDS = 2;
  * @param live as it was read; undefined: it does not exist
  * @param line undefined removes it
  * @param gone another Shoot, whose line is removed as well
+ * @param result what a rollout learns from it
  * @param random between 0 and 1: spreads Shoots that overtake each other
  */
 export async function publish(
@@ -39,6 +46,7 @@ export async function publish(
   live: KubeObject | undefined,
   line: Line | undefined,
   gone?: string,
+  result?: Result,
   random = Math.random(),
 ): Promise<Published> {
   let current = live;
@@ -47,9 +55,11 @@ export async function publish(
       if (current === undefined && line === undefined) return { type: 'unchanged' };
       current ??= await create(place);
       const changes = changesFor(current, place.shoot, line, gone);
-      if (changes === undefined) return { type: 'unchanged' };
-      if (changes === 'no room') return { type: 'no room' };
-      if (await patch(place, changes, current)) return { type: 'written' };
+      const ofRollout = result && rolloutChanges(current, result);
+      if (changes === 'no room' && ofRollout === undefined) return { type: 'no room' };
+      if (changes === undefined && ofRollout === undefined) return { type: 'unchanged' };
+      const map = await patch(place, { ...(changes !== 'no room' && changes), ...ofRollout }, current);
+      if (map !== undefined) return { type: 'written', map };
       current = await findStatusMap(place);
       if (current !== undefined && !isOwn(current)) break;
     }
@@ -72,19 +82,25 @@ function create({ garden, namespace }: Place): Promise<KubeObject> {
   return garden.apply(resources.configMaps, emptyStatusMap(namespace), { fieldManager });
 }
 
-/** Returns false when the ConfigMap has changed since it was read. */
+/** Returns the keys of a rollout that change with what has become of a Shoot; undefined: none. */
+function rolloutChanges(map: KubeObject, result: Result): Record<string, string> | undefined {
+  const state = readState(fieldsOf(map.data)?.[ROLLOUT_STATE]);
+  const next = state && settle(state, result);
+  return next === undefined || next === state ? undefined : rolloutData(next, shootsOf(map).size);
+}
+
+/** Returns the ConfigMap as it is then; undefined when it has changed since it was read. */
 async function patch(
   { garden, namespace }: Place,
   data: Record<string, string | null>,
   read: KubeObject,
-): Promise<boolean> {
+): Promise<KubeObject | undefined> {
   const { uid, resourceVersion } = read.metadata;
   const body = { metadata: { uid, resourceVersion }, data };
   try {
-    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
-    return true;
+    return await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
   } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
+    if (error instanceof ConflictError || error instanceof NotFoundError) return undefined;
     throw error;
   }
 }

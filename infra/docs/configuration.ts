@@ -8,6 +8,7 @@ import {
   providerConfigSchema,
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
+import { rolloutSchema } from '../../shared/config/rollout.ts';
 import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
 import { SHOOT_FACTS } from '../../shared/config/variables.ts';
 import {
@@ -17,6 +18,7 @@ import {
   PATCH_EXAMPLE,
   PATCHES_EXAMPLE,
   RECONCILE_COMMANDS,
+  ROLLOUT_EXAMPLE,
   ROTATION_COMMANDS,
   SHOOT_EXAMPLE,
 } from './examples.ts';
@@ -85,6 +87,16 @@ ${OVERRIDES_EXAMPLE}\`\`\`
 - An error in the \`config\` of an entry concerns only the Shoots that it selects; an error in the list or in a selector concerns every Shoot. All of them appear as Events on the ConfigMap.
 - \`secretResourceName\` and \`additionalSecretResources\` in \`config.yaml\` and in an override name entries of \`spec.resources\` of each Shoot that they reach. Of several lists the one of the highest layer counts.
 - So does each of \`sources\`, \`kustomizations\` and \`objects\`: an entry with one of them replaces the whole list, and \`[]\` in place of \`objects\` removes all of them. \`source\` and \`kustomization\` count as lists with one entry. To change only the root Kustomization, the first of the list, use \`kustomization.patch\`, which keeps the others.
+
+### \`rollout\`
+
+How an edit of \`flux-config\` reaches the Shoots of the project: in waves, which pause when too many Shoots are not Ready. [Edits that arrive in waves](howto/waves.md) shows how to use it.
+
+\`\`\`yaml
+${ROLLOUT_EXAMPLE}\`\`\`
+
+${table(rolloutSchema)}
+Absent keys have these defaults as soon as \`rollout\` says anything, and \`{}\` is enough. Without \`rollout\` an edit reaches all Shoots at once.
 
 ### Variables
 

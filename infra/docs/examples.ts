@@ -220,3 +220,9 @@ export const PATCHES_EXAMPLE = `flux:
           name: any
         $patch: delete
 `;
+
+/** The key `rollout` of `flux-config`. */
+export const ROLLOUT_EXAMPLE = `maxInProgress: 10%
+maxFailed: 5%
+order: stage
+`;

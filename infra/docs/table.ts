@@ -38,7 +38,7 @@ function line({ path, schema }: Row, onlyTexts: boolean): string {
 export function exampleOf(schema: Schema, onlyTexts: boolean): string {
   const example = keyDocs.get(schema)?.example ?? '';
   if (isList(schema)) return `[${example}]`;
-  const isOther = /^(true|false|[0-9.]+)$|^\[|: \{/.test(example);
+  const isOther = /^(true|false|[0-9.]+)$|^[[{]|: \{/.test(example);
   return (onlyTexts && isOther) || /^[>&*!|%@`]/.test(example) ? JSON.stringify(example) : example;
 }
 

@@ -20,8 +20,29 @@ export interface Overrides {
   issues: ConfigIssue[];
 }
 
-/** What the keys `config.yaml` and `overrides.yaml` hold; undefined: nothing. */
+/** A number of Shoots, or a percentage of all Shoots of the project, for example `10%`. */
+export type Amount = number | string;
+
+/** How an edit reaches the Shoots of a project. */
+export interface Rollout {
+  maxInProgress: Amount;
+  maxFailed: Amount;
+  /** The key of a label of the Shoots. */
+  order?: string | undefined;
+  /** True: a Shoot is changed only in its maintenance window. */
+  maintenanceWindow?: boolean | undefined;
+}
+
+/** The key `rollout`, and what is wrong with it. */
+export interface RolloutDocument {
+  /** Undefined: it says nothing, or cannot be read. */
+  rollout: Rollout | undefined;
+  issues: ConfigIssue[];
+}
+
+/** What the keys with YAML hold; undefined or absent: nothing. */
 export interface Documents {
   config: YamlText | undefined;
   overrides: Overrides | undefined;
+  rollout?: RolloutDocument | undefined;
 }

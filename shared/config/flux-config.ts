@@ -55,6 +55,10 @@ export const fluxConfigSchema = z.strictObject({
       'A list of [deviations for some Shoots](#overridesyaml) as YAML, selected by the labels of the Shoots.',
     example: '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: debug } } }]',
   }),
+  rollout: key(text(), {
+    description: '[How an edit reaches the Shoots](#rollout) of the project, as YAML. Absent: all at once.',
+    example: '{ maxInProgress: 10%, maxFailed: 5% }',
+  }),
 });
 
 type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;

@@ -43,7 +43,12 @@ export function projectLayers(
   return {
     layers,
     flat,
-    issues: [...issues, ...overrides.issues, ...(config ? repeatedKeys(flat, config) : [])],
+    issues: [
+      ...issues,
+      ...overrides.issues,
+      ...(documents.rollout?.issues ?? []),
+      ...(config ? repeatedKeys(flat, config) : []),
+    ],
   };
 }
 

@@ -18,6 +18,9 @@ export type ProjectSecretName = (typeof projectSecretNames)[number];
 /** Annotation on `flux-config` or a Shoot: each new value asks Flux in the shoots to reconcile now. */
 export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
 
+/** Annotation on `flux-config`: continues a rollout that is paused. The value names its revision. */
+export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
+
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
 

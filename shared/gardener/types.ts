@@ -46,6 +46,8 @@ export interface Applied {
   deletionPolicy?: 'Orphan' | 'Uninstall';
   /** Hash of what users had written when it was accepted, where the landscape has defaults or a policy (decision 43). */
   layersHash?: string | undefined;
+  /** What `flux-config` said, where a rollout decides when a Shoot follows it (decision 63). */
+  revision?: string | undefined;
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
   /** `Direct`: we apply the objects to the shoot; absent: the resource-manager does. */

@@ -12,6 +12,7 @@ import { mainJobSuite } from '../scenarios/main-job.ts';
 import { projectStatusSuite } from '../scenarios/project/suite.ts';
 import { protectionSuite } from '../scenarios/protection.ts';
 import { removalSuite } from '../scenarios/removal.ts';
+import { rolloutSuite } from '../scenarios/rollout/suite.ts';
 import { chartRights } from './install/chart-rights.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
 import { dispensableRights, refused } from './rights.ts';
@@ -24,6 +25,7 @@ const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
   landscapeSuite('defaults and policy', startApis, fluxDistribution);
   foreignSuite('a foreign Flux', startApis, fluxDistribution);
   protectionSuite('protection', startApis, fluxDistribution);
+  rolloutSuite('a rollout', startApis, fluxDistribution);
 
   projectStatusSuite('the status of a project', startApis, 60);
 

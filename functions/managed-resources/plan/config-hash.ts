@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { ROLLOUT } from '../../../shared/config/documents.ts';
+import type { FluxConfigMap } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 
@@ -36,6 +38,12 @@ export function layersHash({ fluxConfig, providerConfig, shoot }: ConfigInputs):
 
 /** The beginning of a variable with the value of a label. */
 const LABEL_VARIABLE = '${SHOOT_LABEL_';
+
+/** Identifies what a project has written, apart from how it reaches the Shoots; 12 hex digits. */
+export function revisionOf({ data, binaryData }: FluxConfigMap): string {
+  const { [ROLLOUT]: _, ...rest } = data;
+  return shortHash(canonicalJson([rest, binaryData ?? null])).slice(0, 12);
+}
 
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -51,6 +51,8 @@ export interface PlanInputs {
   reconcileAt?: string | undefined;
   /** Recorded where the landscape has defaults or a policy. */
   layersHash?: string | undefined;
+  /** Recorded where the project has a rollout. */
+  revision?: string | undefined;
   /** Why the configuration is not applied as a whole; shown on the Extension. */
   problem?: string | undefined;
 }
@@ -113,6 +115,7 @@ export function makePlan(
     syncMode: config.syncMode,
     ...optional('deletionPolicy', config.deletionPolicy),
     ...optional('layersHash', inputs.layersHash),
+    ...optional('revision', inputs.revision),
     fromFluxConfig: config.hasFluxConfig,
     ...request.before,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),

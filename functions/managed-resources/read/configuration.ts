@@ -1,3 +1,4 @@
+import type { Rollout } from '../../../shared/config/document-types.ts';
 import { withDocuments } from '../../../shared/config/documents.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
@@ -7,12 +8,12 @@ import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { FLUX_CONFIG, RECONCILE_AT } from '../../../shared/gardener/project-config.ts';
+import { CONTINUE, FLUX_CONFIG, RECONCILE_AT } from '../../../shared/gardener/project-config.ts';
 import { shootTraits } from '../../../shared/gardener/shoot-traits.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
-import { layersHash, renderHash } from '../plan/config-hash.ts';
+import { layersHash, renderHash, revisionOf } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { reconcileAtOf } from '../plan/request.ts';
@@ -37,7 +38,17 @@ export type Layers = ConfigInputs &
   Pick<ProjectSecretContents, 'secretObjects'> & {
     /** Identity of the requests of users that Flux in the shoot should reconcile now. */
     reconcileAt?: string | undefined;
+    /** How an edit of `flux-config` reaches the Shoots; absent: all at once. */
+    rollout?: ProjectRollout | undefined;
   };
+
+/** The rollout of a project, and the revision that is rolled out. */
+export interface ProjectRollout {
+  settings: Rollout;
+  revision: string;
+  /** The annotation with which a member continues it. */
+  continued: string | undefined;
+}
 
 /** Merges the layers of the configuration, and decides the scope. */
 export async function readConfiguration(
@@ -80,10 +91,17 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<L
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
   await loadListedRules(layers);
+  const rollout = rolloutOf(layers, configMap);
   const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
   return namespace === undefined
     ? { ...layers, secretObjects: new Map(), reconcileAt }
-    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)), reconcileAt };
+    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)), reconcileAt, rollout };
+}
+
+function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
+  const settings = fluxConfig?.documents?.rollout?.rollout;
+  if (fluxConfig === undefined || settings === undefined) return undefined;
+  return { settings, revision: revisionOf(fluxConfig), continued: configMap?.metadata.annotations?.[CONTINUE] };
 }
 
 /** Adds the written deletion policy to the record: it counts also where the rest of the configuration is rejected. */

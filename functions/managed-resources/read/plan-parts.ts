@@ -163,5 +163,6 @@ function planInputs(
   return {
     ...{ scope, previous, live, render, shootResources, renewals, reconcileAt: layers.reconcileAt },
     ...(hasLandscape && { layersHash: layersHash(layers) }),
+    ...(layers.rollout && { revision: layers.rollout.revision }),
   };
 }

@@ -1,5 +1,5 @@
-import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
-import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { Cause, ChangeRequest } from '../runtime/change-request.ts';
+import { EXTENSION_TYPE, type Shoot } from './types.ts';
 
 /** The name of a namespace. A change with another one could not be read. */
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Shoot } from '../../shared/gardener/types.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
-import { changesFor } from './decide.ts';
+import type { Cause } from '../runtime/change-request.ts';
+import { changesFor } from './shoot-changes.ts';
+import type { Shoot } from './types.ts';
 
 const cause: Cause = {
   type: 'object',

@@ -1,6 +1,6 @@
-import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
-import { fieldsOf } from '../../shared/gardener/shapes.ts';
-import { apiVersionOf, type KubeObject, type ObjectName, resources } from '../../shared/kube/resource.ts';
+import { FLUX_STATUS } from '../gardener/project-config.ts';
+import { fieldsOf } from '../gardener/shapes.ts';
+import { apiVersionOf, type KubeObject, type ObjectName, resources } from '../kube/resource.ts';
 import { type Line, lineText, readLine } from './line.ts';
 
 /** The key of the summary. No Shoot has capital letters in its name, and they are sorted before all others. */
@@ -103,9 +103,15 @@ export function shootAfter(map: KubeObject | undefined, shoot: string): string |
   return next ?? first;
 }
 
-/** Returns the number of lines. */
+/** Returns the number of keys. */
 export function countOf(map: KubeObject | undefined): number {
   return Object.keys(dataOf(map)).length;
+}
+
+/** Returns the names of the Shoots that have a line. */
+export function shootsOf(map: KubeObject | undefined): Set<string> {
+  const lines = Object.entries(dataOf(map)).filter(([, text]) => readLine(text) !== undefined);
+  return new Set(lines.map(([name]) => name));
 }
 
 /** Returns for example `118 Ready, 1 progressing, 1 not Ready of 120 Shoots`. */

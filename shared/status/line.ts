@@ -1,5 +1,5 @@
-import { cutExactly } from '../../shared/cut-text.ts';
-import { safeText } from '../../shared/runtime/safe-text.ts';
+import { cutExactly } from '../cut-text.ts';
+import { safeText } from '../runtime/safe-text.ts';
 
 /** What `flux-status` says about one Shoot. */
 export interface Line {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import { type Line, lineText, readLine } from './line.ts';
 import {
   changesFor,

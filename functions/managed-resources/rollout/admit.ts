@@ -1,0 +1,112 @@
+import type { Rollout } from '../../../shared/config/document-types.ts';
+import {
+  compareOrder,
+  isPaused,
+  isUnderWay,
+  MOST_WAITING,
+  mostInProgress,
+  type RolloutState,
+  stateAt,
+} from '../../../shared/rollout/state.ts';
+import { LONGEST_TOKEN } from '../../../shared/rollout/text.ts';
+
+/** A Shoot that is to be changed, and what decides whether it is its turn. */
+export interface Candidate {
+  shoot: string;
+  /** What `flux-config` says now. */
+  revision: string;
+  rollout: Rollout;
+  /** The value of the label that orders the Shoots. */
+  order: string | undefined;
+  /** False: it was not Ready before. */
+  isReady: boolean;
+  /** False outside its maintenance window. */
+  mayBegin: boolean;
+  /** How many Shoots the project has. */
+  shoots: number;
+  /** The annotation with which a member continues. */
+  continued: string | undefined;
+  /** Seconds since 1970. */
+  now: number;
+}
+
+/** The decision about a Shoot, and the state that has to be written before it counts. */
+export interface Admission {
+  isAdmitted: boolean;
+  state: RolloutState;
+}
+
+/** With an order, no Shoot begins before so many seconds: the first ones have to be known. */
+export const SETTLE_SECONDS = 60;
+
+/** A Shoot that waits is noted again when it was seen so long ago. */
+const SEEN_AGAIN_SECONDS = 900;
+
+/**
+ * Decides whether it is a Shoot's turn, from the state that all Shoots of the project share. Only a run for the Shoot
+ * takes its place, so that none is lost to a Shoot that does not run.
+ * @param live undefined: there is none, or it cannot be read
+ */
+export function admit(live: RolloutState | undefined, candidate: Candidate): Admission {
+  const { shoot, now } = candidate;
+  const state = continuedBy(stateAt(of(live, candidate), now), candidate.continued);
+  // Its place is kept from one edit to the next.
+  if (state.inProgress.has(shoot)) {
+    return { isAdmitted: true, state: state.waiting.has(shoot) ? { ...state, waiting: without(state, shoot) } : state };
+  }
+  if (!isItsTurn(state, candidate)) return { isAdmitted: false, state: { ...state, waiting: noted(state, candidate) } };
+  const { order, isReady } = candidate;
+  const wasNotReady = !isReady && !state.failed.has(shoot);
+  const inProgress = new Map(state.inProgress).set(shoot, { order, since: now, wasNotReady });
+  return { isAdmitted: true, state: { ...state, inProgress, waiting: without(state, shoot) } };
+}
+
+/** Returns the state of this revision. Places and failures of a rollout that has not ended count for the next one, too. */
+function of(live: RolloutState | undefined, { revision, rollout, now }: Candidate): RolloutState {
+  const { maxInProgress, maxFailed } = rollout;
+  const limits = { maxInProgress, maxFailed };
+  if (live?.revision === revision) return { ...live, limits };
+  const isContinuing = live !== undefined && isUnderWay(stateAt(live, now));
+  return {
+    ...{ revision, began: now, limits, done: 0 },
+    waiting: new Map(),
+    inProgress: isContinuing ? live.inProgress : new Map(),
+    failed: isContinuing ? live.failed : new Set(),
+    ...{ accepted: 0, continued: undefined },
+  };
+}
+
+/** A member accepts the failures so far; a repeated request is none. */
+function continuedBy(state: RolloutState, token: string | undefined): RolloutState {
+  const accepted = Math.min(state.accepted, state.failed.size);
+  const [revision] = (token ?? '').split('.');
+  const isNew = revision === state.revision && token !== state.continued && (token ?? '').length <= LONGEST_TOKEN;
+  return isNew ? { ...state, accepted: state.failed.size, continued: token } : { ...state, accepted };
+}
+
+function isItsTurn(state: RolloutState, { shoot, rollout, order, mayBegin, shoots, now }: Candidate): boolean {
+  if (!mayBegin || state.inProgress.size >= mostInProgress(state, shoots)) return false;
+  // A Shoot that has failed can only win by the next edit.
+  if (state.failed.has(shoot)) return true;
+  if (isPaused(state, shoots)) return false;
+  if (rollout.order === undefined) return true;
+  if (now - state.began < SETTLE_SECONDS) return false;
+  const others = [...state.waiting, ...state.inProgress].filter(([name]) => name !== shoot);
+  return others.every(([, other]) => compareOrder(order, other.order) <= 0);
+}
+
+function without({ waiting }: RolloutState, shoot: string): RolloutState['waiting'] {
+  return new Map([...waiting].filter(([name]) => name !== shoot));
+}
+
+/** Returns the list with the Shoot, where it has room or the last one can ask again. */
+function noted({ waiting }: RolloutState, { shoot, order, now }: Candidate): RolloutState['waiting'] {
+  const known = waiting.get(shoot);
+  if (known !== undefined && known.order === order && now - known.seen < SEEN_AGAIN_SECONDS) return waiting;
+  const next = new Map(waiting).set(shoot, { order, seen: now });
+  if (next.size <= MOST_WAITING) return next;
+  const [last] = [...next].toSorted(([, a], [, b]) => compareOrder(b.order, a.order));
+  if (last === undefined || last[0] === shoot || compareOrder(last[1].order, order) === 0) return waiting;
+  next.delete(last[0]);
+  return next;
+}

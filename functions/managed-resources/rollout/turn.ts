@@ -1,0 +1,126 @@
+import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
+import { fieldsOf } from '../../../shared/gardener/shapes.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import type { RolloutState } from '../../../shared/rollout/state.ts';
+import { ROLLOUT_STATE, readState, rolloutData, stateText } from '../../../shared/rollout/text.ts';
+import { growingPause } from '../../../shared/runtime/growing-pause.ts';
+import { GARDEN } from '../../../shared/runtime/key.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { emptyStatusMap, isOwn, publishedLine, shootsOf, statusMapName } from '../../../shared/status/status-map.ts';
+import { revisionOf } from '../plan/config-hash.ts';
+import type { ProjectRollout } from '../read/configuration.ts';
+import type { ControlPlane } from '../read/control-plane.ts';
+import { fieldManager } from '../release.ts';
+import type { Run } from '../run.ts';
+import { admit, type Candidate, SETTLE_SECONDS } from './admit.ts';
+import { hold } from './hold.ts';
+import { secondsUntilWindow } from './window.ts';
+
+/** Others write at the same moment; more attempts would only overtake them. */
+const ATTEMPTS = 2;
+
+/** So many Shoots try again in a second, on average. */
+const ATTEMPTS_PER_SECOND = 10;
+const LEAST_SECONDS = 2;
+
+/** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
+const LOOK_SECONDS = 60;
+
+/**
+ * Takes the Shoot's place in the rollout, or keeps what is applied until its turn (decision 63). The place is written
+ * before anything else, so a run that is killed afterwards finds it again.
+ * @returns undefined when the plan can be delivered
+ */
+export async function waitForTurn(
+  run: Run,
+  controlPlane: ControlPlane,
+  rollout: ProjectRollout,
+): Promise<Outcome | undefined> {
+  const { cluster, context } = run;
+  const { name, namespace = '' } = cluster.spec.shoot.metadata;
+  const garden = await context.kube(GARDEN);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const map = await garden.find(resources.configMaps, statusMapName(namespace));
+    // It belongs to others, so that nothing can be agreed on there.
+    if (map !== undefined && !isOwn(map)) return hold(run, controlPlane, LOOK_SECONDS);
+    const text = fieldsOf(map?.data)?.[ROLLOUT_STATE];
+    const live = readState(text);
+    // An older edit must not replace a newer one: what was read after the state is at least as new.
+    if (live?.revision !== rollout.revision && !(await isCurrent(garden, namespace, rollout))) return requeueAfter(1);
+    const shoots = shootsOf(map);
+    const candidate = candidateOf(run, rollout, map, name, shoots.has(name) ? shoots.size : shoots.size + 1);
+    const { isAdmitted, state } = admit(live, candidate);
+    if (stateText(state) === text || (await write(garden, namespace, map, state, candidate.shoots))) {
+      return isAdmitted ? undefined : hold(run, controlPlane, pauseOf(run, rollout, state, candidate.now));
+    }
+    if (attempt === ATTEMPTS - 1) {
+      return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
+    }
+  }
+  return requeueAfter(LEAST_SECONDS);
+}
+
+function candidateOf(
+  { cluster, context }: Run,
+  { settings, revision, continued }: ProjectRollout,
+  map: KubeObject | undefined,
+  shoot: string,
+  shoots: number,
+): Candidate {
+  const { metadata, spec } = cluster.spec.shoot;
+  const now = context.now();
+  const line = publishedLine(map, shoot);
+  const order = settings.order === undefined ? undefined : metadata.labels?.[settings.order];
+  const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
+  return {
+    ...{ shoot, revision, rollout: settings, continued, shoots },
+    // Its value comes from a Shoot, of which nothing was checked.
+    order: typeof order === 'string' && order.length <= LONGEST_LABEL ? order : undefined,
+    isReady: line?.state !== 'Not Ready' && line?.after !== 'Not Ready',
+    mayBegin: untilWindow === 0,
+    now: Math.floor(now.getTime() / 1000),
+  };
+}
+
+const LONGEST_LABEL = 63;
+
+async function isCurrent(garden: KubeClient, namespace: string, { revision }: ProjectRollout): Promise<boolean> {
+  const configMap = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  return configMap !== undefined && revisionOf(fluxConfigMapOf(namespace, configMap)) === revision;
+}
+
+/** Returns false when the ConfigMap has changed since it was read, or does not accept the state. */
+async function write(
+  garden: KubeClient,
+  namespace: string,
+  read: KubeObject | undefined,
+  state: RolloutState,
+  shoots: number,
+): Promise<boolean> {
+  try {
+    const map = read ?? (await garden.apply(resources.configMaps, emptyStatusMap(namespace), { fieldManager }));
+    const { uid, resourceVersion } = map.metadata;
+    const body = { metadata: { uid, resourceVersion }, data: rolloutData(state, shoots) };
+    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
+    return true;
+  } catch (error) {
+    if (error instanceof ConflictError || error instanceof NotFoundError || error instanceof InvalidError) return false;
+    throw error;
+  }
+}
+
+/** Seconds until the next look: growing, and in time for what is known to come. */
+function pauseOf({ cluster, context }: Run, { settings }: ProjectRollout, state: RolloutState, now: number): number {
+  const age = now - state.began;
+  const window = cluster.spec.shoot.spec?.maintenance?.timeWindow;
+  const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(window, context.now()) : 0;
+  const looks = [
+    growingPause(age, LOOK_SECONDS),
+    ...(settings.order !== undefined && age < SETTLE_SECONDS ? [SETTLE_SECONDS - age] : []),
+    ...(untilWindow > 0 ? [untilWindow] : []),
+  ];
+  return Math.max(1, Math.min(...looks));
+}

@@ -1,0 +1,64 @@
+import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
+import { fieldsOf } from '../../shared/gardener/shapes.ts';
+import { changesFor } from '../../shared/gardener/shoot-changes.ts';
+import type { Shoot } from '../../shared/gardener/types.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { compareOrder, isPaused, mostInProgress, type RolloutState } from '../../shared/rollout/state.ts';
+import { ROLLOUT_STATE, readState } from '../../shared/rollout/text.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import type { Context } from '../../shared/runtime/context.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { shootsOf } from '../../shared/status/status-map.ts';
+import type { Place, Published } from './publish.ts';
+
+/** A run reads so many Shoots; others have their own looks. */
+const MOST_WOKEN = 20;
+
+/**
+ * Sends changes to the Shoots whose turn is next, once a write has left places free. Best effort, and only on the seeds of
+ * this deployment: all others check again after at most a quarter of the time for which they have waited.
+ */
+export async function wakeNext(
+  { garden, namespace, shoot }: Place,
+  written: Published,
+  context: Context,
+): Promise<void> {
+  if (written.type !== 'written') return;
+  const { map } = written;
+  const state = readState(fieldsOf(map.data)?.[ROLLOUT_STATE]);
+  const names = state === undefined ? [] : nextOf(state, shootsOf(map).size, shoot);
+  const cause = causeOf(map, namespace);
+  for (const name of names) {
+    const next = await garden.find<KubeObject & Shoot>(resources.shoots, { namespace, name });
+    const changes = next === undefined ? [] : changesFor(next, context.settings.seeds, cause);
+    if (changes.length > 0) await context.send(changes);
+  }
+}
+
+/**
+ * Returns the Shoots that may take the free places: those that have failed before, then those of the first value of the
+ * order, beginning after the Shoot that has ended, so that one that never comes stands in the way of none.
+ */
+export function nextOf(state: RolloutState, shoots: number, after: string): string[] {
+  const { waiting, failed, inProgress } = state;
+  const places = Math.min(MOST_WOKEN, mostInProgress(state, shoots) - inProgress.size);
+  if (places <= 0) return [];
+  const mayBegin = isPaused(state, shoots) ? [...waiting].filter(([name]) => failed.has(name)) : [...waiting];
+  const laterIf = (one: boolean, other: boolean) => Number(one) - Number(other);
+  return mayBegin
+    .toSorted(
+      ([one, a], [other, b]) =>
+        laterIf(!failed.has(one), !failed.has(other)) ||
+        compareOrder(a.order, b.order) ||
+        laterIf(one < after, other < after) ||
+        (one < other ? -1 : 1),
+    )
+    .slice(0, places)
+    .map(([name]) => name);
+}
+
+/** Every write is a cause of its own. */
+function causeOf({ metadata: { uid = '', resourceVersion = '' } }: KubeObject, namespace: string): Cause {
+  const { kind } = resources.configMaps;
+  return { type: 'object', cluster: GARDEN, kind, namespace, name: FLUX_STATUS, uid, resourceVersion };
+}

@@ -1,0 +1,79 @@
+import * as z from 'zod/mini';
+import type { ConfigIssue } from '../errors.ts';
+import { metadataKey } from './checks.ts';
+import type { Rollout, RolloutDocument } from './document-types.ts';
+import { schemaIssues } from './issues.ts';
+import { issueAt, type Place } from './place.ts';
+import { quote } from './quote.ts';
+import { key, text } from './schema.ts';
+import { withoutNulls } from './values.ts';
+
+/** What a project gets that does not say how many. */
+export const rolloutDefaults = { maxInProgress: '10%', maxFailed: '5%' } as const;
+
+/** The most Shoots that one number can mean; a project with more uses a percentage. */
+const MOST_SHOOTS = 10_000;
+
+/** A number of Shoots, or a percentage of all Shoots of the project. */
+function amount(least: number) {
+  return z.unknown().check(
+    z.check<unknown>((payload) => {
+      const message = amountProblem(payload.value, least);
+      if (message !== undefined) payload.issues.push({ code: 'custom', message, input: payload.value });
+    }),
+  );
+}
+
+function amountProblem(value: unknown, least: number): string | undefined {
+  const range = `use a whole number from ${least} on, or a percentage from ${least}% to 100%`;
+  if (typeof value === 'number') {
+    return Number.isInteger(value) && value >= least && value <= MOST_SHOOTS ? undefined : `is ${value}; ${range}`;
+  }
+  if (typeof value !== 'string') return `is not a number; ${range}`;
+  const percent = /^(\d{1,3})%$/.exec(value)?.[1];
+  const isPercent = percent !== undefined && Number(percent) >= least && Number(percent) <= 100;
+  return isPercent ? undefined : `is ${quote(value)}; ${range}`;
+}
+
+/** The key `rollout` of `flux-config`. */
+export const rolloutSchema = z.strictObject({
+  maxInProgress: key(amount(1), {
+    description: 'The most Shoots that are changed at the same time. A percentage is rounded up.',
+    default: `\`${rolloutDefaults.maxInProgress}\``,
+    example: '20',
+  }),
+  maxFailed: key(amount(0), {
+    description:
+      'The rollout pauses when more Shoots than this are not Ready after the change. A percentage is rounded down.',
+    default: `\`${rolloutDefaults.maxFailed}\``,
+    example: '0',
+  }),
+  order: key(text(metadataKey), {
+    description:
+      'The key of a label of the Shoots. Those with its lowest value come first, numbers before texts, and those without the label last; a value begins when the one before it is done.',
+    example: 'stage',
+  }),
+  maintenanceWindow: key(z.boolean(), {
+    description: 'Whether a Shoot waits for the maintenance window in its `spec.maintenance.timeWindow`.',
+    default: '`false`',
+    example: 'true',
+  }),
+});
+
+/** Reads the key `rollout`. */
+export function readRollout(value: unknown, place: Place): RolloutDocument {
+  if (value === undefined || value === null) return { rollout: undefined, issues: [] };
+  const issues: ConfigIssue[] =
+    typeof value === 'object' && !Array.isArray(value)
+      ? schemaIssues(place, rolloutSchema, withoutNulls(value))
+      : [issueAt(place, '', 'must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }')];
+  if (issues.length > 0) return { rollout: undefined, issues };
+  const { maxInProgress, maxFailed, order, maintenanceWindow } = withoutNulls(value) as Partial<Rollout>;
+  const rollout: Rollout = {
+    maxInProgress: maxInProgress ?? rolloutDefaults.maxInProgress,
+    maxFailed: maxFailed ?? rolloutDefaults.maxFailed,
+    ...(order !== undefined && { order }),
+    ...(maintenanceWindow !== undefined && { maintenanceWindow }),
+  };
+  return { rollout, issues };
+}

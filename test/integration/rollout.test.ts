@@ -1,0 +1,278 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { CONTINUE } from '../../shared/gardener/project-config.ts';
+import { Killed } from '../scenarios/project/dying.ts';
+import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
+import { sample } from '../scenarios/sampling.ts';
+import { patience } from '../scenarios/stage.ts';
+
+const overrides = '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: debug } } }]';
+const data = (branch: string, rollout?: string) => ({
+  ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
+  ...{ 'overrides.yaml': overrides, repositoryBranch: branch, ...(rollout !== undefined && { rollout }) },
+});
+const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
+
+let fleet: Fleet;
+/** The most Shoots that had the branch and no verdict, and the most places that were taken. */
+let most: { unjudged: number; places: number };
+afterEach(() => fleet?.[Symbol.asyncDispose]());
+
+/** Starts a fleet in which each Shoot has the branch `one`. */
+async function started(rollout: string | undefined, options: FleetOptions): Promise<void> {
+  fleet = await startFleet(options);
+  fleet.edit(data('one', rollout));
+  await fleet.settle();
+  expect(countOf('one')).toBe(options.shoots.length);
+}
+
+/** Edits the branch, and measures until the fleet comes to rest. */
+async function edited(
+  branch: string,
+  rollout: string,
+  annotations?: Record<string, string>,
+  seconds?: number,
+): Promise<void> {
+  most = { unjudged: 0, places: 0 };
+  fleet.observe = () => {
+    most.unjudged = Math.max(most.unjudged, fleet.unjudged(branch).length);
+    most.places = Math.max(most.places, fleet.state()?.inProgress.size ?? 0);
+  };
+  fleet.edit(data(branch, rollout), annotations);
+  await fleet.settle(seconds);
+}
+
+const countOf = (branch: string) => [...fleet.branches().values()].filter((one) => one === branch).length;
+const text = () => fleet.status().Rollout;
+
+// Twenty seconds of computing, which the other suites may slow down.
+describe('two hundred Shoots of one project with overrides and waves', { timeout: 4 * patience }, () => {
+  it('a bad edit stops after maxFailed, and a good one reaches all', async () => {
+    const rollout = '{ maxInProgress: 10%, maxFailed: 5% }';
+    const labels = (shoot: string): Record<string, string> => (shoot.endsWith('7') ? { stage: 'dev' } : {});
+    await started(rollout, { shoots: names(200), labels });
+
+    fleet.verdict = (_, branch) => (branch === 'bad' ? 'bad' : 'ready');
+    await edited('bad', rollout);
+    const broken = countOf('bad');
+    // Ten may fail; with the eleventh, others were in progress already.
+    expect(broken).toBeGreaterThan(10);
+    expect(broken).toBeLessThanOrEqual(10 + 20);
+    expect(most.places).toBe(20);
+    expect(most.unjudged).toBeLessThanOrEqual(20);
+    expect(countOf('one')).toBe(200 - broken);
+    expect(text()).toMatch(/^Revision [0-9a-f]{12} is paused, because more than 10 failed: 0 done, 0 in progress, /);
+    expect(text()).toContain(`waiting, ${broken} failed (`);
+    expect(fleet.status().Summary).toBe(`${200 - broken} Ready, 0 progressing, ${broken} not Ready of 200 Shoots`);
+
+    await edited('two', rollout);
+    expect(countOf('two')).toBe(200);
+    expect(most.places).toBeLessThanOrEqual(20);
+    expect(most.unjudged).toBeLessThanOrEqual(20);
+    expect(text()).toMatch(/has ended: 200 done, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(fleet.status().Summary).toBe('200 Ready, 0 progressing, 0 not Ready of 200 Shoots');
+    expect(fleet.failures).toEqual([]);
+  });
+});
+
+describe('a rollout that is killed', { timeout: patience }, () => {
+  const rollout = '{ maxInProgress: 2, maxFailed: 0 }';
+
+  it('at any request reaches every Shoot once, and never more than it may', async () => {
+    await started(rollout, { shoots: names(5) });
+    let [requests, at] = [0, Number.POSITIVE_INFINITY];
+    let isAfter = false;
+    let life = 0;
+    fleet.wrap = (client) => {
+      const own = life;
+      const call = async <T>(act: () => Promise<T>): Promise<T> => {
+        if (own !== life) throw new Killed();
+        const isLast = ++requests === at;
+        if (isLast && !isAfter) return die();
+        const answer = await act();
+        if (isLast) return die();
+        if (own !== life) throw new Killed();
+        return answer;
+      };
+      return {
+        ...client,
+        find: (...args) => call(() => client.find(...args)) as never,
+        list: (...args) => call(() => client.list(...args)) as never,
+        create: (...args) => call(() => client.create(...args)) as never,
+        apply: (...args) => call(() => client.apply(...args)) as never,
+        mergePatch: (...args) => call(() => client.mergePatch(...args)) as never,
+        delete: (...args) => call(() => client.delete(...args)),
+      };
+    };
+    const die = (): never => {
+      life++;
+      fleet.restart();
+      throw new Killed();
+    };
+    const roll = async (branch: string) => {
+      requests = 0;
+      await edited(branch, rollout, {}, 200);
+      expect(countOf(branch)).toBe(5);
+      expect(most.places).toBe(2);
+      expect(most.unjudged).toBeLessThanOrEqual(2);
+      expect(text()).toMatch(/has ended: 5 done, 0 in progress, 0 waiting, 0 failed\.$/);
+      expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
+    };
+    await roll('undisturbed');
+    // The number differs with the order of the runs.
+    const all = Array.from({ length: Math.floor(requests / 2) }, (_, index) => index + 1);
+    expect(all.length).toBeGreaterThan(50);
+    const chosen = sample(all, 'rollout').concat(sample(all, 'another'), sample(all, 'and another'));
+    for (const [index, request] of new Set(chosen).entries()) {
+      for (const after of [false, true]) {
+        [at, isAfter] = [request, after];
+        const before = life;
+        await roll(`killed-${index}-${after}`);
+        // Runs that overtake each other in another order may need fewer requests.
+        expect(life - before).toBe(requests >= request ? 1 : 0);
+      }
+    }
+    expect(life).toBeGreaterThan(chosen.length);
+  });
+});
+
+describe('a rollout', { timeout: patience }, () => {
+  const rollout = '{ maxInProgress: 2, maxFailed: 1 }';
+
+  it('is nothing to a project without one: no request is about it', async () => {
+    await started(undefined, { shoots: names(3) });
+    const found: string[] = [];
+    fleet.wrap = (client, run) => ({
+      ...client,
+      find: (resource, name, options) => {
+        if (run.startsWith('managed-resources')) found.push(name.name);
+        return client.find(resource, name, options) as never;
+      },
+    });
+    fleet.edit(data('two'));
+    await fleet.settle();
+    expect(countOf('two')).toBe(3);
+    expect(found).toContain('flux-config');
+    expect(found).not.toContain('flux-status');
+    expect(Object.keys(fleet.status()).sort()).toEqual(['Summary', 's0', 's1', 's2']);
+    expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('revision');
+  });
+
+  it('that is added or changed without another edit begins nothing', async () => {
+    await started(undefined, { shoots: names(2) });
+    fleet.edit(data('one', rollout));
+    await fleet.settle();
+    expect(text()).toBeUndefined();
+    expect(fleet.extension('s0').status?.state?.applied?.revision).toMatch(/^[0-9a-f]{12}$/);
+  });
+
+  it('continues on request, and when the failed Shoots are Ready', async () => {
+    await started(rollout, { shoots: names(12) });
+    fleet.verdict = (_, branch) => (branch === 'two' ? 'bad' : 'ready');
+    await edited('two', rollout);
+    const failed = fleet.state()?.failed.size ?? 0;
+    expect(failed).toBeGreaterThan(1);
+    expect(failed).toBeLessThanOrEqual(1 + 2);
+    expect(text()).toContain('is paused, because more than 1 failed');
+    await edited('two', rollout, { [CONTINUE]: 'true' });
+    expect(countOf('two')).toBe(failed);
+
+    const [, token = ''] = / annotation [^ =]+=(\S+) on flux-config\.$/.exec(text() ?? '') ?? [];
+    await edited('two', rollout, { [CONTINUE]: token });
+    expect(countOf('two')).toBeGreaterThan(failed + 1);
+    expect(countOf('two')).toBeLessThanOrEqual(failed + 1 + 2);
+    expect(text()).toContain(`is paused, because more than ${failed + 1} failed`);
+
+    fleet.verdict = () => 'ready';
+    for (const shoot of fleet.state()?.failed ?? []) fleet.wake(shoot);
+    await fleet.settle();
+    expect(text()).toMatch(/has ended: 12 done, 0 in progress, 0 waiting, 0 failed\.$/);
+  });
+
+  it('follows the order of a label', async () => {
+    const ordered = '{ maxInProgress: 100%, maxFailed: 0, order: stage }';
+    const stages = ['prod', 'dev', undefined, 'dev', 'prod', 'qa'];
+    const labels = (shoot: string): Record<string, string> => {
+      const stage = stages[Number(shoot.slice(1))];
+      return stage === undefined ? {} : { stage };
+    };
+    await started(ordered, { shoots: names(6), labels });
+    const sequence: string[] = [];
+    fleet.verdict = (shoot, branch) => {
+      if (branch === 'two' && !sequence.includes(shoot)) sequence.push(shoot);
+      return 'ready';
+    };
+    fleet.edit(data('two', ordered));
+    await fleet.settle(100);
+    expect(sequence.map((shoot) => labels(shoot).stage)).toEqual(['dev', 'dev', 'prod', 'prod', 'qa', undefined]);
+  });
+
+  it('spans seeds, each with a shoot-flux of its own', async () => {
+    await started(rollout, { shoots: names(8), seeds: ['one', 'two'] });
+    await edited('two', rollout, {}, 200);
+    expect(countOf('two')).toBe(8);
+    expect(most.places).toBe(2);
+    expect(text()).toMatch(/has ended: 8 done/);
+  });
+
+  it('does not wait for Shoots that sleep, and gives those up that are never heard of', async () => {
+    const narrow = '{ maxInProgress: 1, maxFailed: 2 }';
+    await started(narrow, { shoots: names(6) });
+    const silent = ['s1', 's2'];
+    fleet.verdict = (shoot, branch) => (branch === 'two' && silent.includes(shoot) ? 'silent' : 'ready');
+    fleet.shoot('s0', { spec: { hibernation: { enabled: true } } });
+    await edited('two', narrow, {}, 1000);
+    expect([...fleet.branches()].filter(([, branch]) => branch === 'one').map(([shoot]) => shoot)).toEqual(['s0']);
+    const { failed = new Set(), inProgress = new Map() } = fleet.state() ?? {};
+    expect(failed.size).toBeGreaterThan(0);
+    expect([...failed, ...inProgress.keys()].sort()).toEqual(silent);
+
+    fleet.shoot('s0', { spec: { hibernation: { enabled: false } } });
+    await fleet.settle(1000);
+    expect(countOf('two')).toBe(6);
+  });
+
+  it('keeps to the maintenance windows where it is asked to', async () => {
+    const windows = '{ maxInProgress: 100%, maintenanceWindow: true }';
+    const timeWindow = { begin: '120000+0200', end: '130000+0200' };
+    await started(windows, { shoots: names(2), spec: { maintenance: { timeWindow } } });
+    fleet.shoot('s1', { spec: { maintenance: { timeWindow: { begin: '000000+0000', end: '233000+0000' } } } });
+    fleet.edit(data('two', windows));
+    await fleet.settle();
+    expect(fleet.branches()).toEqual(
+      new Map([
+        ['s0', 'one'],
+        ['s1', 'two'],
+      ]),
+    );
+    const begin = Date.parse('2026-01-02T10:00:00Z') / 1000;
+    await fleet.settle(1000);
+    expect(countOf('two')).toBe(2);
+    expect(fleet.now).toBeGreaterThanOrEqual(begin);
+    expect(fleet.now).toBeLessThan(begin + 1000);
+  });
+
+  it('goes on when a member deletes or damages flux-status, which is rebuilt', async () => {
+    await started(rollout, { shoots: names(6) });
+    let rounds = 0;
+    fleet.edit(data('two', rollout));
+    fleet.observe = () => {
+      rounds++;
+      if (rounds === 3) fleet.setStatus(undefined);
+      if (rounds === 9) fleet.setStatus({ RolloutState: '{"version":1}', s0: 'nonsense' });
+    };
+    await fleet.settle(1000);
+    expect(rounds).toBeGreaterThan(9);
+    expect(countOf('two')).toBe(6);
+    expect(text()).toContain(' 0 in progress, 0 waiting, 0 failed.');
+  });
+
+  it('leaves a ConfigMap of others alone, and then changes nothing', async () => {
+    await started(rollout, { shoots: names(2) });
+    fleet.setStatus(undefined);
+    fleet.foreignStatus({ note: 'ours' });
+    fleet.edit(data('two', rollout));
+    await fleet.settle();
+    expect(countOf('one')).toBe(2);
+    expect(fleet.status()).toEqual({ note: 'ours' });
+  });
+});
