@@ -154,3 +154,21 @@ describe('what members read', () => {
     );
   });
 });
+
+describe('a rollout that pauses again with as many failures', () => {
+  const tokenIn = (continued: string | undefined) => {
+    const paused = state({
+      limits: { maxInProgress: 1, maxFailed: 0 },
+      failed: new Set(['a', 'b']),
+      accepted: 1,
+      continued,
+    });
+    return /=([^ ]+) on flux-config/.exec(rolloutText(paused, 10))?.[1];
+  };
+
+  it('asks for another value of the annotation than the one that has been carried out', () => {
+    expect(tokenIn(undefined)).toBe('0123456789ab.2');
+    expect(tokenIn('0123456789ab.2')).toBe('0123456789ab.2.again');
+    expect(tokenIn('0123456789ab.2.again')).toBe('0123456789ab.2');
+  });
+});

@@ -31,11 +31,17 @@ export function rolloutText(state: RolloutState, shoots: number): string {
   const names = [...failed].slice(0, NAMED).join(', ');
   const listed = failed.size === 0 ? '' : ` (${names}${failed.size > NAMED ? ', …' : ''})`;
   if (isPaused(state, shoots)) {
-    const token = `${revision}.${failed.size}`;
+    const token = tokenOf(state);
     const limit = mostFailed(state, shoots) + state.accepted;
     return `Revision ${revision} is paused, because more than ${limit} failed: ${counts}${listed}. It continues when they are Ready, or with the annotation ${CONTINUE}=${token} on flux-config.`;
   }
   return `Revision ${revision} ${isUnderWay(state) ? 'is under way' : 'has ended'}: ${counts}${listed}.`;
+}
+
+/** A request counts once, so the next one has another value, also where as many Shoots have failed as before. */
+function tokenOf({ revision, failed, continued }: RolloutState): string {
+  const token = `${revision}.${failed.size}`;
+  return token === continued ? `${token}.again` : token;
 }
 
 const VERSION = 1;

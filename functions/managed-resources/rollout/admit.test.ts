@@ -113,6 +113,7 @@ describe('a rollout that is paused', () => {
     const again = { ...continued.state, inProgress: new Map(), failed: new Set(['a', 'b', 'c', 'd']) };
     expect(ask(again, candidate('e', { continued: `${A}.2` })).admitted).toEqual([]);
     expect(ask(again, candidate('e', { continued: `${A}.4` })).admitted).toEqual(['e']);
+    expect(ask(again, candidate('e', { continued: `${A}.2.again` })).admitted).toEqual(['e']);
     const recovered = { ...again, failed: new Set(['a']) };
     expect(ask(recovered, candidate('e', { continued: `${A}.2` })).state.accepted).toBe(1);
   });
