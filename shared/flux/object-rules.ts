@@ -3,15 +3,16 @@ import type { EffectiveConfig } from '../config/types.ts';
 import type { ConfigIssue } from '../errors.ts';
 import type { CrdSchema } from './crd-schema.ts';
 import { configuredObjects, customResourceIn } from './custom-resources.ts';
+import { hasRareFields } from './rare-fields.ts';
 import type { Release } from './release.ts';
 
 /**
- * Returns the issues that the rules of the release's CRDs have with listed objects, whose types are valid. Only objects whose
- * kind has rules load the code that evaluates them.
+ * Returns the issues that the rules of the release's CRDs have with the objects for Flux, whose types are valid. Only objects
+ * that rules may be about load the code that evaluates them.
  */
 export async function objectRuleIssues(config: EffectiveConfig, release: Release): Promise<ConfigIssue[]> {
   const withRules = configuredObjects(config)
-    .filter(({ part }) => part.startsWith('objects['))
+    .filter(({ part, object }) => part.startsWith('objects[') || hasRareFields(object))
     .map(({ part, object }) => ({ part, object, schema: customResourceIn(release, config, object, part).spec }))
     .filter(({ schema }) => schema !== undefined && hasRules(schema));
   if (withRules.length === 0) return [];

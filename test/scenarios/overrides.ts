@@ -31,6 +31,8 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
       await stage.setFluxConfig({
         repositoryUrl: 'https://git.example.com/fleet',
         repositoryPath: `./clusters/\${SHOOT_LABEL_stage}/\${SHOOT_NAME}`,
+        // Nothing is released meanwhile.
+        syncMode: 'Reconcile',
         'overrides.yaml': JSON.stringify(overrides),
       });
       const labels = { stage: 'dev' };

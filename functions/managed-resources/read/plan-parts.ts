@@ -3,6 +3,7 @@ import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
 import type { Customise } from '../../../shared/flux/customisation.ts';
 import { loadCustomise } from '../../../shared/flux/customise.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
+import { hasRareFields } from '../../../shared/flux/rare-fields.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
@@ -71,7 +72,9 @@ export async function readPlanParts(
       ? // Loaded on demand: few Shoots come from a version with another default.
         await (await import('../on-demand.ts')).heldBack(run, controlPlane, planned)
       : planned;
-    if (config.objects.length > 0) await checkRules(config, release);
+    if (config.objects.length > 0 || [config.source, config.kustomization].some(hasRareFields)) {
+      await checkRules(config, release);
+    }
     const changing = resourceWithFormerContent(rendered.sync);
     // Undefined: the ManagedResource holds the rendered content.
     const content = changing && (await readContent(run, changing));

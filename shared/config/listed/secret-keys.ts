@@ -87,12 +87,15 @@ const WEBHOOKS: ReadonlySet<string> = new Set([
   'grafana',
 ]);
 
+/** Services that accept nothing but a token, and signed requests. */
+const NEED_TOKEN: ReadonlySet<string> = new Set(['gitlab', 'gitea', 'generic-hmac', 'opsgenie', 'datadog']);
+
 /** Credentials of a Provider. Others than these services have several ways to sign in. */
 export function providerKeys(type: string, hasAddress: boolean): NeedsKeys {
   const hasToken = (keys: ReadonlySet<string>) => keys.has('token') || keys.has('address');
   return (keys) => {
     if (WEBHOOKS.has(type) && !hasAddress) return oneKey('address')(keys);
     if (type === 'slack' && !hasAddress) return hasToken(keys) ? undefined : 'address';
-    return type === 'gitlab' || type === 'gitea' ? oneKey('token')(keys) : undefined;
+    return NEED_TOKEN.has(type) ? oneKey('token')(keys) : undefined;
   };
 }
