@@ -54,7 +54,7 @@ describe('rollout', () => {
     ['{ order: "a b" }', 'rollout.order "a b" '],
     ['{ maintenanceWindow: "yes" }', 'rollout.maintenanceWindow must be true or false without quotes, not "yes"'],
     ['{ maxInprogress: 1 }', 'rollout.maxInprogress is not a known key'],
-    ['{ maxFailed: 1', 'rollout is not valid YAML: '],
+    ['{ maxFailed: 1', 'rollout is not valid YAML in line 1, column 15: "Flow map must end with a }"; correct it'],
   ])('%s is an error: %s', async (text, sentence) => {
     expect(problems(await inputs(text))).toEqual([expect.stringContaining(`flux-config: ${sentence}`)]);
   });
