@@ -9,7 +9,7 @@ import { startEmbeddedApis } from './embedded-apis.ts';
 const distribution = await twoReleases();
 const { version: newest } = standInDistribution;
 
-describe('an upgrade of Flux to a release that drops stored versions', { timeout: patience }, () => {
+describe('an upgrade of Flux to a release that drops stored versions', { timeout: 2 * patience }, () => {
   let stage: Stage;
 
   beforeEach(async () => {
@@ -34,9 +34,10 @@ describe('an upgrade of Flux to a release that drops stored versions', { timeout
       version,
       stage.extension,
       ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
-      ({ status }) => status,
+      ({ status }) => [status?.lastOperation, status?.lastError, stage.logLines.slice(-5)],
+      120,
     );
-    return stage.untilReady();
+    return stage.untilReady(120);
   };
   const install = async (version: string | undefined) => {
     await ask(version);
