@@ -74,7 +74,7 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
       expect(status?.conditions).toContainEqual(
         expect.objectContaining({
           type: 'ConfigurationFollowed',
-          message: expect.stringContaining(`${sentence(allowed)}https://other.example.com/** (config `),
+          message: expect.stringContaining(`${sentence(allowed)}https://other.example.com/**. (config `),
         }),
       );
       await stage.reconcileShoot();
