@@ -3,7 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** The kill suites in every state rather than in a sample: `npm run test:kills`. */
 export default defineConfig({
   test: {
-    include: ['test/integration/{kill,kill-direct,kill-upgrade,kill-adoption,matrix,concurrency}.test.ts'],
+    include: [
+      'test/integration/{kill,kill-direct,kill-upgrade,kill-adoption,kill-removed-components,kill-rollout,matrix,concurrency}.test.ts',
+    ],
     env: { SHOOT_FLUX_KILLS: process.env.SHOOT_FLUX_KILLS || 'states' },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -58,6 +58,18 @@ test('loses no key, takes only due and allowed ones, and always knows when the n
   );
 });
 
+test('knows when the next key is due although one was put back before it that is due later', () => {
+  const lanes = createLanes();
+  const add = (name: string, due: number) =>
+    lanes.add(name, { cluster: 'a', namespace: 'n', name }, { type: 'resync', epoch: 1 }, 0, due);
+  add('later', 50);
+  const taken = lanes.take(60, { most: 1, mostBackground: 1, isHeld: () => false });
+  expect(taken).toHaveLength(1);
+  add('sooner', 40);
+  lanes.putBack(taken, 'first');
+  expect(lanes.nextDue(() => false)).toBe(40);
+});
+
 test('takes awaited keys first, and of equally urgent ones each cluster in turn', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(text, cause), { minLength: 1 }), (added) => {

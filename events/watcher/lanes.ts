@@ -127,7 +127,7 @@ export function createLanes(): Lanes {
       const rests = [...touched].map((lane) => ({ lane, rest: lane.entries }));
       if (where === 'first') for (const lane of touched) lane.entries = new Map();
       for (const [text, entry] of taken) place(text, entry);
-      if (where === 'first') for (const { lane, rest } of rests) for (const each of rest) lane.entries.set(...each);
+      if (where === 'first') for (const { rest } of rests) for (const each of rest) place(...each);
     },
 
     take(now, { most, mostBackground, isHeld }) {

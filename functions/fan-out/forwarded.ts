@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { FLUX_CONFIG, FLUX_SOURCE, projectSecretNames } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
@@ -57,6 +57,22 @@ export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, 
     // After a start there may be thousands; they go last.
     ...(causes.length > 0 && causes.every((cause) => 'listed' in cause && cause.listed === true) && { listed: true }),
   };
+}
+
+/**
+ * Returns the cause with which each Shoot writes its line again. Nothing of the ConfigMap is read, so it follows from the
+ * causes. Nothing waits for it, so it goes last, like everything that is found by a list.
+ */
+export function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
+  const also = digest(causes.map(identity).sort());
+  const object = {
+    kind: 'ConfigMap',
+    namespace,
+    name: FLUX_STATUS,
+    uid: 'rebuilt',
+    resourceVersion: `rebuilt-${also}`,
+  };
+  return { type: 'object', cluster: GARDEN, ...object, also, listed: true };
 }
 
 /** Without the flags, which a repetition of the same change may lack. */

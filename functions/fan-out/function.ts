@@ -3,16 +3,21 @@ import {
   FLUX_CONFIG,
   FLUX_SOURCE,
   fluxConfigSubscription,
+  fluxStatusSubscription,
   projectSecretNames,
   projectSecretSubscriptions,
   RECONCILE_AT,
 } from '../../shared/gardener/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Forwards a change of a project's configuration to the Extensions of its Shoots. */
+/**
+ * Forwards a change of a project's configuration to the Extensions of its Shoots, and has the lines of `flux-status`
+ * written again where others have deleted or changed it.
+ */
 export const definition: FunctionDefinition = {
   name: 'fan-out',
-  description: 'Sends one change for every Shoot of a project whose configuration or credentials changed.',
+  description:
+    'Sends one change for every Shoot of a project whose configuration, credentials or ConfigMap flux-status changed.',
   subscriptions: [
     {
       ...fluxConfigSubscription,
@@ -22,6 +27,7 @@ export const definition: FunctionDefinition = {
       ],
     },
     ...projectSecretSubscriptions,
+    fluxStatusSubscription,
   ],
   // The resync of managed-resources reaches every Shoot; one of a project would reach all of its Shoots at once.
   resync: false,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient, ObjectList } from '../../shared/kube/client.ts';
@@ -7,7 +8,7 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
-import { type ForwardedCause, forwardedCause, readVersions } from './forwarded.ts';
+import { type ForwardedCause, forwardedCause, readVersions, rebuildCause } from './forwarded.ts';
 import { definition } from './function.ts';
 import { beginning, continuation, FIRST_PAGE, LARGEST_PAGE, next, type Position, pageSize } from './pass.ts';
 
@@ -20,14 +21,21 @@ const PAGES_MS = 4_000;
  */
 const REST = 0.5;
 
-/** Sends `managed-resources` one change for each Shoot of the project, with the key of its Extension in the seed. */
+/**
+ * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, or to
+ * `project-status` where `flux-status` has to be written again.
+ */
 export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS);
 
 /** As `handler`. @param pagesMs when the time is up, a follow-up change carries the rest */
 export async function fanOut(key: ReconcileKey, context: Context, pagesMs: number): Promise<Outcome> {
   const started = performance.now();
   const garden = await context.kube(key.cluster);
-  const cause = forwardedCause(key, await readVersions(garden, key), context.causes);
+  const isStatus = key.name === FLUX_STATUS;
+  const cause = isStatus
+    ? rebuildCause(key, context.causes)
+    : forwardedCause(key, await readVersions(garden, key), context.causes);
+  const receiver = isStatus ? 'project-status' : 'managed-resources';
   const pages = pagesOf(garden, key.namespace);
   let position: Position | undefined = beginning(context.causes);
   let sent = 0;
@@ -35,7 +43,7 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     const before = performance.now();
     const page = await pages(position);
     const took = performance.now() - before;
-    const changes = page.shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause));
+    const changes = page.shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause, receiver));
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
     position = next(position, page.names, page.token);

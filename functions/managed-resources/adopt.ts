@@ -14,10 +14,10 @@ import { adoptObjects } from './shoot/adopt.ts';
 export async function adopt(run: Run, { contents, record }: Plan): Promise<Outcome | undefined> {
   const installed = [names.crds, names.controllers].flatMap((name) => contents.get(name) ?? []);
   const refs = new Set([namespaceRef(record), ...installed.map(objectRef)]);
-  const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
-  if (isDone === true) return undefined;
-  const upgradingTo = record.fluxVersion;
-  await run.reporter.processing('Taking over the Flux in the shoot.', { upgradingTo });
+  // Recorded before the first write, so that whatever ends the adoption can remove the protection again.
+  const recorded = { upgradingTo: record.fluxVersion, adopting: [...refs] };
+  await run.reporter.processing('Taking over the Flux in the shoot.', recorded);
   await run.reporter.accept();
-  return requeueAfter(1);
+  const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
+  return isDone === true ? undefined : requeueAfter(1);
 }

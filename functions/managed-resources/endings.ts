@@ -1,19 +1,24 @@
+import type { ConfigInputs } from '../../shared/config/types.ts';
 import { type ConfigError, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
+import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { notifyShoot } from './notify-shoot.ts';
 import { releasable } from './plan/changes.ts';
 import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
 import { leftAlone } from './plan/foreign.ts';
 import type { Obstacle } from './plan/obstacle.ts';
 import { namesOutOfScope } from './plan/scope.ts';
+import { showsOnlyInShoots } from './plan/unseen-issues.ts';
 import { readLayers } from './read/configuration.ts';
 import { type ControlPlane, contentNameOf, findManagedResource } from './read/control-plane.ts';
 import { release } from './release.ts';
 import { oldestDeletion, type Run, waitOn } from './run.ts';
+import { restartOperator } from './shoot/adopt.ts';
+import { removeProtection } from './shoot/remove-protection.ts';
 import { waitFor } from './wait.ts';
 
 /**
@@ -45,27 +50,51 @@ export async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome>
 }
 
 /** Ends a run that cannot deliver, and reports why. The record first: its deletion policy may be a new one. */
-export async function reportObstacle(run: Run, controlPlane: ControlPlane, obstacle: Obstacle): Promise<Outcome> {
+export async function reportObstacle(
+  run: Run,
+  controlPlane: ControlPlane,
+  obstacle: Obstacle,
+  layers: ConfigInputs,
+): Promise<Outcome> {
   if (controlPlane.previous !== undefined) await run.reporter.record(controlPlane.previous);
   switch (obstacle.type) {
     case 'reject':
-      return reportConfigError(run, obstacle.error);
+      return reportConfigError(run, obstacle.error, layers);
     case 'keep':
       return keepLastApplied(run, controlPlane, obstacle);
     case 'foreign':
       return leaveAlone(run, controlPlane, obstacle);
     case 'wait':
-      return waitFor(run, obstacle.sentence);
+      return waitFor(run, obstacle.sentence, { isUnapplied: true });
     case 'recreate':
       return releaseUnreadable(run, obstacle.resource);
   }
 }
 
 /** Shows the error on the Extension. Without a requeue: the corrected configuration wakes this function. */
-async function reportConfigError({ reporter }: Run, error: ConfigError): Promise<Outcome> {
-  await reporter.failed(withFullStop(error.message), [RETRYABLE_CONFIGURATION_PROBLEM]);
+async function reportConfigError(run: Run, error: ConfigError, layers: ConfigInputs): Promise<Outcome> {
+  const { reporter } = run;
+  const sentence = withFullStop(error.message);
+  const isNew = reporter.current().status?.lastError?.description !== sentence;
+  // The Event first: a run that is killed in between writes the same Event again.
+  if (isNew && showsOnlyInShoots(error, layers)) {
+    await notifyShoot(run, { type: 'Warning', reason: 'InvalidConfiguration', message: sentence });
+  }
+  await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { isUnapplied: true });
   await reporter.accept();
   return done;
+}
+
+/** Removes what an adoption has left in the shoot which is not asked for any more. */
+async function isAdoptionUndone(run: Run): Promise<boolean> {
+  const refs = run.reporter.current().status?.state?.adopting;
+  if (refs === undefined) return true;
+  const isDone = await withShoot(run, async (shoot) => {
+    await restartOperator(shoot);
+    return removeProtection(shoot, refs, run);
+  });
+  if (isDone === true) await run.reporter.recordUnprotected();
+  return isDone === true;
 }
 
 /**
@@ -78,6 +107,7 @@ async function leaveAlone(
   { foreign, record, scope }: Extract<Obstacle, { type: 'foreign' }>,
 ): Promise<Outcome> {
   const sentence = leftAlone(foreign);
+  if (!(await isAdoptionUndone(run))) return requeueAfter(5);
   await notifyShoot(run, { type: 'Warning', reason: 'ForeignFlux', message: sentence });
   if (record !== undefined) {
     return keepLastApplied(run, controlPlane, { type: 'keep', record, scope, problem: sentence });

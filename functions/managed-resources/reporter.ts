@@ -28,6 +28,10 @@ export interface Recorded {
   references?: ResourceReference[] | undefined;
   /** The release of an upgrade that continues in later runs, although no request is left. */
   upgradingTo?: string | undefined;
+  /** Refs of the objects that an adoption is about to protect. */
+  adopting?: string[] | undefined;
+  /** True: the error is about a configuration that is not applied. */
+  isUnapplied?: boolean | undefined;
 }
 
 /** Reports an operation on its Extension. Every write is guarded by the version that the last read or write returned. */
@@ -43,6 +47,8 @@ export interface Reporter {
   failed(description: string, codes: string[], recorded?: Recorded): Promise<void>;
   /** Writes the record alone, without reporting anything about the operation. */
   record(applied: Applied): Promise<void>;
+  /** Records that nothing of an adoption that did not come to its end is protected any more. */
+  recordUnprotected(): Promise<void>;
   /** Records why the Flux in the shoot is left alone; undefined: it is not, or not any more. */
   recordForeign(sentence: string | undefined): Promise<void>;
   /**
@@ -105,6 +111,21 @@ export function createReporter(inputs: ReporterInputs): Reporter {
     return before !== undefined && isRecorded ? null : undefined;
   };
 
+  /** The change of `state.adopting` with a report; undefined: none. */
+  const adopting = ({ adopting: refs, applied }: Recorded): string[] | null | undefined => {
+    const before = extension.status?.state?.adopting;
+    if (refs !== undefined) return JSON.stringify(refs) === JSON.stringify(before) ? undefined : refs;
+    return before !== undefined && applied?.protected === true ? null : undefined;
+  };
+
+  /** The change of `state.unapplied` with a report; undefined: none. A project without a rollout has no revision. */
+  const unapplied = (state: OperationReport['state'], { isUnapplied }: Recorded): true | null | undefined => {
+    if (state === 'Processing') return undefined;
+    const { applied, unapplied: before } = extension.status?.state ?? {};
+    if (isUnapplied === true && applied?.revision !== undefined) return before === true ? undefined : true;
+    return before === undefined ? undefined : null;
+  };
+
   const report = async (
     state: OperationReport['state'],
     description: string,
@@ -130,6 +151,8 @@ export function createReporter(inputs: ReporterInputs): Reporter {
       ...withState(recordChanges(extension, recorded.applied), {
         failingSince: failingSince(state, status !== undefined),
         upgradingTo: upgradingTo(state, recorded),
+        adopting: adopting(recorded),
+        unapplied: unapplied(state, recorded),
       }),
       ...(references === undefined ? {} : { resources: references }),
     };
@@ -162,6 +185,10 @@ export function createReporter(inputs: ReporterInputs): Reporter {
       const changes = recordChanges(extension, applied);
       if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
     },
+    async recordUnprotected() {
+      if (extension.status?.state?.adopting !== undefined)
+        await patch({ status: { state: { adopting: null } } }, 'status');
+    },
     async recordForeign(sentence) {
       if (extension.status?.state?.foreign === sentence) return;
       await patch({ status: { state: { foreign: sentence ?? null } } }, 'status');
@@ -181,7 +208,7 @@ export function createReporter(inputs: ReporterInputs): Reporter {
 
 function withState(
   changes: Record<string, unknown>,
-  fields: Record<string, string | null | undefined>,
+  fields: Record<string, string | string[] | true | null | undefined>,
 ): Record<string, unknown> {
   const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
   if (changed.length === 0) return changes;

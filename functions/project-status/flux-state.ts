@@ -1,4 +1,5 @@
-import type { Applied, Condition, Extension, ExtensionStatus } from '../../shared/gardener/types.ts';
+import { findCondition, isAbout, isChecked, parts } from '../../shared/gardener/checked.ts';
+import type { Condition, Extension } from '../../shared/gardener/types.ts';
 
 /** What an Extension says about Flux in its shoot. Times are RFC 3339. */
 export type FluxState =
@@ -13,9 +14,6 @@ export type FluxState =
       needsUser: boolean;
     };
 
-/** Conditions of `readiness` about parts of Flux; a Shoot without a repository has only the first. */
-const parts = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ObjectsReady'] as const;
-
 /** The hash of the configuration at the end of a condition's message, which project members do not know. */
 const HASH = / \(config [0-9a-z]+\)$/;
 
@@ -28,9 +26,9 @@ export function fluxState({ metadata, status = {} }: Extension): FluxState {
     const needsUser = lastError.codes !== undefined && lastError.codes.length > 0;
     return { type: 'failing', since, sentence: lastError.description, needsUser };
   }
-  const kept = find(status, 'ConfigurationFollowed');
+  const kept = findCondition(status, 'ConfigurationFollowed');
   if (kept?.status === 'False') return failing([kept], true);
-  const conditions = parts.flatMap((type) => find(status, type) ?? []);
+  const conditions = parts.flatMap((type) => findCondition(status, type) ?? []);
   const [first, ...others] = conditions.filter((condition) => condition.status !== 'True');
   if (first !== undefined) {
     const wrong: [Condition, ...Condition[]] = [first, ...others];
@@ -61,24 +59,13 @@ export function newsOf(state: FluxState): unknown[] {
 export function rolloutNews({ status = {} }: Extension): [revision: string, isJudged: boolean] | undefined {
   const { applied } = status.state ?? {};
   if (applied?.revision === undefined) return undefined;
-  const isAbout = ({ message }: Condition) => message.endsWith(` (config ${applied.configHash})`);
   const isJudged = parts.some((type) => {
-    const condition = find(status, type);
-    return condition !== undefined && condition.status !== 'True' && isAbout(condition);
+    const condition = findCondition(status, type);
+    return condition !== undefined && condition.status !== 'True' && isAbout(condition, applied);
   });
-  return [applied.revision, isJudged || status.lastOperation?.state === 'Error'];
-}
-
-/** True when the conditions are about everything that is applied now. */
-function isChecked(status: ExtensionStatus): boolean {
-  const applied = status.state?.applied;
-  if (applied === undefined) return false;
-  return expected(applied).every((type) => find(status, type)?.message.endsWith(` (config ${applied.configHash})`));
-}
-
-function expected({ source, kustomization, others }: Applied): readonly (typeof parts)[number][] {
-  const objects = { FluxReady: true, SourceReady: source, KustomizationReady: kustomization, ObjectsReady: others };
-  return parts.filter((type) => objects[type] !== undefined);
+  // An error of a configuration that was not applied says nothing about the one that is.
+  const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
+  return [applied.revision, isJudged || hasFailed];
 }
 
 function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {
@@ -91,8 +78,4 @@ function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): F
 /** When they became what they are, the earliest first. */
 function times(conditions: Condition[]): string[] {
   return conditions.map(({ lastTransitionTime }) => lastTransitionTime).sort();
-}
-
-function find({ conditions = [] }: ExtensionStatus, type: string): Condition | undefined {
-  return conditions.find((condition) => condition.type === type);
 }

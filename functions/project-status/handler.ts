@@ -1,9 +1,12 @@
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
+import { fieldsOf } from '../../shared/gardener/shapes.ts';
 import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { secondsUntilOver } from '../../shared/rollout/state.ts';
+import { ROLLOUT_STATE, readState } from '../../shared/rollout/text.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -58,27 +61,40 @@ async function report(
   const now = context.now();
   const published = publishedLine(live, name);
   const before = { shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) };
-  const resultOf = (end: Result['end']): Result => ({ ...before, end, now: Math.floor(now.getTime() / 1000) });
+  const resultOf = (end: Result['end']) => ({ ...before, end, now: Math.floor(now.getTime() / 1000) });
   if (state === undefined) {
     const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
     await wakeNext(place, removed, context);
-    return outcomeOf(removed, context);
+    return nextLook(outcomeOf(removed, context), [untilOver(removed, live, now)]);
   }
   const { line, againIn } = decide(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   await announce(garden, shoot, { line, published, since: state.since }, now);
-  const result = resultOf(endOf(line, rollout?.[1] === true));
+  const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
   const written = await publish(place, live, line, await leftover(place, live), result);
   if (rollout !== undefined) await wakeNext(place, written, context);
-  const outcome = outcomeOf(written, context);
-  const later = againIn ?? secondsWhileWaking(shoot, now);
-  return later === undefined || outcome !== done ? outcome : requeueAfter(later);
+  const looks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now)];
+  return nextLook(outcomeOf(written, context), looks);
+}
+
+/** @param looks in seconds; undefined: nothing asks for one */
+function nextLook(outcome: Outcome, looks: (number | undefined)[]): Outcome {
+  const seconds = looks.filter((one) => one !== undefined);
+  return outcome !== done || seconds.length === 0 ? outcome : requeueAfter(Math.min(...seconds));
+}
+
+/** Seconds until a look that ends a rollout: a Shoot of which nothing is heard causes none, and no other one waits. */
+function untilOver(written: Published, live: KubeObject | undefined, now: Date): number | undefined {
+  const map = written.type === 'written' ? written.map : live;
+  const state = readState(fieldsOf(map?.data)?.[ROLLOUT_STATE]);
+  return state && secondsUntilOver(state, Math.floor(now.getTime() / 1000));
 }
 
 /** Returns what a line means for a rollout. @param isJudged true: a failure is about the revision that the Shoot has */
-function endOf({ state }: Line, isJudged: boolean): Result['end'] {
+function endOf({ state }: Line, { spec }: Shoot, isJudged: boolean): Result['end'] {
   if (state === 'Ready') return 'ready';
-  if (state === 'Hibernated') return 'gone';
+  // A Shoot that wakes up may have a place already.
+  if (state === 'Hibernated') return spec?.hibernation?.enabled === true ? 'gone' : 'open';
   return state === 'Not Ready' && isJudged ? 'not ready' : 'open';
 }
 

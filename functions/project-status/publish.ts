@@ -4,8 +4,15 @@ import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/er
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/rollout/text.ts';
 import type { Line } from '../../shared/status/line.ts';
-import { changesFor, countOf, emptyStatusMap, isOwn, shootsOf, statusMapName } from '../../shared/status/status-map.ts';
-
+import {
+  changesFor,
+  countOf,
+  emptyStatusMap,
+  isOwn,
+  readyShootsOf,
+  shootsOf,
+  statusMapName,
+} from '../../shared/status/status-map.ts';
 import { type Result, settle } from './settle.ts';
 
 export const fieldManager = 'shoot-flux-project-status';
@@ -46,7 +53,7 @@ export async function publish(
   live: KubeObject | undefined,
   line: Line | undefined,
   gone?: string,
-  result?: Result,
+  result?: Omit<Result, 'ready'>,
   random = Math.random(),
 ): Promise<Published> {
   let current = live;
@@ -55,7 +62,7 @@ export async function publish(
       if (current === undefined && line === undefined) return { type: 'unchanged' };
       current ??= await create(place);
       const changes = changesFor(current, place.shoot, line, gone);
-      const ofRollout = result && rolloutChanges(current, result);
+      const ofRollout = result && rolloutChanges(current, result, gone);
       if (changes === 'no room' && ofRollout === undefined) return { type: 'no room' };
       if (changes === undefined && ofRollout === undefined) return { type: 'unchanged' };
       const map = await patch(place, { ...(changes !== 'no room' && changes), ...ofRollout }, current);
@@ -83,9 +90,18 @@ function create({ garden, namespace }: Place): Promise<KubeObject> {
 }
 
 /** Returns the keys of a rollout that change with what has become of a Shoot; undefined: none. */
-function rolloutChanges(map: KubeObject, result: Result): Record<string, string> | undefined {
+function rolloutChanges(
+  map: KubeObject,
+  result: Omit<Result, 'ready'>,
+  gone: string | undefined,
+): Record<string, string> | undefined {
   const state = readState(fieldsOf(map.data)?.[ROLLOUT_STATE]);
-  const next = state && settle(state, result);
+  const known = { ...result, ready: readyShootsOf(map) };
+  // Its line changes in the same write.
+  if (result.end === 'ready') known.ready.add(result.shoot);
+  else known.ready.delete(result.shoot);
+  const own = state && settle(state, known);
+  const next = gone === undefined ? own : own && settle(own, { ...known, shoot: gone, end: 'gone' });
   return next === undefined || next === state ? undefined : rolloutData(next, shootsOf(map).size);
 }
 

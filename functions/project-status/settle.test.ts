@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutState } from '../../shared/rollout/state.ts';
+import { PLACE_SECONDS, type RolloutState, secondsUntilOver } from '../../shared/rollout/state.ts';
 import { type Result, settle } from './settle.ts';
 import { nextOf } from './wake.ts';
 
@@ -15,7 +15,7 @@ const state: RolloutState = {
   failed: new Set(['f']),
 };
 const ended = (shoot: string, end: Result['end'], parts: Partial<Result> = {}) =>
-  settle(state, { shoot, revision, end, wasHealthy: true, now: 1100, ...parts });
+  settle(state, { shoot, revision, end, wasHealthy: true, ready: new Set(), now: 1100, ...parts });
 const listsOf = ({ waiting, inProgress, failed, done }: RolloutState) => ({
   ...{ waiting: [...waiting.keys()], inProgress: [...inProgress.keys()], failed: [...failed], done },
 });
@@ -40,7 +40,9 @@ describe('a Shoot in a rollout', () => {
     expect(listsOf(ended('z', 'not ready'))).toEqual({ ...before, failed: ['f', 'z'], done: 4 });
     expect(ended('z', 'not ready', { wasHealthy: false })).toBe(state);
     const over = { ...state, waiting: new Map(), inProgress: new Map() };
-    expect(settle(over, { shoot: 'z', revision, end: 'not ready', wasHealthy: true, now: 1100 })).toBe(over);
+    expect(
+      settle(over, { shoot: 'z', revision, end: 'not ready', wasHealthy: true, ready: new Set(), now: 1100 }),
+    ).toBe(over);
   });
 
   it.each<[string, Result['end'], Partial<Result>]>([
@@ -49,6 +51,23 @@ describe('a Shoot in a rollout', () => {
     ['has none', 'ready', { revision: undefined }],
   ])('keeps its place when it %s', (_, end, parts) => {
     expect(ended('p', end, parts)).toBe(state);
+  });
+
+  it('has failed when nothing was heard of it in time, whatever another one reports', () => {
+    const late = settle(state, {
+      shoot: 'z',
+      revision,
+      end: 'open',
+      wasHealthy: true,
+      ready: new Set(),
+      now: 1000 + PLACE_SECONDS,
+    });
+    expect(listsOf(late)).toEqual({ ...before, inProgress: [], failed: ['f', 'p'] });
+    expect(secondsUntilOver(state, 1100)).toBeUndefined();
+    const last = { ...state, waiting: new Map() };
+    expect(secondsUntilOver(last, 1100)).toBe(PLACE_SECONDS - 100);
+    expect(secondsUntilOver(last, 9000)).toBe(1);
+    expect(secondsUntilOver({ ...last, inProgress: new Map() }, 1100)).toBeUndefined();
   });
 
   it('leaves all lists with the extension or when it is hibernated', () => {

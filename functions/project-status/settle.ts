@@ -9,17 +9,23 @@ export interface Result {
   end: 'ready' | 'not ready' | 'gone' | 'open';
   /** True: members saw it healthy before. */
   wasHealthy: boolean;
+  /** Those whose line says that they are Ready. */
+  ready: ReadonlySet<string>;
   /** Seconds since 1970. */
   now: number;
 }
 
-/** Returns the state of the rollout with what has become of a Shoot; the same one where that changes nothing. */
-export function settle(state: RolloutState, result: Result): RolloutState {
+/**
+ * Returns the state of the rollout with what has become of a Shoot, and without places that have run out; the same one
+ * where neither changes anything.
+ */
+export function settle(live: RolloutState, result: Result): RolloutState {
+  const state = stateAt(live, result.now, result.ready);
   const { shoot, end, revision } = result;
   if (end === 'gone') return without(state, shoot);
   if (end === 'open' || revision !== state.revision) return state;
   if (end === 'ready') {
-    const wasChanged = state.inProgress.has(shoot) || state.failed.has(shoot);
+    const wasChanged = live.inProgress.has(shoot) || live.failed.has(shoot);
     const rest = without(state, shoot);
     return wasChanged ? { ...rest, done: state.done + 1 } : rest;
   }
@@ -29,7 +35,7 @@ export function settle(state: RolloutState, result: Result): RolloutState {
     return place.wasNotReady ? { ...rest, done: state.done + 1 } : withFailed(rest, shoot);
   }
   // It was done, and has failed later.
-  const isLate = result.wasHealthy && !state.failed.has(shoot) && isUnderWay(stateAt(state, result.now));
+  const isLate = result.wasHealthy && !state.failed.has(shoot) && isUnderWay(state);
   return isLate ? withFailed({ ...state, done: Math.max(0, state.done - 1) }, shoot) : state;
 }
 

@@ -4,9 +4,10 @@ import { textAt } from '../../shared/gardener/shapes.ts';
 import type { Applied, FluxStatus, ListedObject, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import { controllersVerdict } from './controllers.ts';
+import { controllersVerdict, type ObservedControllers } from './controllers.ts';
 import { explain } from './explain/explain.ts';
-import { nameOf, type Origin, remediesFor } from './explain/remedies.ts';
+import { nameOf, type Origin } from './explain/places.ts';
+import { remediesFor } from './explain/remedies.ts';
 import { keepVerdictWhileReconciling, type Previous } from './keep-verdict.ts';
 import { type Attempt, type Readiness, readiness } from './kstatus.ts';
 import { configHashSuffix, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
@@ -15,9 +16,7 @@ import { configHashSuffix, SUSPENDED, type Verdict, withConfigHash } from './ver
 const LONGEST_REVISION = 400;
 
 /** What was read from the shoot; undefined objects do not exist there. */
-export interface Observed {
-  /** The Deployments of Flux in its namespace. */
-  deployments: KubeObject[];
+export interface Observed extends ObservedControllers {
   source?: KubeObject | undefined;
   kustomization?: KubeObject | undefined;
   /** At the positions of `others` of the record. */
@@ -46,7 +45,7 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
   const others = othersVerdict(applied, observed.others ?? [], same);
   const objects = [source, kustomization, others].filter((verdict) => verdict !== undefined);
   const synced = objects.map(({ verdict }) => verdict);
-  const verdicts = [controllersVerdict(applied, observed.deployments), ...synced];
+  const verdicts = [controllersVerdict(applied, observed, same), ...synced];
   const revision = textAt(observed.kustomization?.status, 'lastAppliedRevision');
   const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
   return {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { controllersVerdict } from './controllers.ts';
+import type { Applied } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { controllersVerdict, type ObservedControllers } from './controllers.ts';
 import { applied, deployment, deployments } from './testing.ts';
+
+const nothing = { conditions: [], now: new Date() };
+const verdictOn = (record: Applied, found: KubeObject[], more: Partial<ObservedControllers> = {}, previous = nothing) =>
+  controllersVerdict(record, { deployments: found, ...more }, previous);
 
 describe('controllersVerdict', () => {
   it.each([
@@ -24,7 +30,7 @@ describe('controllersVerdict', () => {
     ],
   ])('explains why controllers do not become available: %j', (condition, message, remedy, codes) => {
     const waiting = { ...deployment('source-controller', 0), status: { conditions: [{ ...condition, message }] } };
-    const verdict = controllersVerdict(applied, [waiting, ...deployments.slice(1)]);
+    const verdict = verdictOn(applied, [waiting, ...deployments.slice(1)]);
     expect(verdict).toMatchObject({ status: 'False', message: expect.stringContaining(remedy) });
     expect(verdict.message).toMatch(/^Not available: source-controller; /);
     expect(verdict.codes).toEqual(codes);
@@ -34,10 +40,10 @@ describe('controllersVerdict', () => {
     const refs = ['source-controller', 'source-controller-one'].map((name) => `Deployment.apps/flux-system/${name}`);
     const sharded = { ...applied, objects: { ...applied.objects, 'shoot-flux-controllers': refs } };
     const verdictWith = (available: number) =>
-      controllersVerdict(sharded, [...deployments, deployment('source-controller-one', available)]);
+      verdictOn(sharded, [...deployments, deployment('source-controller-one', available)]);
     expect(verdictWith(1)).toMatchObject({ status: 'True' });
     expect(verdictWith(0)).toMatchObject({ status: 'False', message: 'Not available yet: source-controller-one.' });
-    const missing = controllersVerdict(sharded, deployments);
+    const missing = verdictOn(sharded, deployments);
     expect(missing).toMatchObject({ status: 'False', message: 'Not available yet: source-controller-one.' });
   });
 
@@ -46,7 +52,7 @@ describe('controllersVerdict', () => {
     ['the new pod does not exist yet', deployment('source-controller', 1, { updatedReplicas: 0 })],
     ['the status is of a previous generation', deployment('source-controller', 1, { observedGeneration: 0 })],
   ])('does not report a release as available before its rollout is complete: %s', (_, waiting) => {
-    const verdict = controllersVerdict(applied, [waiting, ...deployments.slice(1)]);
+    const verdict = verdictOn(applied, [waiting, ...deployments.slice(1)]);
     expect(verdict).toMatchObject({ status: 'False', message: expect.stringMatching(/^Not available yet: source-c/) });
   });
 
@@ -54,7 +60,7 @@ describe('controllersVerdict', () => {
     const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
     const condition = { type: 'ReplicaFailure', status: 'True', message: `exceeded quota: ${url}` };
     const waiting = deployment('source-controller', 0, { conditions: [condition] });
-    const verdict = controllersVerdict(applied, [waiting]);
+    const verdict = verdictOn(applied, [waiting]);
     expect(verdict.message.length).toBeLessThan(1500);
     expect(verdict.message).not.toContain('s3cr3t');
   });
@@ -62,13 +68,13 @@ describe('controllersVerdict', () => {
   it('reports the Flux release that runs, which users may change once Flux is released', () => {
     const labels = { 'app.kubernetes.io/version': 'v2.10.1' };
     const own = deployments.map((one) => ({ ...one, metadata: { ...one.metadata, labels } }));
-    expect(controllersVerdict(applied, own).message).toBe('Flux v2.10.1 is running.');
-    expect(controllersVerdict(applied, deployments).message).toBe(`Flux ${applied.fluxVersion} is running.`);
+    expect(verdictOn(applied, own).message).toBe('Flux v2.10.1 is running.');
+    expect(verdictOn(applied, deployments).message).toBe(`Flux ${applied.fluxVersion} is running.`);
   });
 
   it('reports controllers that are scaled to 0 replicas', () => {
     const off = { ...deployment('source-controller', 0, { replicas: 0, updatedReplicas: 0 }), spec: { replicas: 0 } };
-    const verdict = controllersVerdict(applied, [off, ...deployments.slice(1)]);
+    const verdict = verdictOn(applied, [off, ...deployments.slice(1)]);
     expect(verdict).toMatchObject({
       status: 'False',
       message: expect.stringContaining('Not available: source-controller; some are scaled to 0 replicas; scale them'),

@@ -1,9 +1,10 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
-import { fieldsOf, shapedConditions } from '../../shared/gardener/shapes.ts';
+import { entriesAt, fieldsOf, shapedConditions, textAt } from '../../shared/gardener/shapes.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
+import type { Previous } from './keep-verdict.ts';
 import { isObservedGeneration } from './kstatus.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -24,11 +25,37 @@ const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
   policyDenies: (by) => `the policy "${by}" of the shoot denies them; add an exception for Flux`,
 };
 
+/** What was read of the controllers in the shoot. */
+export interface ObservedControllers {
+  deployments: KubeObject[];
+  /** What the Pods of controllers say that do not become available; read only where there are any. */
+  pull?: PullReport | undefined;
+}
+
+/** An image that cannot be pulled. Its texts are safe to show. */
+export interface PullReport {
+  image: string;
+  /** What is wrong and where to correct it. */
+  sentence: string;
+  /** The words of the kubelet. */
+  quoted: string;
+  /** False: the kubelet did not say why. */
+  hasCause: boolean;
+  /** True: it will not be pulled before a user has corrected something. */
+  needsUser: boolean;
+}
+
+/** A controller that is not available. */
+interface Waiting {
+  name: string;
+  deployment: KubeObject | undefined;
+}
+
 /** Returns whether the Flux controllers are running. */
-export function controllersVerdict(applied: Applied, deployments: KubeObject[]): Verdict {
-  const waiting = controllerNames(applied)
-    .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
-    .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));
+export function controllersVerdict(applied: Applied, observed: ObservedControllers, previous: Previous): Verdict {
+  const { deployments, pull } = observed;
+  const waiting = waitingControllers(applied, deployments);
+  if (waiting.length > 0 && pull !== undefined) return pullVerdict(waiting, pull, previous);
   if (waiting.length === 0) {
     const message = `Flux ${releasesOf(applied, deployments).join(', ')} is running.`;
     return { type: 'FluxReady', status: 'True', reason: 'ControllersAvailable', message };
@@ -46,6 +73,54 @@ export function controllersVerdict(applied: Applied, deployments: KubeObject[]):
     ...(refused === undefined ? {} : { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
   };
 }
+
+function waitingControllers(applied: Applied, deployments: KubeObject[]): Waiting[] {
+  return controllerNames(applied)
+    .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
+    .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));
+}
+
+/** A Pod that starts usually has its image by then. */
+const PATIENCE_MS = 20_000;
+
+/** Returns the names of the controllers whose Pods say more: those that have been about to change for a while. */
+export function lateControllers(applied: Applied, deployments: KubeObject[], now: Date): string[] {
+  return waitingControllers(applied, deployments).flatMap(({ name, deployment }) => {
+    const progressing = entriesAt(deployment?.status, 'conditions').find(({ type }) => type === 'Progressing');
+    const since = Date.parse(textAt(progressing, 'lastUpdateTime') ?? '');
+    return now.getTime() - since >= PATIENCE_MS ? [name] : [];
+  });
+}
+
+function pullVerdict(waiting: readonly Waiting[], pull: PullReport, { conditions }: Previous): Verdict {
+  const hasFormer = ({ deployment }: Waiting) => deployment !== undefined && statusOf(deployment).availableReplicas > 0;
+  const namesOf = (some: readonly Waiting[]) => some.map(({ name }) => name).join(', ');
+  const [running, stopped] = [waiting.filter(hasFormer), waiting.filter((one) => !hasFormer(one))];
+  // What is wrong comes first: lines of flux-status are short.
+  const begin = [
+    pull.sentence,
+    ...(stopped.length > 0 ? [`Not available until then: ${namesOf(stopped)}.`] : []),
+    ...(running.length > 0 ? [`The former Pods of ${namesOf(running)} still run.`] : []),
+  ].join(' ');
+  const published = conditions.find(({ type, reason }) => type === 'FluxReady' && reason === IMAGE_NOT_PULLED);
+  // The kubelet says why only now and then, with other addresses and numbers each time.
+  const isSame = published?.message.startsWith(begin) === true;
+  const saidMore = !pull.hasCause && published?.message.includes(`"${pull.image}"`) === true;
+  if (published !== undefined && (isSame || saidMore)) {
+    const { reason, message, codes } = published;
+    return { type: 'FluxReady', status: 'False', reason, message, ...(codes && { codes }) };
+  }
+  const quoted = pull.quoted === '' ? '' : ` Kubernetes says: ${pull.quoted}`;
+  return {
+    type: 'FluxReady',
+    status: 'False',
+    reason: IMAGE_NOT_PULLED,
+    message: `${begin}${quoted}`,
+    ...(pull.needsUser && { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
+  };
+}
+
+const IMAGE_NOT_PULLED = 'ImageNotPulled';
 
 /** The components, and those of their shards that were applied. */
 function controllerNames({ components, objects }: Applied): string[] {

@@ -80,7 +80,7 @@ async function observeShoot(
   context: Context,
 ): Promise<Observed | Unreachable> {
   try {
-    const act = (shoot: KubeClient) => observe(shoot, applied).catch(notReachable);
+    const act = (shoot: KubeClient) => observe(shoot, applied, context.now()).catch(notReachable);
     const observed = await withShoot({ seed, namespace, context }, act, { userAgent: 'shoot-flux/readiness' });
     return observed ?? noAccess;
   } catch (error) {

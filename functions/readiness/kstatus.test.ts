@@ -48,6 +48,20 @@ describe('readiness', () => {
     expect(readiness(object(parts)).state).toBe(state);
   });
 
+  it('says why the last attempt of a HelmRelease failed, when there are no further ones', () => {
+    const stalled = (reason: string) => ({
+      ...condition('Stalled', 'True', 'Failed to install after 1 attempt(s)'),
+      reason,
+    });
+    const failed = condition('Ready', 'False', 'Helm install failed for release a/a: timeout');
+    const state = (reason: string) =>
+      readiness(object({ status: { ...ready, conditions: [stalled(reason), failed] } })) as { message: string };
+    expect(state('RetriesExceeded').message).toBe(
+      'Failed to install after 1 attempt(s): Helm install failed for release a/a: timeout',
+    );
+    expect(state('InvalidPath').message).toBe('Failed to install after 1 attempt(s)');
+  });
+
   it('returns the step of the controller, its start, and whether it has finished this generation before', () => {
     const lastTransitionTime = '2026-01-02T03:04:05Z';
     const unknown = { ...condition('Ready', 'Unknown', 'Reconciliation in progress'), lastTransitionTime };

@@ -1,4 +1,5 @@
 import { fieldsOf, shapedConditions, textAt } from '../../shared/gardener/shapes.ts';
+import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
 /** Readiness of a Flux object, by the rules of kstatus and the Flux CLI (docs/flux-facts.md, Conditions and events). */
@@ -27,7 +28,7 @@ export function readiness(object: KubeObject): Readiness {
   if (fieldsOf(object.spec)?.suspend === true) return { state: 'suspended', message: 'is suspended' };
   const ready = condition('Ready');
   const stalled = condition('Stalled');
-  if (stalled?.status === 'True') return { state: 'failed', message: stalled.message };
+  if (stalled?.status === 'True') return { state: 'failed', message: stalledMessage(stalled, ready) };
   const isObserved = isObservedGeneration(object);
   const reconciling = condition('Reconciling');
   const isAtWork = reconciling?.status === 'True';
@@ -46,6 +47,12 @@ export function readiness(object: KubeObject): Readiness {
     message,
     attempt: since === undefined ? undefined : { since, isRepeated: isObserved },
   };
+}
+
+/** A HelmRelease says that it has stopped; only its condition Ready says why the last attempt failed. */
+function stalledMessage(stalled: Condition, ready: Condition | undefined): string {
+  const isCountOnly = stalled.reason === 'RetriesExceeded' && ready?.status === 'False';
+  return isCountOnly && ready.message !== stalled.message ? `${stalled.message}: ${ready.message}` : stalled.message;
 }
 
 /** A generation that is missing or of another type is not observed. */

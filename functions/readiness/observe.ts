@@ -1,13 +1,18 @@
 import type { Applied, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { AnswerTooLargeError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import type { Observed } from './assess.ts';
+import { lateControllers } from './controllers.ts';
 
 /**
- * Reads Flux in the shoot: with three requests, and with one for each kind and namespace of other objects. One after the other: at once, each would open a connection of its
- * own, and the handshakes of TLS are most of what a run costs (10 ms instead of 5 ms of CPU time).
+ * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects. One after the other: at once,
+ * each would open a connection of its own, and the handshakes of TLS are most of what a run costs (10 ms instead of 5 ms
+ * of CPU time). Only where the shoot is too slow for that, some at once.
  */
-export async function observe(shoot: KubeClient, applied: Applied): Promise<Observed> {
+export async function observe(shoot: KubeClient, applied: Applied, now: Date): Promise<Observed> {
+  const begin = performance.now();
   const deployments = await shoot.list(resources.deployments, {
     namespace: applied.namespace,
     labelSelector: 'app.kubernetes.io/part-of=flux',
@@ -15,34 +20,87 @@ export async function observe(shoot: KubeClient, applied: Applied): Promise<Obse
   });
   const source = await find(shoot, applied.source);
   const kustomization = await find(shoot, applied.kustomization);
-  return { deployments: deployments.items, source, kustomization, others: await findAll(shoot, applied.others ?? []) };
+  const requests = [true, applied.source, applied.kustomization].filter((one) => one !== undefined).length;
+  const pace = (performance.now() - begin) / requests;
+  const others = await findAll(shoot, applied.others ?? [], pace);
+  const late = lateControllers(applied, deployments.items, now);
+  const pull = late.length === 0 ? undefined : await findPullFailure(shoot, applied, late);
+  return { deployments: deployments.items, pull, source, kustomization, others };
 }
 
-/** From so many objects of one kind and namespace on, one list costs less than the requests. */
+/** Few Shoots need this code. */
+async function findPullFailure(shoot: KubeClient, applied: Applied, late: string[]): Promise<Observed['pull']> {
+  const { observePods } = await import('./observe-pods.ts');
+  return observePods(shoot, applied, late);
+}
+
+/** From so many objects of one kind and namespace on, or namespaces of one kind, one list costs less than the requests. */
 const LISTED_FROM = 3;
-/** A namespace of the shoot may hold more; objects that are missing on the first page are read alone. */
+/** There may be more objects of a kind; those that are missing on the first page are read alone. */
 const PAGE = 250;
+/** What the other objects may take, of the ten seconds of a run, before some are read at once. */
+const PATIENCE_MS = 2000;
 
-/** Returns the objects at the positions of the references. */
-async function findAll(shoot: KubeClient, references: readonly ShootObject[]): Promise<(KubeObject | undefined)[]> {
-  const found = new Map<ShootObject, KubeObject>();
-  for (const group of Map.groupBy(
-    references,
-    ({ apiVersion, kind, namespace }) => `${apiVersion} ${kind} ${namespace}`,
-  ).values()) {
-    const [first] = group;
-    const items = first !== undefined && group.length >= LISTED_FROM ? await list(shoot, first) : [];
-    for (const reference of group) {
-      const object = items.find(({ metadata }) => metadata.name === reference.name) ?? (await find(shoot, reference));
-      if (object !== undefined) found.set(reference, object);
-    }
-  }
-  return references.map((reference) => found.get(reference));
+/**
+ * Returns the objects at the positions of the references.
+ * @param pace milliseconds that a request takes
+ */
+async function findAll(
+  shoot: KubeClient,
+  references: readonly ShootObject[],
+  pace: number,
+): Promise<(KubeObject | undefined)[]> {
+  const each = <T, R>(items: T[], call: (item: T) => Promise<R>) =>
+    items.length * pace > PATIENCE_MS ? inParallel(items, call) : inTurn(items, call);
+  const listed = (await each(listsFor(references), (one) => list(shoot, one))).flat();
+  const found = new Map(listed.map((object) => [keyOf(object.kind, object.metadata), object]));
+  const missing = references.filter(({ kind, ...metadata }) => !found.has(keyOf(kind, metadata)));
+  const read = await each(missing, (reference) => find(shoot, reference));
+  const alone = new Map(missing.map((reference, index) => [reference, read[index]]));
+  return references.map((reference) => alone.get(reference) ?? found.get(keyOf(reference.kind, reference)));
 }
 
-async function list(shoot: KubeClient, object: ShootObject): Promise<KubeObject[]> {
-  const { items } = await shoot.list(resourceOf(object), { namespace: object.namespace, limit: PAGE });
-  return items;
+async function inTurn<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await call(item));
+  return results;
+}
+
+interface ListOf {
+  resource: Resource;
+  /** Absent: all namespaces. */
+  namespace?: string;
+}
+
+/** Returns the lists that replace reads of single objects: of a namespace, or of all where a kind is in many. */
+function listsFor(references: readonly ShootObject[]): ListOf[] {
+  const byKind = Map.groupBy(references, ({ apiVersion, kind }) => `${apiVersion} ${kind}`);
+  return [...byKind.values()].flatMap((ofKind) => {
+    const [first] = ofKind;
+    if (first === undefined) return [];
+    const resource = resourceOf(first);
+    const namespaces = Map.groupBy(ofKind, ({ namespace }) => namespace);
+    if (namespaces.size >= LISTED_FROM) return [{ resource }];
+    return [...namespaces]
+      .filter(([, objects]) => objects.length >= LISTED_FROM)
+      .map(([namespace]) => ({ resource, namespace }));
+  });
+}
+
+/** The owner of the shoot may have objects beside ours, of any size: if there is too much, ours are read alone. */
+async function list(shoot: KubeClient, { resource, namespace }: ListOf): Promise<KubeObject[]> {
+  try {
+    const { items } = await shoot.list(resource, { ...(namespace !== undefined && { namespace }), limit: PAGE });
+    return items.map((item) => ({ ...item, kind: resource.kind }));
+  } catch (error) {
+    if (error instanceof AnswerTooLargeError) return [];
+    throw error;
+  }
+}
+
+/** Two kinds of one name have different API groups, which no record mixes. */
+function keyOf(kind: string, { namespace, name }: { namespace?: string; name: string }): string {
+  return `${kind} ${namespace}/${name}`;
 }
 
 async function find(shoot: KubeClient, object: ShootObject | undefined): Promise<KubeObject | undefined> {

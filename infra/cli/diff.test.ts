@@ -66,10 +66,22 @@ test('render --diff warns of what behaves differently with another release', asy
   expect(err).toMatch(/^warning: From Flux v2\.9\.0 on .*;.*\.\n/);
 });
 
+test('render --diff reads standard input once', async () => {
+  const ran = await shootFlux(['render', ...distribution, '--flux-config', '-', '--diff', '-']);
+  expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('only one file can be standard input') });
+});
+
 test('render --diff refuses a file of something else', async () => {
   await using before = await files({ old: 'a: b' });
   const ran = await shootFlux(['render', ...distribution, '--diff', before.paths.old]);
   expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining('pass what render has written before') });
+});
+
+test('render --diff refuses an input of render', async () => {
+  await using before = await files({ old: configMap(repository) });
+  const ran = await shootFlux(['render', ...distribution, '--diff', before.paths.old]);
+  const sentence = 'old holds the ConfigMap flux-config, which is an input of render; run render with it first';
+  expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(sentence) });
 });
 
 const object = (kind: string, fields: object): KubeObject => ({
@@ -111,6 +123,15 @@ test.each<[string, object, object, string[]]>([
   expect(text(object('Thing', { spec: from }), object('Thing', { spec: to }))).toEqual(lines);
 });
 
+test('a label with the name of a method of all objects is added like others', () => {
+  const labelled = (labels: object) => [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', labels } } as KubeObject,
+  ];
+  expect(diffText(diffObjects(labelled({}), labelled({ constructor: 'x' })), 1)).toBe(
+    '~ ConfigMap a\n    metadata.labels.constructor: added "x"\n0 added, 1 changed, 0 removed, 0 equal\n',
+  );
+});
+
 test('names at most thirty fields of an object', () => {
   const fields = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, 1]));
   const lines = text(object('Thing', { spec: { a: 1 } }), object('Thing', { spec: { a: 1, ...fields } }));
@@ -149,4 +170,59 @@ test('a flag with another value is one line, and CRDs of a removed component sta
       '- CustomResourceDefinition alerts (stays in the shoot)\n' +
       '0 added, 1 changed, 1 removed, 0 equal\n',
   );
+});
+
+const crd = (...versions: object[]) =>
+  ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'alerts' },
+    spec: { versions },
+  }) as KubeObject;
+const version = (name: string, spec: object) => ({
+  name,
+  schema: { openAPIV3Schema: { properties: { spec: { properties: spec } } } },
+});
+
+test('a CRD shows the fields of its kind as users write them, without descriptions', () => {
+  const before = crd(version('v1', { a: { enum: ['x'], description: 'old' } }), version('v1beta1', {}));
+  const after = crd(version('v1', { a: { enum: ['x', 'y'], description: 'new' } }));
+  expect(diffText(diffObjects([before], [after]), 1)).toBe(
+    '~ CustomResourceDefinition alerts\n' +
+      '    v1 spec.a.enum: with "y"\n' +
+      '    spec.versions.v1beta1: removed\n' +
+      '0 added, 1 changed, 0 removed, 0 equal\n',
+  );
+});
+
+test('objects of which only labels of the release and descriptions change are counted', () => {
+  const before = crd(version('v1', { a: { description: 'old' } }));
+  const after = crd(version('v1', { a: { description: 'new' } }));
+  const labelled = (object: KubeObject, release: string) => ({
+    ...object,
+    metadata: { ...object.metadata, labels: { 'app.kubernetes.io/version': release } },
+  });
+  expect(diffText(diffObjects([labelled(before, 'v1')], [labelled(after, 'v2')]), 1)).toBe(
+    '0 added, 1 changed (1 only in labels of the release and in descriptions), 0 removed, 0 equal\n',
+  );
+});
+
+test('render --diff says which kinds are deleted, and how the edit arrives', async () => {
+  await using before = await files({ old: await rendered(repository) });
+  const data = {
+    ...repository,
+    components: 'source-controller, kustomize-controller',
+    rollout: '{ maxInProgress: 20%, maxFailed: 0, order: stage, maintenanceWindow: true }',
+    'config.yaml': 'flux: { removedComponents: Delete }',
+  };
+  await using input = await files({ config: configMap(data) });
+  const options = ['--flux-config', input.paths.config, '--diff', before.paths.old];
+  const { out, err } = await shootFlux(['render', ...distribution, ...options]);
+  expect(out).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(deleted with all objects of its kind\)\n/);
+  expect(out).toContain(
+    '\nAn edit of flux-config reaches at most 20% of the Shoots at a time, in the order of their label stage, in its maintenance window, and pauses when more than 0 are not Ready.\n',
+  );
+  expect(err).toMatch(/^warning: removedComponents is Delete: /);
+  const whole = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
+  expect(whole.out).toMatch(/^# An edit of flux-config reaches at most 20% /);
 });

@@ -55,7 +55,8 @@ function fieldChanges(from: unknown, to: unknown, path: Path): FieldChange[] {
   const [before, after] = [keyed(from), keyed(to)];
   if (before !== undefined && after !== undefined) {
     const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...fields].flatMap((field) => fieldChanges(before[field], after[field], [...path, field]));
+    const at = (object: JsonObject, field: string) => (Object.hasOwn(object, field) ? object[field] : undefined);
+    return [...fields].flatMap((field) => fieldChanges(at(before, field), at(after, field), [...path, field]));
   }
   return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ path: pathText(path), from, to }];
 }
@@ -76,20 +77,60 @@ const MOST_FIELDS = 30;
 const LONGEST = 100;
 const signs = { added: '+', removed: '-', changed: '~' } as const;
 
-/** Formats changes for people: a line for each object, and one below it for each field. */
-export function diffText(changes: readonly ObjectChange[], total: number): string {
-  const lines = changes.flatMap(({ type, object, fields }) => [
-    `${signs[type]} ${object}${type === 'removed' && STAYS.test(object) ? ' (stays in the shoot)' : ''}`,
-    ...fields.slice(0, MOST_FIELDS).flatMap(fieldLines),
-    ...(fields.length > MOST_FIELDS ? [`    and ${fields.length - MOST_FIELDS} more fields`] : []),
-  ]);
+/**
+ * Formats changes for people: a line for each object, and one below it for each field. Another release changes labels of
+ * every object and descriptions in every CRD, which hide what matters, so these are counted.
+ * @param deleted the CRDs that are deleted with all objects of their kinds
+ */
+export function diffText(changes: readonly ObjectChange[], total: number, deleted: readonly string[] = []): string {
+  const notable = changes.map((change) => ({ ...change, fields: change.fields.filter(isNotable) }));
+  const isQuiet = ({ type, fields }: ObjectChange) => type === 'changed' && fields.length === 0;
+  const quiet = notable.filter(isQuiet).length;
+  const lines = notable
+    .filter((change) => !isQuiet(change))
+    .flatMap(({ type, object, fields }) => [
+      `${signs[type]} ${object}${type === 'removed' ? fate(object, deleted) : ''}`,
+      ...fields.slice(0, MOST_FIELDS).flatMap(fieldLines),
+      ...(fields.length > MOST_FIELDS ? [`    and ${fields.length - MOST_FIELDS} more fields`] : []),
+    ]);
   const numberOf = (type: ObjectChange['type']) => changes.filter((change) => change.type === type).length;
   const equal = total - numberOf('added') - numberOf('changed');
-  const summary = `${numberOf('added')} added, ${numberOf('changed')} changed, ${numberOf('removed')} removed, ${equal} equal`;
+  const only = quiet === 0 ? '' : ` (${quiet} only in labels of the release and in descriptions)`;
+  const summary = `${numberOf('added')} added, ${numberOf('changed')} changed${only}, ${numberOf('removed')} removed, ${equal} equal`;
   return `${[...lines, summary].join('\n')}\n`;
 }
 
-function fieldLines({ path, from, to }: FieldChange): string[] {
+/** What becomes of an object that is no longer delivered. */
+function fate(object: string, deleted: readonly string[]): string {
+  const [kind, name = ''] = object.split(' ');
+  if (kind === 'CustomResourceDefinition' && deleted.includes(name)) return ' (deleted with all objects of its kind)';
+  return STAYS.test(object) ? ' (stays in the shoot)' : '';
+}
+
+/** Each release has its own version in the labels of all objects, and marks of the tool that wrote its CRDs. */
+const MARKS =
+  /^metadata\.(labels\.app\.kubernetes\.io\/version|annotations\.controller-gen\.kubebuilder\.io\/version)$/;
+const VERSION = /^spec\.versions\.[^.]+$/;
+const SCHEMA = /^spec\.versions\.([^.]+)\.schema\.openAPIV3Schema\./;
+
+function isNotable({ path }: FieldChange): boolean {
+  return !MARKS.test(path) && !(SCHEMA.test(path) && path.endsWith('.description'));
+}
+
+/** A field of a CRD by the path that users write: `v1 spec.provider.enum`. */
+function readable(path: string): string {
+  const [start, version] = SCHEMA.exec(path) ?? [];
+  if (start === undefined) return path;
+  return `${version} ${path
+    .slice(start.length)
+    .replaceAll(/(^|\.)(?:properties\.|items(?=\.))/g, (_, dot: string) => dot)
+    .replaceAll('..', '.')}`;
+}
+
+function fieldLines({ path: full, from, to }: FieldChange): string[] {
+  const path = readable(full);
+  // The whole schema of a version.
+  if (VERSION.test(full)) return [`    ${path}: ${from === undefined ? 'added' : 'removed'}`];
   if (Array.isArray(from) && Array.isArray(to)) return listLines(path, from, to);
   if (from === undefined) return [`    ${path}: added ${valueText(to)}`];
   if (to === undefined) return [`    ${path}: removed, was ${valueText(from)}`];

@@ -51,6 +51,26 @@ test('validate --fleet prints a line for each Shoot, and fails if one of them ha
   ]);
 });
 
+test('validate --fleet checks the others when a Shoot is not well-formed, and reads a List of kubectl', async () => {
+  const labels = { stage: true } as unknown as Record<string, string>;
+  await using fleet = await files({
+    'a.yaml': shoot('number', labels),
+    'b.yaml': { ...shoot('half', { stage: 'prod' }), spec: { resources: [{ name: 'creds' }] } },
+    'c.yaml': { kind: 'List', items: [shoot('one', { stage: 'prod' }), { kind: 'Secret' }, shoot('two', {})] },
+  });
+  await using config = await files({ config: fluxConfig });
+  const { code, out, err } = await validate(fleet.dir, config.paths.config);
+  expect({ code, err }).toEqual({ code: 1, err: '' });
+  expect(out.trimEnd().split('\n')).toEqual([
+    'a.yaml (number): a.yaml: metadata.labels.stage must be a string, not a boolean; put it in quotes',
+    expect.stringMatching(
+      /^b\.yaml \(half\): b\.yaml: spec\.resources\[0\]\.resourceRef is missing; set it, for example /,
+    ),
+    'c.yaml (one): ok',
+    expect.stringMatching(/^c\.yaml \(two\): ConfigMap garden-foo\/flux-config: repositoryPath uses /),
+  ]);
+});
+
 test('validate --fleet succeeds if every Shoot is good, and prints JSON on request', async () => {
   await using fleet = await files({ 'a.yaml': shoot('good', { stage: 'prod' }) });
   await using config = await files({ config: fluxConfig });
@@ -110,4 +130,19 @@ test('validate --fleet names a folder that does not exist', async () => {
     code: 1,
     err: expect.stringContaining('cannot read nowhere: folder not found; name a folder of Shoots.'),
   });
+});
+
+test('validate --fleet says of a Shoot that does not list the extension when its line counts', async () => {
+  const unlisted = (name: string, labels: Record<string, string>) => ({ ...shoot(name, labels), spec: {} });
+  await using fleet = await files({ 'a.yaml': unlisted('a', { stage: 'prod' }), 'b.yaml': unlisted('b', {}) });
+  await using config = await files({ config: fluxConfig });
+  const condition = 'the extension is enabled for all Shoots, because this one does not list it';
+  const { code, out } = await validate(fleet.dir, config.paths.config);
+  expect(code).toBe(1);
+  const [a, b] = out.trimEnd().split('\n');
+  expect(a).toBe(`a.yaml (a): ok (if ${condition})`);
+  expect(b).toMatch(/^b\.yaml \(b\): ConfigMap garden-foo\/flux-config: repositoryPath uses /);
+  expect(b?.endsWith(` (if ${condition})`)).toBe(true);
+  const json = JSON.parse((await validate(fleet.dir, config.paths.config, '--json')).out);
+  expect(json).toMatchObject([{ condition }, { condition, sentence: expect.any(String) }]);
 });

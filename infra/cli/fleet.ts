@@ -1,10 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shown } from '../../shared/config/quote.ts';
-import { asObject } from '../../shared/config/values.ts';
+import { asObject, type JsonObject } from '../../shared/config/values.ts';
 import { ConfigError, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
-import { type CliInputs, withShoot } from './inputs.ts';
+import { type CliInputs, otherNamespaces, withShoot } from './inputs.ts';
 import { renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
 import { readDocuments } from './read-file.ts';
@@ -16,7 +15,12 @@ export interface Verdict {
   sentence?: string;
   /** Why it was not checked. */
   skipped?: string;
+  /** What has to be true for this to count. */
+  condition?: string;
 }
+
+/** The folder does not say whether the ControllerRegistration enables the extension for all Shoots. */
+const NOT_LISTED = 'the extension is enabled for all Shoots, because this one does not list it';
 
 /**
  * Checks what each Shoot in the files of a folder would get, each with its own labels, resources and providerConfig.
@@ -27,7 +31,7 @@ export async function validateFleet(folder: string, inputs: CliInputs, terminal:
   for (const file of await filesIn(folder)) {
     for (const document of await documentsIn(join(folder, file), terminal)) {
       if (document instanceof ShootFluxError) verdicts.push({ shoot: file, sentence: document.message });
-      else if (asObject(document)?.kind === 'Shoot') verdicts.push(await verdictOn(document, file, inputs));
+      else for (const shoot of shootsIn(document)) verdicts.push(await verdictOn(shoot, file, inputs));
     }
   }
   if (verdicts.length === 0) throw new ShootFluxError(`${folder} has no file with a Shoot; name a folder of Shoots.`);
@@ -51,35 +55,46 @@ async function documentsIn(path: string, terminal: Terminal): Promise<unknown[]>
   }
 }
 
+/** `kubectl get shoots -o yaml` prints a List. */
+function shootsIn(document: unknown): unknown[] {
+  const { kind, items } = asObject(document) ?? {};
+  const all = kind === 'List' && Array.isArray(items) ? items : [document];
+  return all.filter((one) => asObject(one)?.kind === 'Shoot');
+}
+
 async function verdictOn(document: unknown, file: string, inputs: CliInputs): Promise<Verdict> {
   const name = asObject(asObject(document)?.metadata)?.name;
   const shoot = typeof name === 'string' ? `${file} (${name})` : file;
   const skipped = whySkipped(document, inputs);
   if (skipped !== undefined) return { shoot, skipped };
+  const sentence = await firstIssue(() => withShoot(inputs, document, file));
+  const condition = ownEntry(document) === undefined ? NOT_LISTED : undefined;
+  return { shoot, ...(sentence !== undefined && { sentence }), ...(condition !== undefined && { condition }) };
+}
+
+/** @param inputsOf fails for a Shoot that is not well-formed, which must not hide the others */
+async function firstIssue(inputsOf: () => CliInputs): Promise<string | undefined> {
   try {
-    await renderOffline(withShoot(inputs, document, file));
-    return { shoot };
+    await renderOffline(inputsOf());
+    return undefined;
   } catch (error) {
     if (error instanceof ConfigError) {
       const [first, ...others] = error.issues.map(issueText);
-      return { shoot, sentence: `${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}` };
+      return `${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
     }
-    if (error instanceof ShootFluxError) return { shoot, sentence: error.message };
+    if (error instanceof ShootFluxError) return error.message;
     throw error;
   }
 }
 
 /** A folder may hold Shoots of other projects, and some that have switched the extension off. */
 function whySkipped(document: unknown, { config }: CliInputs): string | undefined {
-  const { metadata, spec } = asObject(document) ?? {};
-  const { namespace } = asObject(metadata) ?? {};
-  const ofProject = config.fluxConfig?.namespace ?? '';
-  if (typeof namespace === 'string' && ofProject !== '' && namespace !== ofProject) {
-    return `it is in namespace ${shown(namespace)}, and the ConfigMap in ${shown(ofProject)}`;
-  }
-  const extensions = asObject(spec)?.extensions;
-  const own = (Array.isArray(extensions) ? extensions : [])
-    .map(asObject)
-    .find((entry) => entry?.type === EXTENSION_TYPE);
-  return own?.disabled === true ? 'it has the extension disabled' : undefined;
+  const other = otherNamespaces(asObject(asObject(document)?.metadata)?.namespace, config);
+  if (other !== undefined) return `it is in namespace ${other.ofShoot}, and the ConfigMap in ${other.ofConfig}`;
+  return ownEntry(document)?.disabled === true ? 'it has the extension disabled' : undefined;
+}
+
+function ownEntry(document: unknown): JsonObject | undefined {
+  const extensions = asObject(asObject(document)?.spec)?.extensions;
+  return (Array.isArray(extensions) ? extensions : []).map(asObject).find((entry) => entry?.type === EXTENSION_TYPE);
 }

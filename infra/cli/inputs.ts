@@ -6,6 +6,7 @@ import { schemaIssues } from '../../shared/config/issues.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../shared/config/project-secrets.ts';
+import { shown } from '../../shared/config/quote.ts';
 import { requiredKey } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
@@ -58,12 +59,17 @@ export interface CliInputs {
   secrets?: GivenSecrets | undefined;
 }
 
-/** Reads the files that the options name. */
-export async function readInputs(values: Values<typeof inputOptions>, terminal: Terminal): Promise<CliInputs> {
+/** Reads the files that the options name. @param other a further file that the command has read */
+export async function readInputs(
+  values: Values<typeof inputOptions>,
+  terminal: Terminal,
+  other?: string,
+): Promise<CliInputs> {
   const distribution = values['flux-distribution'];
   if (distribution === undefined) missing('--flux-distribution DIR');
   const files = [values['flux-config'], values['provider-config'], values.shoot, values.config, values.secrets];
-  if (files.filter((file) => file === '-').length > 1) throw new UsageError('only one file can be standard input');
+  if ([...files, other].filter((file) => file === '-').length > 1)
+    throw new UsageError('only one file can be standard input');
   const read = (file: string | undefined) => (file === undefined ? undefined : readDocument(file, terminal));
   const [fluxConfig, providerConfig, shootDocument] = await Promise.all(files.slice(0, 3).map(read));
   const secrets = values.secrets === undefined ? undefined : await readSecrets(values.secrets, terminal);
@@ -83,6 +89,16 @@ export async function readInputs(values: Values<typeof inputOptions>, terminal: 
     shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
   };
   return { distribution, shoot, secrets, config: { ...config, ...projectSecretsIn(secrets, config) } };
+}
+
+/** Returns the namespaces of a Shoot and of a ConfigMap `flux-config`, which counts only for Shoots beside it, if they differ. */
+export function otherNamespaces(
+  namespace: unknown,
+  { fluxConfig }: ConfigInputs,
+): { ofShoot: string; ofConfig: string } | undefined {
+  const ofConfig = fluxConfig?.namespace ?? '';
+  if (typeof namespace !== 'string' || ofConfig === '' || namespace === ofConfig) return undefined;
+  return { ofShoot: shown(namespace), ofConfig: shown(ofConfig) };
 }
 
 /** Returns the Secrets of the project that count for this configuration. */
@@ -113,7 +129,7 @@ const resourceRef = requiredKey(
 
 /** The fields of a Shoot that are read. No API server has validated the file, so only these are checked. */
 const shootSchema = z.looseObject({
-  metadata: z.optional(z.looseObject({ name, namespace: name })),
+  metadata: z.optional(z.looseObject({ name, namespace: name, labels: z.optional(z.record(z.string(), z.string())) })),
   spec: z.optional(
     z.looseObject({
       kubernetes: z.optional(z.looseObject({ version: name })),

@@ -11,8 +11,9 @@ import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { resolveVersion } from '../../shared/flux/versions.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
-import { type CliInputs, shootCluster } from './inputs.ts';
+import { type CliInputs, otherNamespaces, shootCluster } from './inputs.ts';
 import { releasesOf } from './releases.ts';
+import { deletedKinds, removedKindsWarnings } from './removed-kinds.ts';
 import { givenSecretIssues } from './secret-issues.ts';
 
 /** A Shoot's objects, as far as they are known without a cluster. */
@@ -20,8 +21,10 @@ export interface Offline {
   groups: ObjectGroups;
   /** One sentence for each further object, whose content is known only in the landscape. */
   unknown: string[];
-  /** One sentence for each field of the configuration that is left out. */
+  /** One sentence for each field of the configuration that is left out, and for the kinds that are deleted. */
   warnings: string[];
+  /** CRDs that the configuration deletes, where the extension has installed them. */
+  deletedKinds: string[];
   fluxVersion: string;
   components: string[];
 }
@@ -37,8 +40,6 @@ export async function renderOffline({
   secrets: given,
 }: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
-  const ofSecrets = given === undefined ? [] : givenSecretIssues(config, given, inputs.shootResources);
-  if (ofSecrets.length > 0) throw new ConfigError(ofSecrets);
   const releases = openDistribution(distribution);
   const version = resolveVersion({
     requested: config.flux.version,
@@ -48,6 +49,8 @@ export async function renderOffline({
     mayUpgrade: true,
     allowed: inputs.landscape?.policy?.allowedVersions,
   });
+  const ofSecrets = given === undefined ? [] : givenSecretIssues(config, given, version, inputs.shootResources);
+  if (ofSecrets.length > 0) throw new ConfigError(ofSecrets);
   const release = await releases.release(version);
   const groups = objectGroups({
     config,
@@ -63,13 +66,26 @@ export async function renderOffline({
   const broken = await objectRuleIssues(config, release);
   if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
+  const deleted = deletedKinds(config, release);
   return {
     groups: { ...groups, secrets },
     unknown: unknownObjects(config, shoot),
-    warnings: (config.warnings ?? []).map(issueText),
+    warnings: [
+      ...projectWarnings(inputs, shoot),
+      ...(config.warnings ?? []).map(issueText),
+      ...removedKindsWarnings(deleted),
+    ],
+    deletedKinds: deleted,
     fluxVersion: version,
     components: config.flux.components,
   };
+}
+
+function projectWarnings(inputs: CliInputs['config'], shoot: Shoot | undefined): string[] {
+  const other = otherNamespaces(shoot?.metadata.namespace, inputs);
+  if (other === undefined) return [];
+  const { ofShoot, ofConfig } = other;
+  return [`the Shoot is in namespace ${ofShoot}, where the ConfigMap flux-config of ${ofConfig} does not count`];
 }
 
 const unnamedShoot: Shoot = { metadata: { name: '' } };

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Document, isScalar, parseAllDocuments, visit } from 'yaml';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
+import { isJson, NOT_JSON } from '../../shared/kube/parse-yaml.ts';
 import type { Terminal } from './option.ts';
 
 /** Parser error codes with a better description than "neither YAML nor JSON". */
@@ -74,27 +75,12 @@ function repeatedKey(document: Document): number | undefined {
 function plainValue(path: string, read: () => unknown): unknown {
   try {
     const value = read();
-    if (isJson(value, new Set())) return value;
+    if (isJson(value)) return value;
   } catch (error) {
     // The parser throws this for an alias without an anchor, or for too many aliases.
     if (!(error instanceof ReferenceError)) throw error;
   }
-  throw new ShootFluxError(
-    `${path} has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.`,
-  );
-}
-
-/** @param above the objects and lists around the value, none of which it may contain */
-function isJson(value: unknown, above: Set<unknown>): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
-  if (value === null) return true;
-  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
-  if (!isPlain || above.has(value)) return false;
-  above.add(value);
-  const isAllJson = Object.values(value).every((inner) => isJson(inner, above));
-  above.delete(value);
-  return isAllJson;
+  throw new ShootFluxError(`${path} ${NOT_JSON}.`);
 }
 
 async function readText(path: string): Promise<string> {

@@ -171,7 +171,7 @@ test.each([
 
 test.each([
   ['merge keys', 'flux:\n  <<: {namespace: gitops}\n'],
-  ['aliases', 'flux: {namespace: &name gitops, imagePullSecret: *name}\n'],
+  ['aliases', 'flux: {namespace: &name gitops, priorityClass: *name}\n'],
   ['documents without content beside it', '# mine\n---\nflux: {namespace: gitops}\n---\n'],
   ['a byte order mark and lines of Windows', '\ufeffflux:\r\n  namespace: gitops\r\n'],
   ['JSON', '{"flux": {"namespace": "gitops"}}'],
@@ -239,6 +239,17 @@ test('reports a missing file', async () => {
   expect(err).toMatch(
     /^shoot-flux render: cannot read \/nowhere: file not found; name a file, or - for standard input\.\n$/,
   );
+});
+
+test('warns that the ConfigMap of another project does not count for a Shoot', async () => {
+  const shoot = { kind: 'Shoot', metadata: { name: 'bar', namespace: 'garden-other' } };
+  await using input = await files({ config: fluxConfig(repository), shoot });
+  const options = ['--flux-config', input.paths.config, '--shoot', input.paths.shoot];
+  const warning =
+    'warning: the Shoot is in namespace garden-other, where the ConfigMap flux-config of garden-foo does not count\n';
+  expect(await shootFlux(['validate', ...distribution, ...options])).toEqual({ code: 0, out: '', err: warning });
+  const { code, err } = await shootFlux(['render', ...distribution, ...options]);
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(warning) });
 });
 
 test('reads standard input once', async () => {

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import { command, exitCodes } from './command.ts';
 import { diffObjects, diffText } from './diff.ts';
 import { readFormer } from './former.ts';
-import { inputNotes, inputOptions, readInputs } from './inputs.ts';
+import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
 import { releaseOf, upgradeWarnings } from './upgrade-warnings.ts';
@@ -19,7 +19,8 @@ export default command({
     diff: {
       type: 'string',
       value: 'FILE',
-      description: 'What render has written before a change: print only what the change would do to the objects.',
+      description:
+        'What render has written before a change: print only what the change would do to the objects. Copied Secrets are not compared.',
     },
     json: { type: 'boolean', description: 'Print a JSON List instead.' },
   },
@@ -27,21 +28,38 @@ export default command({
     `${inputNotes}\nSecrets that are copied into the shoot appear only as comments, because their content is known only in the cluster.\n` +
     'Annotations for the resource-manager are omitted.',
   async run(values, _, terminal) {
+    const inputs = await readInputs(values, terminal, values.diff);
     const former = values.diff === undefined ? undefined : await readFormer(values.diff, terminal);
-    const rendered = await renderOffline(await readInputs(values, terminal));
+    const rendered = await renderOffline(inputs);
     if (former !== undefined) {
       const next = Object.values(rendered.groups).flat().map(plain);
       const changes = diffObjects(former, next);
-      terminal.out(values.json ? `${JSON.stringify(changes, null, 2)}\n` : diffText(changes, next.length));
-      warn(upgradeWarnings(releaseOf(former), rendered), terminal);
+      terminal.out(
+        values.json ? `${JSON.stringify(changes, null, 2)}\n` : diffText(changes, next.length, rendered.deletedKinds),
+      );
+      if (!values.json && changes.length > 0) terminal.out(rolloutText(inputs));
+      warn([...rendered.warnings, ...upgradeWarnings(releaseOf(former), rendered)], terminal);
       return exitCodes.success;
     }
     if (values.json) printJson(rendered, terminal);
-    else printYaml(rendered, terminal);
+    else {
+      terminal.out(rolloutText(inputs).replace(/^(?=.)/m, '# '));
+      printYaml(rendered, terminal);
+    }
     warn(rendered.warnings, terminal);
     return exitCodes.success;
   },
 });
+
+/** How the project has asked for its edits to arrive; empty where it has not. */
+function rolloutText({ config }: CliInputs): string {
+  const rollout = config.fluxConfig?.documents?.rollout?.rollout;
+  if (rollout === undefined) return '';
+  const { maxInProgress, maxFailed, order, maintenanceWindow } = rollout;
+  const inOrder = order === undefined ? '' : `, in the order of their label ${order}`;
+  const inWindow = maintenanceWindow === true ? ', in its maintenance window' : '';
+  return `An edit of flux-config reaches at most ${maxInProgress} of the Shoots at a time${inOrder}${inWindow}, and pauses when more than ${maxFailed} are not Ready.\n`;
+}
 
 function warn(warnings: string[], terminal: Terminal): void {
   for (const warning of warnings) terminal.err(`warning: ${warning}\n`);

@@ -1,4 +1,5 @@
 import { githubAppProblem } from '../../shared/config/github-app.ts';
+import { keySentence } from '../../shared/config/listed/secret-keys.ts';
 import { secretUses } from '../../shared/config/listed/secret-uses.ts';
 import { type Origins, originOf } from '../../shared/config/origins.ts';
 import { issueAt } from '../../shared/config/place.ts';
@@ -22,11 +23,13 @@ interface Copy {
 /**
  * Returns what is wrong with the Secrets and ConfigMaps that a configuration names: each must be in the file, with the
  * keys that the object needs which names it. Copies of WorkloadIdentities are not checked.
+ * @param release the release of Flux, for example `v2.9.4`
  * @param resources the Shoot's `spec.resources`; undefined: unknown, so its entries are not checked
  */
 export function givenSecretIssues(
   config: EffectiveConfig,
   given: GivenSecrets,
+  release: string,
   resources: readonly ShootResource[] | undefined,
 ): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
@@ -44,7 +47,7 @@ export function givenSecretIssues(
       issues.push({ object: `${kind} ${name}`, path: '', message });
     }
   }
-  return [...issues, ...githubIssues(config, given), ...keyIssues(config, copies)];
+  return [...issues, ...githubIssues(config, given), ...keyIssues(config, copies, release)];
 }
 
 function originalOf(
@@ -75,15 +78,14 @@ function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: Gi
   return problem === undefined ? [] : [{ object: `Secret ${FLUX_SOURCE}`, path: '', message: problem }];
 }
 
-function keyIssues(config: EffectiveConfig, copies: readonly Copy[]): ConfigIssue[] {
+function keyIssues(config: EffectiveConfig, copies: readonly Copy[], release: string): ConfigIssue[] {
   return objectsOf(config).flatMap(({ object, place }) =>
     secretUses(object).flatMap(({ kind, name, path, needs }) => {
       const { namespace } = object.metadata;
       const copy = copies.find((one) => one.kind === kind && one.name === name && one.namespace === namespace);
-      const missing = copy && needs?.(copy.keys);
-      if (missing === undefined) return [];
-      const message = `names ${kind} ${namespace}/${name}, which has no ${missing}; add the key to the original of the ${kind}`;
-      return [issueAt(place, path, message)];
+      const problem = copy && needs?.(copy.keys, release);
+      if (problem === undefined) return [];
+      return [issueAt(place, path, `names ${kind} ${namespace}/${name}, which ${keySentence(problem, kind)}`)];
     }),
   );
 }

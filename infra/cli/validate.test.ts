@@ -28,6 +28,25 @@ test('warns of fields that are left out, and the configuration is valid', async 
   expect((await validate(config, '--json')).out).toBe('[]\n');
 });
 
+test('warns of the kinds that removedComponents deletes', async () => {
+  const flux = { components: ['source-controller', 'kustomize-controller', 'notification-controller'] };
+  expect((await validate({ flux })).err).toBe('');
+  const { code, err } = await validate({ flux: { ...flux, removedComponents: 'Delete' } });
+  expect(code).toBe(0);
+  expect(err).toMatch(/^warning: removedComponents is Delete: .*: helmreleases\.helm\.toolkit\.fluxcd\.io.*\.\n$/);
+  expect(err).not.toMatch(/gitrepositories|alerts/);
+  const { err: flat } = await shootFlux(
+    ['validate', '--flux-distribution', standIn.folder, '--flux-config', '-'],
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'flux-config', namespace: 'garden-a' },
+      data: { components: flux.components.join(','), removedComponents: 'Delete' },
+    }),
+  );
+  expect(flat).toBe(err);
+});
+
 test('--upgrade-from warns of what behaves differently with the release of the configuration', async () => {
   const warnings = async (...args: string[]) => {
     const { code, out, err } = await validate(

@@ -2,7 +2,7 @@ import { projectLayers } from '../../shared/config/project-layers.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
 import { parseVersion } from '../../shared/flux/versions.ts';
 import { command, exitCodes } from './command.ts';
-import { validateFleet } from './fleet.ts';
+import { type Verdict, validateFleet } from './fleet.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { renderOffline } from './offline.ts';
 import { type Terminal, UsageError } from './option.ts';
@@ -79,10 +79,12 @@ async function checkFleet(
     throw new UsageError('--fleet reads the Shoots of a folder; omit --shoot and --provider-config');
   }
   const verdicts = await validateFleet(folder, inputs, terminal);
-  const lines = verdicts.map(
-    ({ shoot: name, sentence, skipped }) =>
-      `${name}: ${sentence ?? (skipped === undefined ? 'ok' : `skipped, because ${skipped}`)}\n`,
-  );
+  const lines = verdicts.map((verdict) => `${verdict.shoot}: ${textOf(verdict)}\n`);
   terminal.out(json ? `${JSON.stringify(verdicts, null, 2)}\n` : lines.join(''));
   return verdicts.some(({ sentence }) => sentence !== undefined) ? exitCodes.failure : exitCodes.success;
+}
+
+function textOf({ sentence, skipped, condition }: Verdict): string {
+  if (skipped !== undefined) return `skipped, because ${skipped}`;
+  return `${sentence ?? 'ok'}${condition === undefined ? '' : ` (if ${condition})`}`;
 }

@@ -117,9 +117,9 @@ Secrets with these names beside \`flux-config\` need no entry in a Shoot's \`spe
 | \`flux-source\` | see \`repositoryType\` | the credentials of the repository in \`flux-config\` |
 | \`flux-registry\` | type \`kubernetes.io/dockerconfigjson\` | \`imagePullSecret\`, and \`secretRef\` of an OCIRepository that has no \`serviceAccountName\` and no \`provider\` other than \`generic\`; the same for a HelmRepository of type \`oci\` and an ImageRepository whose registry the Secret names |
 | \`flux-sops\` | private keys: \`*.agekey\` (age), \`*.asc\` (PGP), or Flux's keys for key services, such as \`sops.vault-token\` | \`decryption\` of a Kustomization |
-| \`flux-variables\` | variables for manifests | an entry of \`postBuild.substituteFrom\`, before the entries of the Kustomization, which win; if it has none, \`shoot-facts\` comes along |
+| \`flux-variables\` | variables for manifests | an entry of \`postBuild.substituteFrom\`, before the entries of the Kustomization, which win; if it has none, \`shoot-facts\` comes along. Flux then replaces \`\${…}\` in all its manifests |
 
-A new, changed or deleted Secret reaches all Shoots of the project at once, in every sync mode; what it fills in belongs to the source, the Kustomization or Flux itself, and follows as [\`syncMode\`](#syncmode) says. With \`Once\`, a deleted \`flux-registry\` or \`flux-sops\` stays in the shoots where the released source or Kustomization needs it. An object outside of the namespace of Flux gets a copy in its own namespace. A copy that a Shoot asks for under the same name takes precedence. A Secret that cannot be used is an error, as if it were in the configuration: an Event on \`flux-config\` and each Shoot's extension say why, and what was applied before stays.
+A new, changed or deleted Secret reaches all Shoots of the project at once, in every sync mode; what it fills in belongs to the source, the Kustomization or Flux itself, and follows as [\`syncMode\`](#syncmode) says. With \`Once\`, a deleted \`flux-registry\` or \`flux-sops\` stays in the shoots where the released source or Kustomization needs it; with \`ManifestsOnly\`, too, a deleted \`flux-registry\` stays where the released controllers pull their images with it. An object outside of the namespace of Flux gets a copy in its own namespace. A copy that a Shoot asks for under the same name takes precedence. A Secret that cannot be used is an error, as if it were in the configuration: an Event on \`flux-config\` and each Shoot's extension say why, and what was applied before stays.
 
 In a project without \`flux-config\`, a Secret of this table other than \`flux-source\` counts only where a Shoot's \`providerConfig\` names it, for example in \`decryption.secretRef\`, and fills in nothing. A source may name \`flux-registry\` as its \`secretRef\` without \`secretResourceName\`.
 
@@ -140,8 +140,9 @@ The options of \`flux install\` under their own names, and others that are commo
 ${table(fluxSchema)}
 - \`size\` has the values of flux-operator, so a cluster that moves here keeps its own.
 - Where another object needs a shard, give it and its source the label, for example \`sharding.fluxcd.io/key: shard1\`. The source and the root Kustomization stay with the main controllers.
-- \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources), or list them in \`existingSecrets\` of the FluxConfig. Otherwise a warning says so: without its Secret, a controller uses no proxy.
+- \`imagePullSecret\`, \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources), or list them in \`existingSecrets\` of the FluxConfig. Otherwise a warning says so: without its Secret, a controller uses no proxy. For all Shoots of a project, the Secret [\`flux-registry\`](#secrets-of-a-project) is the pull secret without being named.
 - The claim of \`storage\` is created once. To make it larger, edit \`spec.resources.requests.storage\` of the PersistentVolumeClaim \`source-controller\` in the shoot. Without \`storage\` the claim stays in the shoot, unused, until you delete it. Artifacts are fetched again. \`deletionPolicy: Uninstall\` deletes the claim that is in use.
+- \`removedComponents: Delete\` acts on CustomResourceDefinitions that the extension has installed, and only while \`syncMode\` still applies the installation; [what happens](howto/flux-upgrades.md#components-that-you-remove).
 - Removing a shard removes its controllers. Before you do that, move its objects to another one, because nothing else acts on them.
 - Controllers restart when one of these options changes, as with those of \`flux install\`.
 
@@ -223,7 +224,7 @@ Until source and Kustomization are Ready in the shoot for the first time, everyt
 
 While the extension manages Flux, it annotates the objects of Flux with \`kustomize.toolkit.fluxcd.io/ssa: Ignore\` and \`kustomize.toolkit.fluxcd.io/prune: Disabled\`: a repository with its own \`gotk-components.yaml\`, as \`flux bootstrap\` writes it, neither changes nor removes them. When they are released, the annotations are removed, and the repository may manage Flux.
 
-Without \`syncMode\`, the mode is \`ManifestsOnly\` if the source comes from \`flux-config\`, so that an edit reaches every Shoot of the project, and \`Once\` if it comes from a \`providerConfig\` or from the landscape's defaults, or if there is none ([decision 52](decisions/0052-the-default-sync-mode-follows-the-project.md)).
+Without \`syncMode\`, the mode is \`ManifestsOnly\` if the source comes from \`flux-config\`, so that an edit reaches every Shoot of the project, and \`Once\` if it comes from a \`providerConfig\` or from the landscape's defaults, or if there is none. Without a source, the same goes for the \`objects\` ([decision 52](decisions/0052-the-default-sync-mode-follows-the-project.md)).
 
 ## \`deletionPolicy\`
 

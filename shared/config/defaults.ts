@@ -8,6 +8,7 @@ import { readProviderConfig } from './provider-config.ts';
 import { key, text } from './schema.ts';
 import type { Defaults, Landscape, PullSecret } from './types.ts';
 import { asObject, type JsonObject, withoutEmpty } from './values.ts';
+import { writtenSource } from './written-source.ts';
 
 /** The name of the defaults in errors. */
 export const DEFAULTS = "the landscape's defaults";
@@ -62,7 +63,8 @@ function projectIssues(fluxConfig: JsonObject): ConfigIssue[] {
   const own = 'refers to spec.resources of a Shoot, which differ between Shoots; remove it';
   const issues: ConfigIssue[] = [];
   if (isSet(fluxConfig.additionalSecretResources)) issues.push(issue('additionalSecretResources', own));
-  if (isSet(asObject(fluxConfig.source)?.secretResourceName)) issues.push(issue('source.secretResourceName', own));
+  const { path, source } = writtenSource(fluxConfig.source);
+  if (isSet(asObject(source)?.secretResourceName)) issues.push(issue(`${path}.secretResourceName`, own));
   const [missing, other] = isSet(fluxConfig.source) ? ['kustomization', 'source'] : ['source', 'kustomization'];
   if (isSet(fluxConfig.source) !== isSet(fluxConfig.kustomization)) {
     issues.push(issue(missing, `is missing, but ${other} is set; set both or neither`));

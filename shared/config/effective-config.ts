@@ -124,7 +124,7 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     layers.find(({ content }) => content[field] !== undefined)?.content[field];
   return {
     flux,
-    syncMode: first('syncMode') ?? defaultSyncMode(sourceFrom, fluxConfig.layers),
+    syncMode: first('syncMode') ?? defaultSyncMode(layers, sourceFrom, fluxConfig.layers),
     deletionPolicy: first('deletionPolicy'),
     suspend: first('suspend') ?? false,
     ...(first('adopt') === true && { adopt: true }),
@@ -142,15 +142,16 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
 
 /**
  * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
- * (decision 52).
+ * (decision 52). Without a source, sources are among the objects.
  */
-function defaultSyncMode(sourceFrom: Layer, ofProject: readonly Layer[]): SyncMode {
-  return sourceFrom.sets.source && ofProject.includes(sourceFrom) ? 'ManifestsOnly' : 'Once';
+function defaultSyncMode(layers: readonly Layer[], sourceFrom: Layer, ofProject: readonly Layer[]): SyncMode {
+  const from = sourceFrom.sets.source ? sourceFrom : layers.find(({ content }) => content.objects !== undefined);
+  return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
 }
 
 /** Without lists, most of the code for them is not loaded. */
-function hasLists({ content, listed }: Layer): boolean {
-  return content.objects !== undefined || listed !== undefined;
+function hasLists({ content: { objects, moreSources, moreKustomizations } }: Layer): boolean {
+  return [objects, moreSources, moreKustomizations].some((list) => list !== undefined);
 }
 
 /** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */

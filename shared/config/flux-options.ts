@@ -90,7 +90,7 @@ export const optionDocs = {
   syncMode: {
     description:
       'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`.',
-    default: '`ManifestsOnly` if the source comes from `flux-config`, otherwise `Once`',
+    default: '`ManifestsOnly` if the source or, without one, `objects` come from `flux-config`, otherwise `Once`',
     example: 'Reconcile',
   },
   deletionPolicy: {

@@ -96,6 +96,7 @@ export function unknownKey(key: string, known: readonly string[], where = ''): s
 
 /** Returns the sentence for a value that does not have the expected JSON type. */
 export function wrongType(expected: string, value: unknown): string {
+  if (expected === 'string' && value === null) return 'must be a string, not null; write its value';
   if (expected === 'string') return `must be a string, not ${withArticle(typeName(value))}; put it in quotes`;
   if (expected === 'boolean')
     return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : withArticle(typeName(value))}`;

@@ -82,7 +82,7 @@ export interface Layer {
   content: LayerContent;
   /** Which parts the layer sets, valid or not; a patch sets nothing. */
   sets: { source: boolean; kustomization: boolean };
-  /** Where both are in the layer, if they are the first entries of a list: `sources[0]`. */
+  /** Where both are in the layer, if elsewhere than usual: `sources[0]`, or `source.gitRepository`. */
   listed?: { source?: string | undefined; kustomization?: string | undefined } | undefined;
   /** `knownHosts` of `flux-config`, which the function `keys` follows. */
   knownHosts?: string | undefined;

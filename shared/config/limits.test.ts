@@ -121,7 +121,7 @@ const tooLarge: [string, ConfigInputs, string][] = [
   [
     'a key of 100 characters that take six each in the content',
     withTemplates(gitRepository(), kustomization({ commonMetadata: { labels: { ['\u2028'.repeat(100)]: 'x' } } })),
-    `providerConfig has the key "${'\u2028'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,
+    `providerConfig has the key "${'\\u2028'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,
   ],
   [
     '300 additional Secrets',

@@ -5,8 +5,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const distances = known.map((candidate) => ({ candidate, distance: distance(word, candidate) }));
   const best = distances.sort((a, b) => a.distance - b.distance)[0];
   // At most a quarter of the word may differ, or "HelmRepository" would suggest "GitRepository"; short words tolerate
-  // two edits ("tag" for "tga").
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(word.length / 4)) ? best.candidate : undefined;
+  // two edits ("branch" for "brnhc"), and the shortest one: "git" is not "gcr".
+  const most = word.length <= 3 ? 1 : Math.max(2, Math.floor(word.length / 4));
+  return best !== undefined && best.distance <= most ? best.candidate : undefined;
 }
 
 /** Returns a known word that is one or two edits away: the word is a typo rather than another name. */

@@ -1,4 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
+import { FLUX_REGISTRY } from '../gardener/project-config.ts';
 import type { Layer } from './layer.ts';
 import { type Origins, originOf } from './origins.ts';
 import { quote } from './quote.ts';
@@ -14,15 +15,21 @@ interface OptionSecrets extends Pick<EffectiveConfig, 'flux' | 'kustomization'> 
 }
 
 /**
- * Returns a warning for each Secret that an option names and nothing copies into the shoot: without `proxy.secretName`
- * the controllers silently use no proxy, and without `sopsAgeSecret` the first synchronisation fails. It is no error,
- * because the user may create the Secret there.
+ * Returns a warning for each Secret that an option names and nothing copies into the shoot: without `imagePullSecret` no
+ * image is pulled from a private registry, without `proxy.secretName` the controllers silently use no proxy, and without
+ * `sopsAgeSecret` the first synchronisation fails. It is no error, because the user may create the Secret there.
  */
 export function optionSecretWarnings(inputs: OptionSecrets): ConfigIssue[] {
   const { flux, kustomization, origins } = inputs;
   const decryption = asObject(asObject(kustomization?.spec)?.decryption);
   const isUsed = asObject(decryption?.secretRef)?.name === flux.sopsAgeSecret;
   const named = [
+    {
+      path: 'flux.imagePullSecret',
+      name: flux.imagePullSecret,
+      namespace: flux.namespace,
+      other: `create it in the project under the name ${FLUX_REGISTRY} and omit imagePullSecret, `,
+    },
     { path: 'flux.proxy.secretName', name: flux.proxy?.secretName, namespace: flux.namespace },
     {
       path: 'flux.sopsAgeSecret',
@@ -30,9 +37,9 @@ export function optionSecretWarnings(inputs: OptionSecrets): ConfigIssue[] {
       namespace: kustomization?.metadata.namespace ?? flux.namespace,
     },
   ];
-  return named.flatMap(({ path, name, namespace }) => {
+  return named.flatMap(({ path, name, namespace, other = '' }) => {
     if (name === undefined || isThere(inputs, name, namespace)) return [];
-    const message = `${quote(name)} is not copied into the shoot; add it to additionalSecretResources, or create it in ${namespace} and list it in existingSecrets`;
+    const message = `${quote(name)} is not copied into the shoot; add it to additionalSecretResources, ${other}or create it in ${namespace} and list it in existingSecrets`;
     return [{ ...originOf(origins, path), message }];
   });
 }

@@ -51,6 +51,19 @@ describe('config.yaml', () => {
     expect(config).toMatchObject({ syncMode: 'ManifestsOnly', source: { metadata: { name: 'flux-system' } } });
   });
 
+  it('may hold nothing but objects, which Shoots then follow, unless they have their own', async () => {
+    const object = (name: string) => ({
+      kind: 'GitRepository',
+      metadata: { name },
+      spec: { url: 'https://a.example/b' },
+    });
+    const project = await inputs({ 'config.yaml': JSON.stringify({ objects: [object('fleet')] }) });
+    expect(effectiveConfig(project).syncMode).toBe('ManifestsOnly');
+    const own = withProviderConfig({ objects: [object('own')] });
+    expect(effectiveConfig({ ...project, ...own }).syncMode).toBe('Once');
+    expect(effectiveConfig(own).syncMode).toBe('Once');
+  });
+
   it('is below the providerConfig of a Shoot', async () => {
     const project = await inputs({ 'config.yaml': 'flux: { logLevel: debug, clusterDomain: example.org }' });
     const config = effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'error' } }) });
@@ -180,6 +193,21 @@ describe('overrides.yaml', () => {
       'a label that is a number',
       '- { selector: { matchLabels: { stage: 1 } }, config: {} }',
       '[0].selector.matchLabels.stage must be a string, not a number; put it in quotes',
+    ],
+    [
+      'a label without a value, which would select every Shoot',
+      '- { selector: { matchLabels: { stage: } }, config: {} }',
+      '[0].selector.matchLabels.stage must be a string, not null; write its value',
+    ],
+    [
+      'a selector of which only the key is left',
+      '- { selector: { matchLabels: }, config: {} }',
+      '[0].selector.matchLabels must be an object, not null',
+    ],
+    [
+      'requirements of which only the key is left',
+      '- { selector: { matchLabels: { a: b }, matchExpressions: }, config: {} }',
+      '[0].selector.matchExpressions must be a list, not null; start each entry with "- "',
     ],
     [
       'a label that cannot be one',

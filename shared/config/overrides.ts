@@ -8,7 +8,7 @@ import { inside, issueAt, type Place } from './place.ts';
 import { requiredKey } from './schema.ts';
 import type { LabelSelector } from './selected.ts';
 import { entriesProblem, sizeProblem } from './size-limit.ts';
-import { asObject, withoutNulls } from './values.ts';
+import { asObject } from './values.ts';
 
 const overrideSchema = z.strictObject({
   selector: requiredKey(z.looseObject({}), { description: '', example: '{ matchLabels: { stage: dev } }' }),
@@ -35,9 +35,9 @@ function listProblem(entries: unknown[]): string | undefined {
 
 function readEntry(value: unknown, place: Place): { entry?: Override; issues: ConfigIssue[] } {
   const issues = schemaIssues(place, overrideSchema, value);
-  const { selector: written, config } = asObject(value) ?? {};
+  const { selector, config } = asObject(value) ?? {};
   if (issues.length > 0) return { issues };
-  const selector = withoutNulls(written);
+  // With null, as for a label whose value was forgotten: left out, the selector would select more Shoots.
   const at = inside(place, 'selector');
   const parsed = selectorSchema.safeParse(selector);
   const ofSelector = parsed.success

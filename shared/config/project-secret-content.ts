@@ -53,7 +53,8 @@ function parsed(text: string): unknown {
   }
 }
 
-const AGE_KEY = /^\s*AGE-(?:SECRET-KEY|PLUGIN)-/m;
+/** Not `\s`: from each of half a million empty lines it would read all that follow. */
+const AGE_KEY = /^[ \t]*AGE-(?:SECRET-KEY|PLUGIN)-/m;
 const PGP_BLOCK = '-----BEGIN PGP ';
 const PGP_PRIVATE_KEY = '-----BEGIN PGP PRIVATE KEY BLOCK-----';
 

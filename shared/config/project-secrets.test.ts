@@ -273,6 +273,12 @@ describe('the content', () => {
     ],
     [
       'flux-sops',
+      'with nothing but empty lines',
+      secret({ 'age.agekey': '\n'.repeat(700_000) }),
+      'has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it',
+    ],
+    [
+      'flux-sops',
       'with a damaged PGP key',
       secret({ 'a.asc': 'x', 'age.agekey': age }),
       'has no armored PGP key in "a.asc"; add the key as gpg --export-secret-keys --armor prints it',

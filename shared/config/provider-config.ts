@@ -13,6 +13,7 @@ import { shown } from './quote.ts';
 import { patchIn, type Read, readKustomization, readLists, readPatch, readSource, skipped } from './read-templates.ts';
 import { listProblems, sizeProblem } from './size-limit.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
+import { writtenSource } from './written-source.ts';
 
 /** The name of the providerConfig in errors. */
 export const PROVIDER_CONFIG = 'providerConfig';
@@ -44,10 +45,13 @@ function readParts(value: unknown, place: Place): Layer {
   const object = asObject(config) ?? {};
   const top = providerConfigSchema.safeParse(config);
   const flux = readFlux(object.flux, inside(place, 'flux'));
-  const { sources, kustomizations, objects, listed } = readLists(object, place);
-  const source = sources?.first ?? readSource(object.source, inside(place, 'source'));
+  const { sources, kustomizations, objects, listed: inLists } = readLists(object, place);
+  const written = writtenSource(object.source);
+  const source = sources?.first ?? readSource(written.source, inside(place, written.path));
   const kustomization =
     kustomizations?.first ?? readKustomization(object.kustomization, inside(place, 'kustomization'));
+  const elsewhere = sources === undefined && written.path !== 'source' ? { source: written.path } : {};
+  const listed = inLists || elsewhere.source ? { ...elsewhere, ...inLists } : undefined;
   const isPatch = patchIn(object.kustomization) !== undefined;
   const patch = readPatch(object.kustomization, inside(place, 'kustomization'));
   const set = {
@@ -86,7 +90,7 @@ function readParts(value: unknown, place: Place): Layer {
       kustomization: (set.kustomization !== undefined && !isPatch) || kustomizations !== undefined,
     },
     ...(listed && { listed }),
-    secretResourceName: asString(asObject(withoutEmpty(sources?.root ?? object.source))?.secretResourceName),
+    secretResourceName: asString(asObject(withoutEmpty(sources?.root ?? written.source))?.secretResourceName),
     origins: originsOf(set, flux.value ?? {}, place, listed),
     issues: [
       ...schemaIssues(place, providerConfigSchema, config),

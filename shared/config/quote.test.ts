@@ -50,3 +50,18 @@ it.each([
 it('recognizes a private key that ends beyond what is shown', () => {
   expect(quote(`${'A'.repeat(3000)}\n-----END OPENSSH PRIVATE KEY-----`)).toBe('(a private key)');
 });
+
+it.each([
+  ['2.9.x\u00a0', '"2.9.x\\u00a0"'],
+  ['ma\u200bin', '"ma\\u200bin"'],
+  ['fl\u202eux', '"fl\\u202eux"'],
+  ['\u009b31m', '"\\u009b31m"'],
+  ['a\u2028b', '"a\\u2028b"'],
+  ['a\u{e0041}', '"a\\udb40\\udc41"'],
+  ['\ud800', '"\\ud800"'],
+  ['a b\n', '"a b\\n"'],
+  ['äΩ語😀', '"äΩ語😀"'],
+])('shows what cannot be seen: %j', (text, shown) => {
+  expect(quote(text)).toBe(shown);
+  expect(JSON.parse(quote(text))).toBe(text);
+});

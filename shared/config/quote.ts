@@ -12,7 +12,18 @@ const LONGEST_PASSWORD = 8192;
  */
 export function quote(value: string): string {
   if (value.slice(0, LONGEST_PASSWORD).includes('PRIVATE KEY')) return '(a private key)';
-  return JSON.stringify(truncate(withoutCredentials(beginOf(value))));
+  return JSON.stringify(truncate(withoutCredentials(beginOf(value)))).replace(UNSEEN, escaped);
+}
+
+/**
+ * What a terminal obeys, what reverses the direction of a text, and what looks like nothing or like a space: JSON leaves
+ * these characters as they are, and a user who has copied one would not find it.
+ */
+const UNSEEN = /(?! )[\p{C}\p{Z}]/gu;
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }
 
 /** Returns what decides how a value is shown. */

@@ -3,7 +3,7 @@ const DOMAINS = ['gardener.cloud', 'fluxcd.io', 'kubernetes.io', 'k8s.io'];
 
 /** True for a label or annotation in a domain of Gardener, Flux or Kubernetes. */
 export function isReserved(key: string): boolean {
-  return DOMAINS.some((domain) => isInDomain(key, domain));
+  return key.includes('/') && DOMAINS.some((domain) => isInDomain(key, domain));
 }
 
 /** True for a label or annotation in a domain of Gardener, whose components obey such keys. */

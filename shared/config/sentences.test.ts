@@ -20,7 +20,7 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [{ fluxversion: 'v2.9.4' }, 'fluxversion is not a known key; did you mean fluxVersion?'],
   [
     { something: 'x' },
-    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, config.yaml, overrides.yaml, rollout',
+    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, config.yaml, overrides.yaml, rollout',
   ],
   [
     { fluxVersion: 'newest' },
@@ -383,7 +383,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
     ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
-        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches`,
+        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, nodeSelector, commonMetadata, proxy, storage, sharding, patches`,
     ),
   ],
   [
@@ -418,7 +418,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
   [
     'a Git source with a misspelt ref',
     withTemplates(gitRepository({ ref: { brnach: 'main' } })),
-    'source.template.spec.ref specifies no revision; set one of branch, tag, semver, name, commit',
+    'source.template.spec.ref.brnach is not a known key; did you mean branch?',
   ],
   [
     'a Git source of the form user@host:path',

@@ -2,10 +2,11 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { type Check, gitCommit, gitRefName, gitUrl, ociDigest, ociTag, ociUrl, semverRange } from './checks.ts';
 import { type Origins, originOf } from './origins.ts';
+import { issueAt, type Place } from './place.ts';
 import { lengthProblem } from './schema.ts';
 import type { ShootTraits } from './types.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
-import { substitute, variablesIn } from './variables.ts';
+import { substitute, unlessVariables, urlWithVariables, variablesIn } from './variables.ts';
 
 /** The fields with variables, by kind, and the checks of their values. No other field has any. */
 const fields: Record<string, Record<string, Check | undefined>> = {
@@ -20,6 +21,23 @@ const fields: Record<string, Record<string, Check | undefined>> = {
   OCIRepository: { url: ociUrl, 'ref.tag': ociTag, 'ref.semver': semverRange, 'ref.digest': ociDigest },
   Kustomization: { path: undefined },
 };
+
+type Kinded = { kind: string; spec?: unknown };
+
+const anyText: Check = () => undefined;
+const inUrl = urlWithVariables(anyText);
+const inOther = unlessVariables(anyText);
+
+/**
+ * Returns what is wrong with the variables of an object for every Shoot: an unknown name, or one that chooses a host. The
+ * schemas of `source` and `kustomization` check the same together with the rest of the field.
+ */
+export function variableIssues(object: Kinded, place: Place): ConfigIssue[] {
+  return textsOf(object).flatMap(({ path, text }) => {
+    const problem = text.includes('${') ? (lengthProblem(text) ?? (path === 'url' ? inUrl : inOther)(text)) : undefined;
+    return problem === undefined ? [] : [issueAt(place, `spec.${path}`, problem)];
+  });
+}
 
 /**
  * Replaces the variables of a source or Kustomization by the values of a Shoot, and checks the results like values that
@@ -46,7 +64,7 @@ export function substituted<T extends KubeObject | undefined>(
   return { object: { ...object, spec }, issues };
 }
 
-function textsOf(object: KubeObject | undefined): { path: string; text: string; check: Check | undefined }[] {
+function textsOf(object: Kinded | undefined): { path: string; text: string; check: Check | undefined }[] {
   const spec = asObject(object?.spec) ?? {};
   return Object.entries(fields[object?.kind ?? ''] ?? {}).flatMap(([path, check]) => {
     const [field = '', below] = path.split('.');

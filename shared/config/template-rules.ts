@@ -2,7 +2,9 @@ import type { ConfigIssue } from '../errors.ts';
 import { FLUX_REGISTRY, FLUX_SOURCE } from '../gardener/project-config.ts';
 import { isSsh } from './checks.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
+import { pathText, unknownKey } from './issues.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { nearest } from './nearest.ts';
 import { issueAt, type Place } from './place.ts';
 import { quote, shown } from './quote.ts';
 import { lengthProblem } from './schema.ts';
@@ -44,7 +46,12 @@ export function sourceIssues(
   const revisions = REVISIONS[kind];
   const issues: ConfigIssue[] = [];
   if (ref !== undefined && !revisions.some((revision) => ref[revision] !== undefined)) {
-    issues.push(issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`));
+    const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, revisions) }));
+    issues.push(
+      meant?.word === undefined
+        ? issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`)
+        : issue(pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, revisions)),
+    );
   }
   // The project has this Secret, or the merge reports that it has none.
   const isOfProject = secretName === FLUX_REGISTRY || (secretName === FLUX_SOURCE && isFluxConfigObject(part.object));

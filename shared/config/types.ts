@@ -23,6 +23,8 @@ export interface FluxInstall {
   namespace: string;
   /** In the order of installation, extra components included, without duplicates. */
   components: string[];
+  /** What happens to the CRDs of components that are not installed any more; default `Keep`. */
+  removedComponents?: 'Keep' | 'Delete' | undefined;
   /** Name of a dockerconfigjson Secret in the flux namespace, put on every Deployment. */
   imagePullSecret?: string | undefined;
   /** Default true. */

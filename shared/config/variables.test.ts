@@ -165,6 +165,16 @@ describe('variables', () => {
       expect.stringContaining('providerConfig: kustomization.template.spec.path uses ${SHOOT_LABEL_stage}'),
     ]);
   });
+
+  it.each([
+    { kind: 'Kustomization', spec: { path: './${SHOOT_NAM}' } },
+    { kind: 'GitRepository', spec: { url: 'https://git.example.com/fleet', ref: { branch: '${SHOOT_NAM}' } } },
+  ])('reject an unknown name in an object, whatever the Shoot: $kind', (object) => {
+    const inputs = withProviderConfig({ objects: [{ ...object, metadata: { name: 'a' } }] });
+    for (const one of [inputs, { ...inputs, shoot: shoot() }]) {
+      expect(problems(one)).toEqual([expect.stringContaining('which is not a variable; did you mean SHOOT_NAME?')]);
+    }
+  });
 });
 
 describe('a label of a Shoot cannot', () => {
@@ -216,6 +226,16 @@ describe('a label of a Shoot cannot', () => {
     expect(problems({ ...withTemplates(oci), shoot: shoot({ x: 'evil.example' }) }).join()).toContain(
       'source.template.spec.url',
     );
+    for (const [kind, url] of [
+      ['GitRepository', repositoryUrl],
+      ['OCIRepository', repositoryUrl.replace(/^https/, 'oci')],
+    ]) {
+      const listed = withProviderConfig({ objects: [{ kind, metadata: { name: 'a' }, spec: { url } }] });
+      // Also where the Shoot is not known yet.
+      for (const inputs of [listed, { ...listed, shoot: shoot({ x: 'evil.example' }) }]) {
+        expect(problems(inputs)).toEqual([expect.stringContaining('providerConfig: objects[0].spec.url ')]);
+      }
+    }
   });
 
   it('reach what the policy refuses', () => {
@@ -246,11 +266,12 @@ describe('what looks like a variable does not hide a URL from the policy', () =>
 });
 
 describe('the host of a URL with variables is known', () => {
-  it.each(['ssh://git@git.example.com/org/${SHOOT_NAME}', 'git@git.example.com:org/${SHOOT_NAME}'])(
-    '%s',
-    (repositoryUrl) => {
-      const config = effectiveConfig(withKeys({ repositoryUrl, repositoryType: 'private' }));
-      expect(config.source?.spec).toMatchObject({ url: 'ssh://git@git.example.com/org/bar' });
-    },
-  );
+  it.each([
+    'ssh://git@git.example.com/org/${SHOOT_NAME}',
+    'git@git.example.com:org/${SHOOT_NAME}',
+    'git@git.example.com:/org/${SHOOT_NAME}',
+  ])('%s', (repositoryUrl) => {
+    const config = effectiveConfig(withKeys({ repositoryUrl, repositoryType: 'private' }));
+    expect(config.source?.spec).toMatchObject({ url: 'ssh://git@git.example.com/org/bar' });
+  });
 });

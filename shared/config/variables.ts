@@ -85,7 +85,7 @@ export function urlWithVariables(check: Check): Check {
     if (open !== undefined || variablesIn(text).length === 0) return open ?? check(text);
     const problem = variablesProblem(text);
     if (problem !== undefined) return problem;
-    const path = text.replace(/^[a-z+]+:\/\/[^/]+\/|^[^/:]*:(?!\/)/, '');
+    const path = text.replace(/^[a-z+]+:\/\/[^/]+\/|^[\w.-]+@[\w.-]+:\/(?!\/)|^[^/:]*:(?!\/)/, '');
     if (path === text || variablesIn(path).length < variablesIn(text).length) return IN_HOST;
     return check(withPlaceholders(text));
   };

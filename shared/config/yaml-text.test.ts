@@ -1,4 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
+import { withDocuments } from './documents.ts';
+import { projectLayers } from './project-layers.ts';
 import { readYamlText } from './yaml-text.ts';
 
 describe('a text that would take long to parse is refused before', () => {
@@ -29,6 +31,30 @@ test('aliases that would become millions of values are refused', async () => {
 test('a text that is nested too deeply is refused with a sentence', async () => {
   const read = await readYamlText(`${'['.repeat(6000)}${']'.repeat(6000)}`);
   expect(read).toEqual({ problem: 'is nested more than 64 levels deep; flatten it' });
+});
+
+test.each([
+  'a: !!timestamp 2026-11-22',
+  'a: !!set { x, y }',
+  'a: !!omap [x: 1]',
+  'a: !!binary aGlkZGVu',
+  'a: .inf',
+  'a: [-.inf, 1]',
+  'a: .nan',
+  'a: 1e999',
+  '%YAML 1.1\n---\na: 2026-11-22',
+])('a value that JSON cannot express is refused: %j', async (text) => {
+  expect(await readYamlText(text)).toEqual({
+    problem: 'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself',
+  });
+});
+
+test.each(['a: &a { b: *a }', '&a { b: *a }', '&a [*a]'])('a circle of aliases is refused: %s', async (text) => {
+  const problem = 'is nested more than 64 levels deep; flatten it';
+  expect(await readYamlText(text)).toEqual({ problem });
+  const data = { 'config.yaml': text, 'overrides.yaml': text, rollout: text };
+  const { issues } = projectLayers(await withDocuments({ namespace: '', data }), {});
+  expect(issues.map(({ path, message }) => [path, message])).toEqual(Object.keys(data).map((key) => [key, problem]));
 });
 
 test('a key of every object is a key like others', async () => {

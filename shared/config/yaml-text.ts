@@ -1,6 +1,7 @@
 import type { YamlText } from './document-types.ts';
 import { limits, limitText } from './limits.ts';
 import { quote } from './quote.ts';
+import { sizeProblem } from './size-limit.ts';
 
 /** The texts of a project are read for each of its Shoots. */
 const known = new Map<string, YamlText>();
@@ -47,14 +48,17 @@ function tooMany(limit: Parameters<typeof limitText>[0]): string {
 }
 
 async function parse(text: string): Promise<YamlText> {
-  const { parseDocument, quickly, repeatedKey } = await import('../kube/parse-yaml.ts');
+  const { isJson, NOT_JSON, parseDocument, quickly, repeatedKey } = await import('../kube/parse-yaml.ts');
   try {
     const document = parseDocument(text, quickly);
     const [error] = document.errors;
     if (error !== undefined) return { problem: notYaml(error.message) };
     const repeated = repeatedKey(document);
     if (repeated !== undefined) return { problem: `has the key ${quote(repeated)} twice; remove one of them` };
-    return { value: document.toJS({ maxAliasCount: limits.yamlRare.most }) };
+    const value: unknown = document.toJS({ maxAliasCount: limits.yamlRare.most });
+    // First: what aliases make too large, or endless, takes too long for everything else.
+    const problem = sizeProblem(value) ?? (isJson(value) ? undefined : NOT_JSON);
+    return problem === undefined ? { value } : { problem };
   } catch (error) {
     return { problem: notYaml(error instanceof Error ? error.message : '') };
   }

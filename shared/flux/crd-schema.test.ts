@@ -33,7 +33,7 @@ test.each<[object, ...string[]]>([
     },
   ],
   [{ anything: { a: 1 }, free: { a: 1 }, maybe: null }],
-  [{ url: 'ssh://a' }, 'spec.url: "ssh://a" is not valid; it must match ^https://'],
+  [{ url: 'ssh://a' }, 'spec.url: "ssh://a" is not valid; use a URL that begins with https://'],
   [{ mode: 'Head' }, 'spec.mode: "Head" is not a valid value; did you mean HEAD?'],
   [{ wait: 'true' }, 'spec.wait: must be true or false without quotes, not "true"'],
   [{ wait: null }, 'spec.wait: must be true or false without quotes, not null'],
@@ -83,4 +83,15 @@ test.each<[object, ...string[]]>([
 ])('checks the bounds of %j', (value, ...sentences) => {
   const problems = schemaProblems(bounded, value, [], 'v2.9.4').map(({ path, message }) => `${path}: ${message}`);
   expect(problems).toEqual(sentences);
+});
+
+test('a required field with a default may be left out, as in verify of an OCIRepository', () => {
+  const verify: CrdSchema = {
+    type: 'object',
+    required: ['provider', 'mode'],
+    properties: { provider: { type: 'string', default: 'cosign' }, mode: { type: 'string' } },
+  };
+  expect(schemaProblems(verify, {}, ['spec', 'verify'], 'v2.9.4')).toEqual([
+    { path: 'spec.verify.mode', message: 'is missing; set it' },
+  ]);
 });

@@ -102,7 +102,9 @@ function checkList(
 
 function checkObject(schema: CrdSchema, value: object, path: Path, search: Search): void {
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) report(search, [...path, name], 'is missing; set it');
+    // The API server fills in defaults before it looks for required fields.
+    const isGiven = Object.hasOwn(value, name) || schema.properties?.[name]?.default !== undefined;
+    if (!isGiven) report(search, [...path, name], 'is missing; set it');
   }
   for (const [name, field] of Object.entries(value)) {
     if (isFull(search)) return;
@@ -140,5 +142,14 @@ function textProblem({ pattern, minLength = 0, maxLength }: CrdSchema, text: str
   if (pattern === undefined) return undefined;
   const tooLong = lengthProblem(text);
   if (tooLong !== undefined) return tooLong;
-  return new RegExp(pattern).test(text) ? undefined : `${quote(text)} is not valid; it must match ${pattern}`;
+  if (new RegExp(pattern).test(text)) return undefined;
+  const schemes = schemesOf(pattern);
+  return `${quote(text)} is not valid; ${schemes === undefined ? `it must match ${pattern}` : `use a URL that begins with ${schemes}`}`;
+}
+
+/** Returns the schemes of URLs that a pattern such as `^(http|https)://.*$` asks for. */
+function schemesOf(pattern: string): string | undefined {
+  const [, one, several] = /^\^(?:(\w+)|\((\w+(?:\|\w+)*)\)):\/\/(?:\.\*\$?)?$/.exec(pattern) ?? [];
+  const names = (several ?? one)?.split('|').map((name) => `${name}://`);
+  return names && new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
 }

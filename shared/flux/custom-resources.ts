@@ -85,8 +85,11 @@ function missingKind(
   part: string,
 ): ConfigIssue {
   if (provider !== undefined) {
-    const message = `lacks ${provider}, which the configured ${kind} needs; add ${provider}`;
-    return { ...originOf(origins, 'flux.components'), message };
+    const place = originOf(origins, 'flux.components');
+    // A list of one's own would have to repeat the default components.
+    const isDefault = origins['flux.components'] === undefined;
+    const remedy = `add ${provider}${isDefault ? ' with componentsExtra' : ''}`;
+    return { ...place, message: `lacks ${provider}, which the configured ${kind} needs; ${remedy}` };
   }
   if (part.startsWith('objects[') && fluxKinds[kind] === undefined) {
     const message = `${quote(kind)} is not a kind of Flux ${release.version}; remove the object, or use another release`;

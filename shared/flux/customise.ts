@@ -20,5 +20,8 @@ export function isCustomised(install: FluxInstall): boolean {
 
 /** Loads the code that changes an installation; undefined if the configuration does not need it, as in most Shoots. */
 export async function loadCustomise(install: FluxInstall): Promise<Customise | undefined> {
-  return isCustomised(install) ? (await import('./custom/all.ts')).customisedAndPatched : undefined;
+  if (!isCustomised(install)) return undefined;
+  const { customisedAndPatched, parsePatches } = await import('./custom/all.ts');
+  await parsePatches(install.patches ?? []);
+  return customisedAndPatched;
 }

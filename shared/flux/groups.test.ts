@@ -124,6 +124,22 @@ test('mode Once: keeps the Secrets of the project without which the released sou
   expect(await kept('ManifestsOnly')).toEqual([]);
 });
 
+test('keeps the registry of the project as long as released controllers pull their images with it', async () => {
+  const origin = { type: 'project', name: 'flux-registry' } as const;
+  const config = fluxOnly({
+    flux: fluxInstall({ imagePullSecret: 'flux-registry' }),
+    additionalSecrets: ['flux-system', 'apps'].map((namespace) => ({ origin, targetName: origin.name, namespace })),
+  });
+  const secrets = config.additionalSecrets.map(({ namespace }) => secretContent({ name: origin.name, namespace }));
+  const kept = async (syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile') =>
+    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
+      .secrets.filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
+      .map(({ metadata }) => metadata.namespace);
+  expect(await kept('Once')).toEqual(['flux-system']);
+  expect(await kept('ManifestsOnly')).toEqual(['flux-system']);
+  expect(await kept('Reconcile')).toEqual([]);
+});
+
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });

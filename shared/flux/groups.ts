@@ -122,11 +122,11 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
 /**
  * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
  * With sync mode Once the source is released after the first success, so its credentials must stay, too, like those of
- * the other objects.
+ * the other objects. Flux itself is also released with ManifestsOnly, and pulls its images whenever a Pod moves.
  */
 function copiedSecret(
   { name, namespace, type, labels, data }: SecretContent,
-  { syncMode, source, kustomization, sourceSecret, additionalSecrets, objects }: EffectiveConfig,
+  { flux, syncMode, source, kustomization, sourceSecret, additionalSecrets, objects }: EffectiveConfig,
 ) {
   const metadata = { name, namespace, labels: { ...labels, ...copyLabels } };
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
@@ -139,7 +139,9 @@ function copiedSecret(
   const isOfSource =
     isIt(sourceSecret) ||
     users.some((user) => user?.metadata.namespace === namespace && referencedNames(user).Secret.has(name));
-  return isOfSource && syncMode === 'Once' ? withKeepObject(secret) : secret;
+  const isOfImages = isOfProject && name === flux.imagePullSecret && namespace === flux.namespace;
+  const isKept = (isOfSource && syncMode === 'Once') || (isOfImages && syncMode !== 'Reconcile');
+  return isKept ? withKeepObject(secret) : secret;
 }
 
 /** Returns the copy of a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */

@@ -48,6 +48,30 @@ export const fluxConfigSubscription: Subscription = {
   keys,
 };
 
+/**
+ * Reports that others have deleted `flux-status`, or written into its data; never what we write, whose metadata alone
+ * leaves the API server.
+ */
+export const fluxStatusSubscription: Subscription = {
+  in: 'garden',
+  resource: resources.configMaps,
+  fieldSelector: `metadata.name=${FLUX_STATUS}`,
+  metadataOnly: true,
+  isNews: (object) => writesOfOthers(object).length > 0,
+  wakes: (object) => writesOfOthers(object),
+  keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_STATUS }],
+};
+
+/** Names and times of writes by others of which values are left. Our corrections change neither. */
+function writesOfOthers({ metadata: { managedFields = [] } }: KubeObject): unknown[] {
+  return managedFields.flatMap(({ manager = '', time, fieldsV1 }) =>
+    fieldsV1?.['f:data'] === undefined || manager.startsWith(OUR_MANAGERS) ? [] : [[manager, time]],
+  );
+}
+
+/** The field manager of each function begins with it. */
+const OUR_MANAGERS = 'shoot-flux-';
+
 /** Reports every change of the credentials and of the other Secrets of a project, without their content. */
 export const projectSecretSubscriptions: Subscription[] = [FLUX_SOURCE, ...projectSecretNames].map((name) => ({
   in: 'garden',

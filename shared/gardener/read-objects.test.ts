@@ -50,6 +50,11 @@ describe('objects of a seed', () => {
     }
     const parts = { leaving: [null, 'a'], delivered: { a: 1, b: 'c' }, source: 'x', arrived: '3', problem: {} };
     expect(appliedOf({ ...applied, ...parts })).toEqual({ ...applied, leaving: ['a'], delivered: { b: 'c' } });
+    const deletingKinds = { since: '2026-01-02T03:04:05Z', crds: ['a'] };
+    expect(appliedOf({ ...applied, deletingKinds })).toEqual({ ...applied, deletingKinds });
+    for (const wrong of ['x', {}, { since: 1, crds: [] }, { since: 'a', crds: [1] }]) {
+      expect(appliedOf({ ...applied, deletingKinds: wrong })).not.toHaveProperty('deletingKinds');
+    }
   });
 
   it('a Cluster without a Shoot is none', () => {

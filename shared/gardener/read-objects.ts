@@ -43,6 +43,8 @@ function statusOf(status: ExtensionStatus): ExtensionStatus {
         bootstrapped,
         failingSince: textAt(state, 'failingSince'),
         upgradingTo: textAt(state, 'upgradingTo'),
+        adopting: isList(state.adopting) ? (state.adopting as string[]) : undefined,
+        unapplied: state.unapplied === true || undefined,
       }),
     }),
   } as ExtensionStatus;
@@ -69,11 +71,13 @@ const appliedTexts = ['configHash', 'fluxVersion', 'namespace', 'syncMode'] as c
 export function appliedOf(value: unknown): Applied | undefined {
   const applied = fieldsOf(value);
   if (applied === undefined || appliedTexts.some((name) => textAt(applied, name) === undefined)) return undefined;
-  const { components, managedResources, objects, delivered, leaving } = applied;
+  const { components, managedResources, objects, delivered, leaving, surplus, deletingKinds } = applied;
   if (!isList(components) || !isMap(managedResources, isText) || !isMap(objects, isList)) return undefined;
   const isWell =
     (delivered === undefined || isMap(delivered, isText)) &&
     (leaving === undefined || isList(leaving)) &&
+    (surplus === undefined || isList(surplus)) &&
+    (deletingKinds === undefined || isDeletingKinds(deletingKinds)) &&
     optionalTexts.every((name) => applied[name] === undefined || isText(applied[name])) &&
     ['source', 'kustomization'].every((name) => applied[name] === undefined || isShootObject(applied[name])) &&
     (applied.arrived === undefined || typeof applied.arrived === 'number');
@@ -85,8 +89,13 @@ export function appliedOf(value: unknown): Applied | undefined {
     kustomization: isShootObject(kustomization) ? kustomization : undefined,
     delivered: delivered === undefined ? undefined : textsOf(delivered),
     leaving: leaving === undefined ? undefined : textListOf(leaving),
+    surplus: surplus === undefined ? undefined : textListOf(surplus),
+    deletingKinds: isDeletingKinds(deletingKinds) ? deletingKinds : undefined,
   };
-  return withParts({ ...rest, delivered: undefined, leaving: undefined }, kept) as unknown as Applied;
+  return withParts(
+    { ...rest, delivered: undefined, leaving: undefined, surplus: undefined },
+    kept,
+  ) as unknown as Applied;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -95,6 +104,10 @@ const isList = (value: unknown): boolean => Array.isArray(value) && value.every(
 function isMap(value: unknown, isValue: (inner: unknown) => boolean): boolean {
   const fields = fieldsOf(value);
   return fields !== undefined && Object.values(fields).every(isValue);
+}
+
+function isDeletingKinds(value: unknown): boolean {
+  return textAt(value, 'since') !== undefined && isList(fieldsOf(value)?.crds);
 }
 
 function isShootObject(value: unknown): value is ShootObject {

@@ -8,8 +8,14 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
  * Returns the changes for one Shoot: one for each of its seeds that this deployment serves. During a control plane
  * migration these are two. Shoots without the extension get changes too, because an extension that is enabled for all
  * Shoots is not listed in them; `managed-resources` then finds no Extension and ends.
+ * @param name of the function, whose keys are Extensions
  */
-export function changesFor(shoot: Shoot, servedSeeds: string[], cause: Cause): ChangeRequest[] {
+export function changesFor(
+  shoot: Shoot,
+  servedSeeds: string[],
+  cause: Cause,
+  name: 'managed-resources' | 'project-status' = 'managed-resources',
+): ChangeRequest[] {
   const namespace = shoot.status?.technicalID;
   // Absent, or empty as the Gardener API server stores it: there is no control plane yet, and the first run for its
   // Extension reads the current configuration.
@@ -17,7 +23,7 @@ export function changesFor(shoot: Shoot, servedSeeds: string[], cause: Cause): C
   return servedSeeds
     .filter((seed) => seed === shoot.status?.seedName || seed === shoot.spec?.seedName)
     .map((cluster) => ({
-      function: 'managed-resources',
+      function: name,
       key: { cluster, namespace, name: EXTENSION_TYPE },
       cause,
     }));

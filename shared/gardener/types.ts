@@ -48,6 +48,10 @@ export interface Applied {
   layersHash?: string | undefined;
   /** What `flux-config` said, where a rollout decides when a Shoot follows it (decision 63). */
   revision?: string | undefined;
+  /** With a revision: the copies of Secrets of the project, for example `flux-sops flux-system/flux-sops`. */
+  projectCopies?: string[] | undefined;
+  /** With `flux-config`: the Secrets of the project that were there, besides `flux-source`. */
+  projectSecrets?: string[] | undefined;
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
   /** `Direct`: we apply the objects to the shoot; absent: the resource-manager does. */
@@ -70,12 +74,21 @@ export interface Applied {
   others?: ListedObject[] | undefined;
   /** Pending removal: Kustomizations and HelmReleases that are suspended before they are dropped. */
   leaving?: string[] | undefined;
+  /**
+   * After a control-plane migration, until everything is applied: refs of objects that the former seed has applied and the
+   * configuration no longer has. They are deleted then, and stay recorded until they are gone.
+   */
+  surplus?: string[] | undefined;
+  /** Kinds of removed components whose deletion has begun (decision 64): the refs of their CRDs, and since when. */
+  deletingKinds?: { since: string; crds: string[] } | undefined;
   /** RFC 3339: since when we remove Flux from the shoot; all attempts together have one deadline. */
   removalBegan?: string | undefined;
   /** Hash of the copied Secrets that Flux in the shoot has been asked to take up. */
   copiesHash?: string | undefined;
   /** Identity of the requests of users that Flux in the shoot has been asked to follow. */
   reconcileAt?: string | undefined;
+  /** Where the configuration decides from where images are pulled; absent: nowhere, or the installation is released. */
+  imagePlaces?: ImagePlaces | undefined;
   /** One sentence for each field of the configuration that is left out; absent: none. */
   warnings?: string[] | undefined;
   /** An error in a part that is out of scope, or the reason why the last applied objects are kept; with the remedy. */
@@ -99,6 +112,9 @@ interface ObjectPlace {
   object: string;
   path: string;
 }
+
+/** Options of the installation that decide from where images are pulled, and where they are written. */
+export type ImagePlaces = { [Option in 'registry' | 'imagePullSecret' | 'patches']?: ObjectPlace };
 
 /** An object from a list of the configuration. */
 export interface ListedObject extends ShootObject {
@@ -128,6 +144,10 @@ export interface ExtensionStatus {
     foreign?: string;
     /** The Flux release of an upgrade that was asked for and of which nothing is recorded yet. */
     upgradingTo?: string;
+    /** Refs of the objects that an adoption protects, until the record has them. */
+    adopting?: string[];
+    /** True: the reported error is about a configuration that is not applied. Only where the project has a rollout. */
+    unapplied?: boolean;
     [field: string]: unknown;
   };
   resources?: ResourceReference[];

@@ -70,20 +70,35 @@ export function isPaused(state: RolloutState, shoots: number): boolean {
   return failed.size >= MOST_FAILED || failed.size - accepted > mostFailed(state, shoots);
 }
 
-/** Returns the state at a time: without Shoots that nothing was heard of. */
-export function stateAt(state: RolloutState, now: number): RolloutState {
+/**
+ * Returns the state at a time: without Shoots that nothing was heard of.
+ * @param ready the Shoots that members see Ready now: none of them is a failure, whichever revision it has
+ */
+export function stateAt(state: RolloutState, now: number, ready: ReadonlySet<string>): RolloutState {
   const waiting = new Map([...state.waiting].filter(([, { seen }]) => now - seen < STALE_SECONDS));
   const late = [...state.inProgress].filter(([, { since }]) => now - since >= PLACE_SECONDS);
-  if (late.length === 0 && waiting.size === state.waiting.size) return state;
+  const failed = new Set([...state.failed].filter((shoot) => !ready.has(shoot)));
+  if (late.length === 0 && waiting.size === state.waiting.size && failed.size === state.failed.size) return state;
   const inProgress = new Map([...state.inProgress].filter(([, { since }]) => now - since < PLACE_SECONDS));
-  const failed = new Set(state.failed);
-  for (const [shoot, { wasNotReady }] of late) if (!wasNotReady && failed.size < MOST_FAILED) failed.add(shoot);
+  for (const [shoot, { wasNotReady }] of late) {
+    if (!wasNotReady && !ready.has(shoot) && failed.size < MOST_FAILED) failed.add(shoot);
+  }
   return { ...state, waiting, inProgress, failed };
 }
 
 /** Returns whether Shoots are waiting or being changed. */
 export function isUnderWay({ waiting, inProgress }: RolloutState): boolean {
   return waiting.size + inProgress.size > 0;
+}
+
+/**
+ * Returns the seconds until the last place runs out, where no Shoot waits that would look; undefined where Shoots wait, or
+ * none is being changed.
+ */
+export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: number): number | undefined {
+  if (waiting.size > 0 || inProgress.size === 0) return undefined;
+  const last = Math.max(...[...inProgress.values()].map(({ since }) => since));
+  return Math.max(1, last + PLACE_SECONDS - now);
 }
 
 /** Compares values of the label that orders Shoots: numbers, then texts, then those without the label. */

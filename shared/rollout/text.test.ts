@@ -71,12 +71,12 @@ describe('the state at a time', () => {
         ['c', { order: undefined, since: 1001, wasNotReady: false }],
       ]),
     });
-    expect(stateAt(late, 1000 + PLACE_SECONDS - 1)).toBe(late);
-    const after = stateAt(late, 1000 + PLACE_SECONDS);
+    expect(stateAt(late, 1000 + PLACE_SECONDS - 1, new Set())).toBe(late);
+    const after = stateAt(late, 1000 + PLACE_SECONDS, new Set());
     expect([...after.inProgress.keys()]).toEqual(['c']);
     expect([...after.failed]).toEqual(['a']);
     expect(after.waiting.size).toBe(1);
-    expect(stateAt(late, 1000 + STALE_SECONDS).waiting.size).toBe(0);
+    expect(stateAt(late, 1000 + STALE_SECONDS, new Set()).waiting.size).toBe(0);
   });
 
   it('orders numbers before texts, and Shoots without the label last', () => {

@@ -47,8 +47,9 @@ export interface Context {
   /** Sends changes to the queues of other functions; returns when the queue has accepted all of them. */
   send(changes: ChangeRequest[]): Promise<void>;
   /**
-   * Why this run happens, for the log only: several changes of one key collapse into one run, and after a failure only
-   * the oldest of them is redelivered. Decisions follow from the live objects.
+   * Why this run happens, for the log: several changes of one key collapse into one run, and after a failure only one of
+   * them may be redelivered. Decisions follow from the live objects. A cause may only leave out work that other runs are
+   * certain to do, at the latest that of the resync.
    */
   causes: Cause[];
   now(): Date;

@@ -8,3 +8,9 @@ export const done: Outcome = { type: 'done' };
 export function requeueAfter(afterSeconds: number): Outcome {
   return { type: 'requeue', afterSeconds };
 }
+
+/** Returns the outcome that runs again first. */
+export function sooner(one: Outcome, other: Outcome): Outcome {
+  if (one.type === 'done') return other;
+  return other.type === 'done' || one.afterSeconds <= other.afterSeconds ? one : other;
+}

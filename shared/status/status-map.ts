@@ -114,6 +114,12 @@ export function shootsOf(map: KubeObject | undefined): Set<string> {
   return new Set(lines.map(([name]) => name));
 }
 
+/** Returns the Shoots whose line says that they are Ready. */
+export function readyShootsOf(map: KubeObject | undefined): Set<string> {
+  const lines = Object.entries(dataOf(map)).filter(([, text]) => readLine(text)?.state === 'Ready');
+  return new Set(lines.map(([name]) => name));
+}
+
 /** Returns for example `118 Ready, 1 progressing, 1 not Ready of 120 Shoots`. */
 export function summaryOf(data: Record<string, unknown>): string {
   const counts = { Ready: 0, Progressing: 0, 'Not Ready': 0, Hibernated: 0 };

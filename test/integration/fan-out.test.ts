@@ -173,3 +173,21 @@ test('rests between two pages, so that the API server and other functions work o
   expect(pages).toBeGreaterThan(1);
   expect(performance.now() - before).toBeGreaterThan(latency * (pages + (pages - 1) * 0.5) - 20);
 });
+
+test('has each Shoot write its line again when others have deleted flux-status, and nothing else', async () => {
+  await using garden = await startGarden(definition, handler);
+  const shoots = createShoots(garden, 120);
+  const deletion = { ...edit('7'), name: 'flux-status', deleted: true } as Cause & { type: 'object' };
+  await garden.run({ causes: [deletion] }, 'flux-status');
+  const { sent } = garden;
+  expect(sent.map(({ function: name, key: { namespace } }) => `${name} ${namespace}`)).toEqual(
+    shoots.map((namespace) => `project-status ${namespace}`),
+  );
+  // Repeated, the queue drops them; the next deletion is another one.
+  const ids = () => garden.sent.splice(0).map((change) => deduplicationId(change));
+  const first = ids();
+  await garden.run({ causes: [{ ...deletion, listed: true }] }, 'flux-status');
+  expect(ids()).toEqual(first);
+  await garden.run({ causes: [{ ...deletion, resourceVersion: '8' }] }, 'flux-status');
+  expect(ids().filter((id) => first.includes(id))).toEqual([]);
+});

@@ -13,8 +13,8 @@ import { noMetrics } from '../../shared/runtime/metrics.ts';
 /** A garden in which one function runs with only its shipped rights. */
 export interface Garden extends AsyncDisposable {
   api: KubeApi;
-  /** Runs the function once, over TLS. Every run has its own client, as on AWS. */
-  run(overrides?: Partial<Context>): ReturnType<Handler>;
+  /** Runs the function once for `flux-config`, or for another object of the project, over TLS. Every run has its own client, as on AWS. */
+  run(overrides?: Partial<Context>, name?: string): ReturnType<Handler>;
   /** The settings of each run that overrides none. */
   settings: Context['settings'];
   /** Lines of the log. */
@@ -55,7 +55,7 @@ export async function startGarden(
     log,
     sent,
     writes: () => api.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`),
-    async run(overrides = {}) {
+    async run(overrides = {}, name = key.name) {
       const client = createKubeClient({ server: api.url, ca: api.ca, token });
       const context: Context = {
         kube: async () => client,
@@ -69,7 +69,7 @@ export async function startGarden(
         ...overrides,
       };
       try {
-        return await handler(key, context);
+        return await handler({ ...key, name }, context);
       } finally {
         client.close();
       }

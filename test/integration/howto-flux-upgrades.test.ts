@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shootFlux } from '../../infra/cli/testing.ts';
 import { documented, example, root } from './documents.ts';
 
 const validate = documented(
@@ -29,3 +30,13 @@ test('the page shows what an upgrade changes', () => {
   expect(warnings.length).toBeGreaterThan(2);
   for (const warning of warnings) expect(warning).toMatch(/^warning: From Flux v2\.9\.0 on .+; .+\.$/);
 }, 60_000);
+
+test('a Shoot whose components are removed is warned with the names of the CustomResourceDefinitions', async () => {
+  const file = join(folder, 'provider-config.yaml');
+  await writeFile(file, example('docs/howto/flux-upgrades.md', 'FluxConfig'));
+  const args = ['validate', '--flux-distribution', join(folder, 'distribution'), '--provider-config', file];
+  const { code, out, err } = await shootFlux(args);
+  expect({ code, out }).toEqual({ code: 0, out: '' });
+  expect(err).toMatch(/^warning: .*helmreleases\.helm\.toolkit\.fluxcd\.io/);
+  expect(err).not.toContain('kustomizations.kustomize.toolkit.fluxcd.io');
+});

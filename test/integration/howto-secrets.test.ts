@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { loadListedRules } from '../../shared/config/listed/load.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { documented, example, root } from './documents.ts';
+import { documented, example, exampleWith, root } from './documents.ts';
 
 const [SOPS, OCI, GITHUB] = ['docs/howto/sops.md', 'docs/howto/oci.md', 'docs/howto/github-app.md'] as const;
 const validate = documented(
@@ -69,11 +71,17 @@ test('the credentials of the registry wire themselves, as the page says', { time
   expect(out).not.toContain('replace-this');
 });
 
-test('a Shoot trusts the certificate authority of its registry', () => {
+test('a Shoot trusts the certificate authority of its registry', async () => {
   const { spec } = parse(example(OCI, 'Shoot'));
+  const { metadata, data } = parse(example(OCI, 'ConfigMap'));
+  const trusting = { ...parse(data['config.yaml']), ...parse(exampleWith(OCI, 'additionalSecretResources')) };
+  const fluxConfig = await withDocuments({
+    namespace: metadata.namespace,
+    data: { ...data, 'config.yaml': stringify(trusting) },
+  });
+  await loadListedRules({ fluxConfig });
   const { source, additionalSecrets } = effectiveConfig({
-    fluxConfig: { namespace: 'garden-my-project', data: { repositoryUrl: 'https://github.com/my-org/fleet' } },
-    providerConfig: spec.extensions[0].providerConfig,
+    fluxConfig,
     shootResources: shootResourcesOf(spec.resources),
   });
   expect(source?.spec).toMatchObject({ certSecretRef: { name: 'registry-ca' } });

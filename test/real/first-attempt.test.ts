@@ -14,6 +14,7 @@ import { startEventSink } from './sync/event-sink.ts';
 import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
 import { startGitHub } from './sync/github.ts';
 import { fluxKinds } from './sync/kinds.ts';
+import { pgpKey } from './sync/pgp-key.ts';
 import { startPrivateRegistry } from './sync/private-registry.ts';
 import { wholeConfiguration } from './sync/whole-configuration.ts';
 
@@ -29,6 +30,10 @@ const configMap = (name: string, data: Record<string, string>) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
 
 const encrypt = documented('docs/howto/sops.md', 'sops encrypt --in-place secret.yaml');
+const makePgpKey = [
+  documented('docs/howto/sops.md', 'gpg --batch --passphrase "" --quick-generate-key my-project default default never'),
+  documented('docs/howto/sops.md', 'gpg --armor --export-secret-keys my-project > project.asc'),
+];
 const sopsRules = exampleWith('docs/howto/sops.md', 'creation_rules');
 const ofPage = (page: string, kind: string) => parse(example(page, kind));
 
@@ -81,14 +86,21 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     for (const word of secrets) expect(said).not.toContain(word);
   };
 
-  it('SSH, OCI, SOPS, variables, a chain, Helm releases and an alert are Ready on the first attempt', async () => {
+  it('SSH, OCI, SOPS, variables, a chain, Helm releases, images and an alert are Ready on the first attempt', async () => {
     await start();
     await using registry = await startPrivateRegistry();
     await using sink = await startEventSink();
     const { identity, recipient } = ageKey();
+    await using pgp = await pgpKey(makePgpKey, 'project.asc');
     const encryption = { command: encrypt, rules: sopsRules.replace(/age1\w+/, recipient) };
+    const withPgp = {
+      command: encrypt,
+      rules: sopsRules.replace(/age: age1\w+/, `pgp: ${pgp.fingerprint}`),
+      env: pgp.env,
+    };
     const repository = await git.createRepository('fleet', {
       'root/secret.yaml': await encrypted(encryption, 'credentials', { password: 'open sesame' }),
+      'root/pgp.yaml': await encrypted(withPgp, 'of-pgp', { password: 'third sesame' }),
       'root/settings.yaml': configMap('settings', { team: variable('team'), shoot: variable('SHOOT_NAME') }),
       'apps/app.yaml': configMap('app', { from: 'git' }),
     });
@@ -120,7 +132,7 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
       'config.yaml': stringify(wholeConfiguration(registry.host)),
     });
     await addDeployKey(repository.name);
-    await flux.put('flux-sops', { 'age.agekey': identity });
+    await flux.put('flux-sops', { 'age.agekey': identity, 'project.asc': pgp.privateKey });
     await flux.put('flux-variables', { team: 'blue' });
     await flux.put('flux-registry', { '.dockerconfigjson': registry.dockerConfig }, 'kubernetes.io/dockerconfigjson');
 
@@ -130,14 +142,18 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await untilReady(fluxKinds.kustomizations, 'apps');
     await untilReady(fluxKinds.helmReleases, 'first');
     await untilReady(fluxKinds.helmReleases, 'second');
+    await untilReady(fluxKinds.imagePolicies, 'manifests');
     expect(await contentOf('settings')).toEqual({ team: 'blue', shoot: 'bar' });
     expect(await contentOf('base-settings')).toEqual({ team: 'blue' });
     expect(await contentOf('app')).toEqual({ from: 'git' });
     expect(await contentOf('chart-first')).toEqual({ color: 'teal' });
     expect(await contentOf('chart-second')).toEqual({ color: 'plum' });
+    const policy = await flux.stage.shoot.find(fluxKinds.imagePolicies, inFlux('manifests'));
+    expect(policy?.status).toMatchObject({ latestRef: { name: `${registry.host}/fleet/manifests`, tag: 'v1' } });
     const secret = (name: string) => flux.stage.shoot.find(resources.secrets, inDefault(name));
     expect(dataOf(await secret('credentials'), 'password')).toBe('open sesame');
     expect(dataOf(await secret('base'), 'password')).toBe('second sesame');
+    expect(dataOf(await secret('of-pgp'), 'password')).toBe('third sesame');
     const condition = await eventually(
       'all objects are Ready',
       async () => (await flux.stage.extension()).status?.conditions?.find(({ type }) => type === 'ObjectsReady'),
@@ -145,6 +161,16 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     );
     expect(condition?.message).toBeDefined();
     expect(await flux.attempts.failed()).toEqual([]);
+
+    await eventually(
+      'the alerts of the first attempts',
+      async () => sink.events(),
+      (events) =>
+        ['apps', 'second'].every((name) =>
+          events.some(({ involvedObject, severity }) => involvedObject.name === name && severity === 'info'),
+        ),
+      (events) => events.map(({ involvedObject, reason }) => `${involvedObject.name}: ${reason}`),
+    );
 
     // Intervals of an hour: only the label of the copies and our requests can be faster.
     await repository.commit({ 'apps/app.yaml': configMap('app', { from: 'a commit' }) }, 'A change');
@@ -170,14 +196,8 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
         (found) => found?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] !== undefined,
       );
     }
-    await eventually(
-      'the alert',
-      async () => sink.events(),
-      (events) => events.some(({ involvedObject }) => involvedObject.name === 'apps'),
-    );
-
     // Nothing is encrypted any more, so the project deletes its key.
-    await repository.commit({ 'root/secret.yaml': null }, 'Plain');
+    await repository.commit({ 'root/secret.yaml': null, 'root/pgp.yaml': null }, 'Plain');
     await registry.pushArtifact('fleet/manifests:v1', { 'base.yaml': configMap('base-settings', { team: 'plain' }) });
     await flux.stage.garden.mergePatch(
       resources.configMaps,

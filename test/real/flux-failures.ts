@@ -120,6 +120,26 @@ export const fluxFailures: FluxFailure[] = [
     files: { 'a.yaml': { apiVersion: 'v1', kind: 'Secret', data: { pin: 's3cr3t' } } },
   },
   {
+    name: 'no-kustomization',
+    reason: 'BuildFailed',
+    explanation: 'the kustomization.yaml in ./no-kustomization is not valid YAML at line 1',
+    files: { 'kustomization.yaml': 'resources: [a.yaml\n', 'a.yaml': configMap('no-kustomization') },
+  },
+  {
+    name: 'no-component',
+    reason: 'BuildFailed',
+    explanation: 'component nowhere does not exist in the source',
+    spec: { components: ['../nowhere'] },
+    files: { 'a.yaml': configMap('no-component') },
+  },
+  {
+    name: 'no-patch',
+    reason: 'BuildFailed',
+    explanation: 'a patch cannot be parsed',
+    spec: { patches: [{ patch: 'a: [' }] },
+    files: { 'a.yaml': configMap('no-patch') },
+  },
+  {
     name: 'unknown-kind',
     reason: 'KindUnknown',
     explanation: 'the shoot has no kind Unknown in example.com/v1',

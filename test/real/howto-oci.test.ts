@@ -2,7 +2,7 @@ import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { resources } from '../../shared/kube/resource.ts';
-import { example } from '../integration/documents.ts';
+import { example, exampleWith } from '../integration/documents.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { eventually } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
@@ -38,7 +38,9 @@ describe.skipIf(!isComplete)(PAGE, () => {
     });
     await using flux = await startFluxStage(apis, fluxDistribution ?? '');
     const { stage, attempts } = flux;
-    const ca = await flux.putResource('registry-ca', { 'ca.crt': registry.ca });
+    const [entry] = parse(example(PAGE, 'Shoot')).spec.resources;
+    const ca = await flux.putResource(entry.name, { 'ca.crt': registry.ca });
+    expect(ca).toEqual(entry);
     const { type, stringData } = parse(example(PAGE, 'Secret'));
     const { auths } = JSON.parse(stringData['.dockerconfigjson']);
     const login = Object.values(JSON.parse(registry.dockerConfig).auths)[0];
@@ -62,12 +64,12 @@ describe.skipIf(!isComplete)(PAGE, () => {
 
   /** Returns the configuration of the page for a registry with a certificate of its own, as the page says below it. */
   const withAuthority = (text: string): string => {
-    const { source, objects, ...rest } = parse(text.replaceAll('registry.example.com', registry.host));
-    const trusting = { certSecretRef: { name: 'registry-ca' } };
-    source.template.spec = { ...source.template.spec, ...trusting };
+    const { objects, ...rest } = parse(text);
+    const trusting = parse(exampleWith(PAGE, 'additionalSecretResources'));
+    const { certSecretRef } = trusting.source.template.spec;
     const [chart, ...others] = objects;
-    const whole = { ...rest, source, objects: [{ ...chart, spec: { ...chart.spec, ...trusting } }, ...others] };
-    return stringify({ ...whole, additionalSecretResources: [{ name: 'registry-ca' }] });
+    const whole = { ...rest, ...trusting, objects: [{ ...chart, spec: { ...chart.spec, certSecretRef } }, ...others] };
+    return stringify(whole).replaceAll('registry.example.com', registry.host);
   };
 });
 

@@ -85,10 +85,9 @@ function optionsOf(version: string, changes: Partial<FluxInstall>) {
 /** What `render` prints for the same options in a providerConfig. */
 async function rendered(dir: string, version: string, flux: Partial<FluxInstall>): Promise<Map<string, KubeObject>> {
   const args = ['render', '--json', '--flux-distribution', dir, '--provider-config', '-'];
-  const { code, out, err } = await shootFlux(
-    args,
-    JSON.stringify({ flux: { version, ...flux }, existingSecrets: ['proxy'] }),
-  );
+  const existingSecrets = ['proxy', ...(flux.imagePullSecret === undefined ? [] : [flux.imagePullSecret])];
+  const config = { flux: { version, ...flux }, existingSecrets };
+  const { code, out, err } = await shootFlux(args, JSON.stringify(config));
   expect({ code, err }, JSON.stringify(flux)).toEqual({ code: 0, err: expect.stringMatching(/^not shown: .*\n$/) });
   const { items } = JSON.parse(out) as { items: KubeObject[] };
   const objects = items.map(withoutSchemas).map(inOrder);

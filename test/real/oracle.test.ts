@@ -138,7 +138,9 @@ function optionsOf(version: string, install: FluxInstall) {
 /** Returns what `render` prints for the same options in a providerConfig, sorted by name, because it prints in groups. */
 async function rendered(version: string, changes: Partial<FluxInstall>): Promise<Map<string, KubeObject>> {
   const args = ['render', '--flux-distribution', folder ?? '', '--provider-config', '-'];
-  const { code, out, err } = await shootFlux(args, JSON.stringify({ flux: { version, ...changes } }));
+  const existingSecrets = changes.imagePullSecret === undefined ? [] : [changes.imagePullSecret];
+  const config = { flux: { version, ...changes }, existingSecrets };
+  const { code, out, err } = await shootFlux(args, JSON.stringify(config));
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return byName(documents(out));
 }

@@ -708,6 +708,49 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         if (syncMode === 'Once') expect(await versionsInShoot(stage)).toEqual(before.shoot);
       });
 
+      it.each([
+        ['Reconcile', ['Secret flux-sops']],
+        ['Once', ['Secret flux-sops', 'Kustomization old']],
+      ])(
+        'deletes from the shoot what has left the configuration meanwhile, as far as mode %s follows it',
+        async (syncMode, left) => {
+          const named = (name: string) => ({
+            kustomization: { template: { metadata: { name }, spec: { path: './' } } },
+          });
+          const inProject = (name: string) => ({ namespace: PROJECT, name });
+          const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+          const keys = { 'age.agekey': 'AGE-SECRET-KEY-1A' };
+          const ofProject = [
+            secret(inProject('flux-variables'), { team: 'blue' }),
+            secret(inProject('flux-sops'), keys),
+          ];
+          for (const one of ofProject) await stage.garden.create(resources.secrets, one, { fieldManager });
+          await stage.setFluxConfig({ ...privateRepository, syncMode });
+          await stage.reconcileShoot({ providerConfig: named('old') });
+          await stage.untilReady();
+          await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'old']);
+          await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+          await quiet(stage);
+          const record = await moveAway();
+          // A user replaces one of the copies: it carries no mark of ours.
+          await stage.shoot.delete(resources.secrets, inFlux('flux-sops'));
+          await stage.shoot.create(resources.secrets, secret(inFlux('flux-sops'), keys), { fieldManager });
+          for (const { metadata } of ofProject) await stage.garden.delete(resources.secrets, metadata);
+          await createWaiting(named('new'));
+          await restore(record);
+          await stage.untilReady();
+          await quiet(stage);
+          const found = {
+            'Secret flux-variables': await stage.shoot.find(resources.secrets, inFlux('flux-variables')),
+            'Secret flux-sops': await stage.shoot.find(resources.secrets, inFlux('flux-sops')),
+            'Kustomization old': await stage.shoot.find(kustomizations, inFlux('old')),
+          };
+          expect(Object.entries(found).flatMap(([name, object]) => (object === undefined ? [] : [name]))).toEqual(left);
+          expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('surplus');
+          expect(stage.logLines.filter((line) => line.includes('object left in the shoot'))).toHaveLength(1);
+        },
+      );
+
       it('trap 6: does nothing while the Extension waits for its state', async () => {
         await stage.writeCluster();
         await createWaiting(config());

@@ -12,7 +12,10 @@ import { quiet } from './main-job.ts';
 import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from './stage.ts';
 
 /** The marks of each tool on what it installs, and its field manager. */
-const tools: Record<string, { manager: string; marks: Pick<ObjectMeta, 'labels' | 'annotations'>; says: RegExp }> = {
+export const tools: Record<
+  string,
+  { manager: string; marks: Pick<ObjectMeta, 'labels' | 'annotations'>; says: RegExp }
+> = {
   'flux bootstrap': {
     manager: 'kustomize-controller',
     marks: {
@@ -63,27 +66,8 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
       stage = await startStage(apis, fluxDistribution, { delivery });
       await stage.startProduct();
     };
-    /** Installs Flux as the tool does; returns what it has installed. */
-    const installBy = async (manager: string, marks: Pick<ObjectMeta, 'labels' | 'annotations'>) => {
-      const distribution = openDistribution(fluxDistribution);
-      const [version = ''] = await distribution.versions();
-      const objects = installObjects(await distribution.release(version), fluxInstall());
-      for (const object of objects) {
-        const labels = { ...object.metadata.labels, ...marks.labels };
-        const metadata = {
-          ...object.metadata,
-          labels,
-          annotations: { ...object.metadata.annotations, ...marks.annotations },
-        };
-        await stage.shoot.apply(kindOf(object), { ...object, metadata }, { fieldManager: manager });
-      }
-      return objects;
-    };
-    const kindOf = (object: KubeObject) => {
-      const kind = builtInKinds[parseRef(objectRef(object)).type];
-      if (kind === undefined) throw new Error(`no kind ${object.kind}`);
-      return kind;
-    };
+    const installBy = (manager: string, marks: Pick<ObjectMeta, 'labels' | 'annotations'>) =>
+      installFlux(stage, fluxDistribution, manager, marks);
     const liveOf = (objects: KubeObject[]) =>
       Promise.all(objects.map((object) => stage.shoot.find(kindOf(object), object.metadata)));
     const versionsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.resourceVersion);
@@ -208,4 +192,29 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
 function config(parts: Record<string, unknown>): Record<string, unknown> {
   return { apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig', syncMode: 'Reconcile', ...parts };
+}
+
+/** Installs Flux as a tool does; returns what it has installed. */
+export async function installFlux(
+  { shoot }: Stage,
+  folder: string,
+  manager: string,
+  marks: Pick<ObjectMeta, 'labels' | 'annotations'>,
+): Promise<KubeObject[]> {
+  const distribution = openDistribution(folder);
+  const [version = ''] = await distribution.versions();
+  const objects = installObjects(await distribution.release(version), fluxInstall());
+  for (const object of objects) {
+    const labels = { ...object.metadata.labels, ...marks.labels };
+    const annotations = { ...object.metadata.annotations, ...marks.annotations };
+    const metadata = { ...object.metadata, labels, annotations };
+    await shoot.apply(kindOf(object), { ...object, metadata }, { fieldManager: manager });
+  }
+  return objects;
+}
+
+function kindOf(object: KubeObject) {
+  const kind = builtInKinds[parseRef(objectRef(object)).type];
+  if (kind === undefined) throw new Error(`no kind ${object.kind}`);
+  return kind;
 }

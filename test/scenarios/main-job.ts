@@ -91,6 +91,13 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(about.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([
         expect.stringContaining('FluxNotReady: Flux is not Ready: ConfigMap garden-foo/flux-config: repositoryType '),
       ]);
+      const name = { namespace: PROJECT, name: 'flux-status' };
+      await stage.garden.delete(resources.configMaps, name);
+      await eventually('the line in a new ConfigMap', lines, (live) => live.bar === bar && live.Summary === Summary);
+      const damage = { data: { bar: 'Ready', Summary: 'all is well', note: 'ours' } };
+      await stage.garden.mergePatch(resources.configMaps, name, damage, { fieldManager: 'kubectl-edit' });
+      await eventually('the corrected line', lines, (live) => live.bar === bar && live.Summary === Summary);
+      expect((await lines()).note).toBe('ours');
       await stage.deleteExtension();
       await eventually('the end of the line', lines, (live) => live.bar === undefined);
     });

@@ -93,5 +93,70 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
       expect(await stage.shoot.find(resources.secrets, inFlux('flux-source'))).toMatchObject({ data });
       expect(await stage.shoot.find(gitRepositories, inFlux('apps'))).toMatchObject({ spec: spec('apps') });
     });
+
+    it('a source in config.yaml waits for credentials, and says which remedy helps there', async () => {
+      const putSource = (data: Record<string, string>) =>
+        stage.garden.apply(
+          resources.secrets,
+          {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { namespace: PROJECT, name: 'flux-source' },
+            data,
+          } as KubeObject,
+          { fieldManager: 'person' },
+        );
+      const waits = (sentence: string) =>
+        eventually('the wait', stage.extension, ({ status }) =>
+          Boolean(
+            status?.lastOperation?.description.includes(`Secret ${PROJECT}/flux-source in the garden ${sentence}`),
+          ),
+        );
+      const spec = {
+        url: 'ssh://git@git.example.com/fleet',
+        ref: { branch: 'main' },
+        secretRef: { name: 'flux-source' },
+      };
+      const config = {
+        source: { template: { kind: 'GitRepository', spec } },
+        kustomization: { template: { spec: { path: './' } } },
+      };
+      await stage.setFluxConfig({ 'config.yaml': JSON.stringify(config) });
+      await stage.reconcileShoot();
+      await waits('does not exist; create it with the credentials that the source needs.');
+      await putSource({ identity: 'aGlkZGVu' });
+      await waits('has no known_hosts; add the lines that ssh-keyscan prints under this key.');
+      await putSource({ identity: 'aGlkZGVu', known_hosts: 'aGlkZGVu' });
+      await stage.untilReady();
+    });
+
+    it('an issue that only the merged layers have is one Event of the Shoot', async () => {
+      await stage.setFluxConfig({
+        repositoryUrl: 'https://git.example.com/fleet',
+        repositoryBranch: 'main',
+        tenantDefaultServiceAccount: 'team',
+      });
+      const events = async () =>
+        (await stage.garden.list(resources.events, { namespace: PROJECT })).items.filter(
+          ({ reason }) => reason === 'InvalidConfiguration',
+        );
+      const rejected = () =>
+        eventually('the error', stage.extension, ({ status }) =>
+          Boolean(status?.lastError?.description.includes('tenantDefaultServiceAccount')),
+        );
+      await stage.reconcileShoot();
+      await rejected();
+      await eventually('the Event', events, ({ length }) => length > 0);
+      stage.requests.length = 0;
+      await stage.reconcileShoot();
+      await quiet(stage);
+      await rejected();
+      const { status } = await stage.extension();
+      expect(await events()).toMatchObject([
+        { involvedObject: { kind: 'Shoot', name: 'bar' }, type: 'Warning', message: status?.lastError?.description },
+      ]);
+      // The same error is not reported once more.
+      expect(stage.requests.filter(({ resource, method }) => resource === 'events' && method !== 'GET')).toEqual([]);
+    });
   });
 }

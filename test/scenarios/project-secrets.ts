@@ -98,6 +98,26 @@ export function projectSecretsSuite(name: string, startApis: () => Promise<Apis>
       await untilInShoot('flux-variables', 'team', 'green');
     });
 
+    it('leave a shoot only once nothing there needs them: released controllers pull their images', async () => {
+      await putRegistry('first');
+      await put('flux-sops', { 'age.agekey': age('FIRST') });
+      await bringUp({ syncMode: 'ManifestsOnly' });
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await eventually('the release of Flux', stage.managedResources, (live) => !('shoot-flux-controllers' in live));
+      await quiet(stage);
+      for (const name of ['flux-registry', 'flux-sops']) await stage.garden.delete(resources.secrets, inProject(name));
+      await eventually(
+        'the removal of the keys',
+        () => inShoot('flux-sops'),
+        (live) => live === undefined,
+      );
+      await quiet(stage);
+      expect(await rootSpec()).not.toHaveProperty('decryption');
+      const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+      expect(deployment?.spec).toMatchObject({ template: { spec: { imagePullSecrets: [{ name: 'flux-registry' }] } } });
+      expect(await inShoot('flux-registry')).toMatchObject({ type: 'kubernetes.io/dockerconfigjson' });
+    });
+
     const requestedAt = async (kind: Resource, object: string) =>
       (await stage.shoot.find(kind, inFlux(object)))?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
     const bothRequested = async () => [

@@ -52,6 +52,17 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
         await eventually('the record', isManaged, (answer) => answer === undefined);
       });
 
+      it('leaves none on a claim that stays without storage', async () => {
+        await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), flux: { storage: { size: '1Gi' } } } });
+        await stage.untilReady();
+        await stage.reconcileShoot({ providerConfig: config('Reconcile') });
+        await stage.untilReady();
+        await bootstrap();
+        await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
+        const after = await untilUnprotected();
+        expect(after.map(({ kind }) => kind)).toContain('PersistentVolumeClaim');
+      });
+
       it('leaves the Pods as they are when the protection comes and goes', async () => {
         await stage.reconcileShoot({ providerConfig: config('Once') });
         await stage.untilReady();

@@ -6,7 +6,7 @@ import {
   managedResourcePatch,
 } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
-import { type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
+import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
@@ -22,6 +22,10 @@ import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight
 import { judge, type Verdict } from './judge.ts';
 import { followRequests } from './requests.ts';
 import { retryApply, retryWebhook } from './retry.ts';
+import { applying } from './sentences.ts';
+
+/** What remains to be done once everything is applied, and the record after it. */
+type Settle = () => Promise<{ record: Applied; isComplete: boolean }>;
 
 /**
  * Delivers a plan through the resource-manager: records the plan and writes the ManagedResources that differ, or, when
@@ -31,6 +35,7 @@ export async function deliverByManagedResource(
   run: Run,
   plan: Plan,
   { previous, live }: ControlPlane,
+  settle?: Settle,
 ): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
   const isFirstRun = previous === undefined && live.size === 0;
@@ -43,7 +48,7 @@ export async function deliverByManagedResource(
     for (const resource of changes.release) await release(seed, resource);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
     const seen = new Map([...live].filter(([name]) => name !== changes.heldBack));
-    const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set());
+    const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), settle);
     // The ManagedResource that waited for them may be released now, of which nothing else reminds this function.
     const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
     return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
@@ -97,7 +102,12 @@ async function writeChanges(
 }
 
 /** Writes a content Secret. Its name carries the hash of the content, so a Secret that exists is the right one. */
-async function writeContent(seed: KubeClient, namespace: string, name: string, objects: KubeObject[]): Promise<void> {
+export async function writeContent(
+  seed: KubeClient,
+  namespace: string,
+  name: string,
+  objects: KubeObject[],
+): Promise<void> {
   try {
     const secret = await contentSecret(namespace, name, objects);
     await seed.create(resources.secrets, secret, { fieldManager });
@@ -112,7 +122,7 @@ async function writeContent(seed: KubeClient, namespace: string, name: string, o
  * @throws ConflictError when it has changed since then: a newer run has overtaken this one, and with the older content
  * the resource-manager would delete objects that the newer one brought
  */
-async function writeManagedResource(
+export async function writeManagedResource(
   seed: KubeClient,
   namespace: string,
   name: string,
@@ -155,6 +165,7 @@ async function reportProgress(
   plan: Plan,
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string>,
+  settle: Settle = async () => ({ record: plan.record, isComplete: true }),
 ): Promise<Outcome> {
   const { reporter, seed, namespace, isNewlyAsked } = run;
   const { record, references } = plan;
@@ -180,21 +191,19 @@ async function reportProgress(
   for (const name of leftoverSecrets(secretNames, { record }, live)) {
     await seed.delete(resources.secrets, { namespace, name });
   }
-  const followed = await followRequests(run, plan, withInstalled(record));
+  const settled = await settle();
+  const followed = await followRequests(run, { ...plan, record: settled.record }, withInstalled(settled.record));
   await reporter.succeeded(`Flux ${record.fluxVersion} and its configuration are applied.`, {
     applied: followed.applied,
     references,
   });
   await reporter.finish();
-  return followed.outcome(done);
+  const again = () => waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, 5);
+  return followed.outcome(settled.isComplete ? done : again());
 }
 
 /** A resource-manager that is down is waited for, ever more rarely. */
-function pauseWhilePending(run: Run): number {
+export function pauseWhilePending(run: Run): number {
   const hasFailed = run.reporter.current().status?.lastOperation?.state === 'Error';
   return growingPause(hasFailed ? run.reporter.failingSeconds() : secondsInFlight(run), PATIENCE_SECONDS);
-}
-
-function applying(fluxVersion: string): string {
-  return `Applying Flux ${fluxVersion} and its configuration.`;
 }

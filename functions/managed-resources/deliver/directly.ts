@@ -5,7 +5,7 @@ import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { refusalIn } from '../../../shared/kube/refusal.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { type DirectChanges, type DirectDelivery, recordAfter } from '../plan/direct.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -19,6 +19,7 @@ import { applyContents, type Progress } from './apply.ts';
 import { explainRejected } from './explain.ts';
 import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
 import { followRequests } from './requests.ts';
+import { isBeingDeleted, NO_KUBECONFIG, NOT_OURS } from './sentences.ts';
 
 /**
  * Delivers a plan where the resource-manager cannot write to Flux's namespace: we apply the same objects to the
@@ -32,7 +33,7 @@ export async function deliverDirectly(
 ): Promise<Outcome> {
   if (live.size > 0) return takeOver(run, plan, changes, live);
   const delivered = await withShoot(run, (shoot) => deliverTo(shoot, run, plan, changes, previous));
-  const outcome = delivered ?? (await waitFor(run, 'The control plane holds no kubeconfig for the shoot yet.'));
+  const outcome = delivered ?? (await waitFor(run, NO_KUBECONFIG));
   return isHandingOver && outcome.type === 'done' ? requeueAfter(2) : outcome;
 }
 
@@ -96,16 +97,9 @@ async function deliverTo(
   }
 }
 
-const NOT_OURS =
-  'it carries no mark of ours any more, so a user has replaced it; delete it in the shoot if nothing needs it.';
-
 function withoutSync(plan: Plan): Plan {
   const others = [...plan.contents].filter(([name]) => name !== names.sync);
   return { ...plan, contents: new Map(others) };
-}
-
-function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
-  return `${kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
 }
 
 function countOf({ contents }: Plan): number {

@@ -3,13 +3,19 @@ import { KEEP_OBJECT } from '../../../shared/gardener/managed-resource.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { isFluxRef, isPruningRef, isSuspended, objectRef, parseRef } from '../objects.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from '../shoot/in-parallel.ts';
 import { resourceOf } from '../shoot/kinds.ts';
 import { carriesOurMark } from '../shoot/mark.ts';
 
 type Kinds = Record<string, Resource>;
+
+/** Says, after an object was read, whether it is still a surplus: a run that was overtaken must not act any more. */
+type IsDue = (ref: string) => Promise<boolean>;
+
+/** Direct delivery applies everything again in each run. */
+const always: IsDue = async () => true;
 
 /**
  * Returns the Kustomization or HelmRelease among the objects that is still being deleted: applied now, it would lose its
@@ -28,12 +34,20 @@ export async function findDeleting(
 }
 
 /** Suspends the surplus objects that would otherwise delete their workloads. */
-export async function suspendSurplus(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<void> {
+export async function suspendSurplus(
+  shoot: KubeClient,
+  refs: string[],
+  kinds: Kinds,
+  isDue: IsDue = always,
+): Promise<void> {
   for (const ref of refs.filter(isPruningRef)) {
     const [resource, name] = locate(ref, kinds);
     const live = resource && (await shoot.find(resource, name));
-    if (!resource || live === undefined || isSuspended(live) || !carriesOurMark(live)) continue;
-    await shoot.mergePatch(resource, name, { spec: { suspend: true } }, { fieldManager });
+    if (!resource || live === undefined || isSuspended(live) || !carriesOurMark(live) || !(await isDue(ref))) continue;
+    const { resourceVersion } = live.metadata;
+    const guard = isDue === always ? {} : { metadata: { resourceVersion } };
+    const patch = { ...guard, spec: { suspend: true } };
+    await shoot.mergePatch(resource, name, patch, { fieldManager });
   }
 }
 
@@ -46,16 +60,21 @@ export interface Pruned {
 }
 
 /** Deletes the surplus objects. While one of Flux's own kinds is left, the controllers and all other objects stay. */
-export async function deleteSurplus(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<Pruned> {
-  const ofFlux = await deleteAll(shoot, refs.filter(isFluxRef), kinds);
+export async function deleteSurplus(
+  shoot: KubeClient,
+  refs: string[],
+  kinds: Kinds,
+  isDue: IsDue = always,
+): Promise<Pruned> {
+  const ofFlux = await deleteAll(shoot, refs.filter(isFluxRef), kinds, isDue);
   const others = refs.filter((ref) => !isFluxRef(ref));
   if (ofFlux.remaining.length > 0) return { ...ofFlux, remaining: [...ofFlux.remaining, ...others] };
-  const rest = await deleteAll(shoot, others, kinds);
+  const rest = await deleteAll(shoot, others, kinds, isDue);
   return { remaining: rest.remaining, foreign: [...ofFlux.foreign, ...rest.foreign] };
 }
 
-async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds): Promise<Pruned> {
-  const fates = await inParallel(refs, (ref) => deleteOne(shoot, ref, kinds));
+async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<Pruned> {
+  const fates = await inParallel(refs, (ref) => deleteOne(shoot, ref, kinds, isDue));
   const withFate = (fate: Fate) => refs.filter((_, index) => fates[index] === fate);
   return { remaining: withFate('remains'), foreign: withFate('foreign') };
 }
@@ -63,7 +82,7 @@ async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds): Promi
 type Fate = 'gone' | 'stays' | 'remains' | 'foreign';
 
 /** Deletes the object that was read, and no other one that has taken its name since. */
-async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds): Promise<Fate> {
+async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds, isDue: IsDue): Promise<Fate> {
   const [resource, name] = locate(ref, kinds);
   const live = resource && (await shoot.find(resource, name, { metadataOnly: !isPruningRef(ref) }));
   if (!resource || live === undefined) return 'gone';
@@ -73,6 +92,7 @@ async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds): Promise<
   if (!carriesOurMark(live)) return 'foreign';
   // A webhook of the shoot may have reverted the suspension.
   if (isPruningRef(ref) && !isSuspended(live)) return 'remains';
+  if (!(await isDue(ref))) return 'remains';
   // As it was read: suspended. The state of other objects changes all the time.
   const preconditions = { ...(uid && { uid }), ...(isPruningRef(ref) && resourceVersion && { resourceVersion }) };
   try {

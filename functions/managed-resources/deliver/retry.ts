@@ -15,10 +15,13 @@ export async function retryApply(seed: KubeClient, live: ManagedResource[]): Pro
     const apply = applyState(resource);
     return apply.state === 'failing' && apply.reason !== 'DeletionPending';
   });
+  for (const resource of failing) await applyAgain(seed, resource);
+}
+
+/** Asks the resource-manager to apply a ManagedResource now, although its content is the same. */
+export async function applyAgain(seed: KubeClient, { metadata }: ManagedResource): Promise<void> {
   const patch = { metadata: { annotations: { [OPERATION_ANNOTATION]: 'reconcile' } } };
-  for (const { metadata } of failing) {
-    await unlessGone(seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager }));
-  }
+  await unlessGone(seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager }));
 }
 
 /**

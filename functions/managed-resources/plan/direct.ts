@@ -20,7 +20,7 @@ export interface DirectChanges {
 }
 
 /** Objects that are never deleted from the shoot: they may hold objects of users (decision 13). */
-const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
+export const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
 
 type Contents = Pick<Plan, 'record' | 'contents' | 'released'>;
 

@@ -47,6 +47,15 @@ describe('mayDropVersions', () => {
     expect(asks(former(installed), live(managedResourceFactory(crds, 'new', { status })))).toBe(true);
   });
 
+  it('asks where an upgrade has begun, also when it is taken back', () => {
+    const same = former({ ...installed, fluxVersion: 'v2.9.4', installed: 'v2.9.4' });
+    const there = live(managedResourceFactory(crds, 'new'));
+    const inputs = { plan, previous: same, live: there, liveVersion: undefined };
+    expect(mayDropVersions(inputs)).toBe(false);
+    expect(mayDropVersions({ ...inputs, upgradingTo: 'v2.9.5' })).toBe(true);
+    expect(mayDropVersions({ ...inputs, previous: { ...same, fluxVersion: 'v2.9.5' } })).toBe(true);
+  });
+
   it('asks nothing where CRDs do not follow the configuration', () => {
     expect(
       mayDropVersions({

@@ -9,6 +9,9 @@ import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { renderHash } from './config-hash.ts';
+import { isCrdRef } from './former-crds.ts';
+import { imagePlaces } from './image-places.ts';
+import { projectCopies } from './project-copies.ts';
 import { protects } from './protection.ts';
 import { planRequest, type Requests } from './request.ts';
 import type { Scope } from './scope.ts';
@@ -53,6 +56,8 @@ export interface PlanInputs {
   layersHash?: string | undefined;
   /** Recorded where the project has a rollout. */
   revision?: string | undefined;
+  /** The Secrets of the project that were found; recorded where the project has a `flux-config`. */
+  projectSecrets?: string[] | undefined;
   /** Why the configuration is not applied as a whole; shown on the Extension. */
   problem?: string | undefined;
 }
@@ -116,6 +121,8 @@ export function makePlan(
     ...optional('deletionPolicy', config.deletionPolicy),
     ...optional('layersHash', inputs.layersHash),
     ...optional('revision', inputs.revision),
+    ...(inputs.revision !== undefined && { projectCopies: projectCopies(config) }),
+    ...(config.hasFluxConfig && optional('projectSecrets', inputs.projectSecrets)),
     fromFluxConfig: config.hasFluxConfig,
     ...request.before,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
@@ -126,6 +133,7 @@ export function makePlan(
       'kustomization',
       last === undefined ? rootObject(groups.sync, config, 'kustomization') : last.kustomization,
     ),
+    ...optional('imagePlaces', scope.install ? imagePlaces(config) : undefined),
     ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
     ...optional(
       'others',
@@ -135,6 +143,7 @@ export function makePlan(
       'problem',
       inputs.problem ?? (last === undefined || last.configHash === hash ? undefined : OUT_OF_SCOPE),
     ),
+    ...optional('deletingKinds', previous?.deletingKinds),
     ...(sync.pendingRemoval.length > 0 && scope.sync ? { leaving: sync.pendingRemoval } : {}),
   };
   const references = referencesOf(config, inputs.shootResources);
@@ -197,11 +206,6 @@ function recordedObjects(
     else if (released.includes(name) && former.length > 0) objects[name] = former;
   }
   return objects;
-}
-
-/** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
-function isCrdRef(ref: string): boolean {
-  return ref.startsWith('CustomResourceDefinition.');
 }
 
 /** The copies in use, by their names in the seed: a control-plane migration only moves those that are listed. */

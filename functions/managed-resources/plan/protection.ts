@@ -20,6 +20,16 @@ export function protectedRefs(record: Applied): string[] {
   return [...new Set([namespaceRef(record), ...installed.flatMap((name) => objects[name] ?? [])])];
 }
 
+/** The refs of the objects that may still carry it, once nothing of Flux is managed any more. */
+export function refsToUnprotect(record: Applied): string[] {
+  return [...protectedRefs(record), claimRef(record)];
+}
+
+/** The ref of the claim of `storage`: without `storage` it stays in the shoot, and is no longer in the record. */
+export function claimRef({ namespace }: Pick<Applied, 'namespace'>): string {
+  return `PersistentVolumeClaim/${namespace}/source-controller`;
+}
+
 /** The ref of the namespace of Flux. */
 export function namespaceRef({ namespace }: Pick<Applied, 'namespace'>): string {
   return `Namespace//${namespace}`;

@@ -42,6 +42,7 @@ const installParts = new Set([
   'flux',
   'fluxVersion',
   'componentsExtra',
+  'removedComponents',
   'imagePullSecret',
   'multiTenancy',
   'tenantDefaultServiceAccount',

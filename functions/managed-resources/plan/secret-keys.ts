@@ -1,5 +1,6 @@
 import type { PlacedObject } from '../../../shared/config/listed/merge.ts';
 import { listedRules } from '../../../shared/config/listed/rules.ts';
+import { keySentence } from '../../../shared/config/listed/secret-keys.ts';
 import { type Origins, originOf } from '../../../shared/config/origins.ts';
 import { issueAt } from '../../../shared/config/place.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
@@ -10,8 +11,13 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 /**
  * Returns the issues with copied Secrets that lack a key which a listed object needs, before anything is applied. Only the
  * names of keys are looked at. Secrets that come from elsewhere are not read.
+ * @param release the release of Flux, for example `v2.9.4`
  */
-export function secretKeyIssues(config: EffectiveConfig, secrets: readonly SecretContent[]): ConfigIssue[] {
+export function secretKeyIssues(
+  config: EffectiveConfig,
+  secrets: readonly SecretContent[],
+  release: string,
+): ConfigIssue[] {
   const objects = listedObjects(config);
   if (objects.length === 0) return [];
   const contents = new Map(secrets.map((secret) => [`${secret.namespace}/${secret.name}`, secret]));
@@ -20,10 +26,9 @@ export function secretKeyIssues(config: EffectiveConfig, secrets: readonly Secre
     secretUses(object).flatMap(({ kind, name, path, needs }) => {
       const secret = contents.get(`${object.metadata.namespace}/${name}`);
       if (kind !== 'Secret' || secret === undefined) return [];
-      const missing = needs?.(new Set(Object.keys(secret.data)));
-      if (missing === undefined) return [];
-      const message = `names Secret ${secret.namespace}/${name}, which has no ${missing}; add the key to the original of the Secret`;
-      return [issueAt(place, path, message)];
+      const problem = needs?.(new Set(Object.keys(secret.data)), release);
+      if (problem === undefined) return [];
+      return [issueAt(place, path, `names Secret ${secret.namespace}/${name}, which ${keySentence(problem)}`)];
     }),
   );
 }

@@ -13,6 +13,7 @@ import { shootTraits } from '../../../shared/gardener/shoot-traits.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
+import { isNewsOfApplying } from '../news.ts';
 import { layersHash, renderHash, revisionOf } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
@@ -74,7 +75,8 @@ export async function readConfiguration(
 }
 
 /** Reads the layers. Only a 404 means that a layer is absent: every other failure throws. */
-export async function readLayers({ context, cluster, reporter }: Run): Promise<Layers> {
+export async function readLayers(run: Run): Promise<Layers> {
+  const { context, cluster, reporter } = run;
   const { shoot } = cluster.spec;
   const namespace = shoot.metadata.namespace;
   const garden = await context.kube(GARDEN);
@@ -95,7 +97,12 @@ export async function readLayers({ context, cluster, reporter }: Run): Promise<L
   const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
   return namespace === undefined
     ? { ...layers, secretObjects: new Map(), reconcileAt }
-    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers)), reconcileAt, rollout };
+    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers, knownSecrets(run))), reconcileAt, rollout };
+}
+
+/** The Secrets that were there; undefined: any may be new, and all are looked for. */
+function knownSecrets(run: Run): readonly string[] | undefined {
+  return isNewsOfApplying(run) ? run.reporter.current().status?.state?.applied?.projectSecrets : undefined;
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {

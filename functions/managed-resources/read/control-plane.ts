@@ -10,6 +10,7 @@ import { managedResourceOf } from '../../../shared/gardener/read-objects.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
+import { isNewsOfApplying } from '../news.ts';
 import { isBootstrapped } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 
@@ -27,12 +28,15 @@ export interface ControlPlane {
 }
 
 /** Reads the record and the ManagedResources. */
-export async function readControlPlane({ reporter, seed, namespace }: Run): Promise<ControlPlane> {
+export async function readControlPlane(run: Run): Promise<ControlPlane> {
+  const { reporter, seed, namespace } = run;
   const extension = reporter.current();
   const previous = extension.status?.state?.applied;
   const known = { previous, isBootstrapped: isBootstrapped(extension) };
   if (previous !== undefined) {
-    const recorded = previous.delivery === 'Direct' ? [] : Object.keys(previous.managedResources);
+    // One without its label cannot be lost: its content is only created (writeManagedResource).
+    const isByLabel = previous.delivery === 'Direct' || isNewsOfApplying(run);
+    const recorded = isByLabel ? [] : Object.keys(previous.managedResources);
     return { ...known, live: await readManagedResources(seed, namespace, recorded), legacy: [] };
   }
   // On a first run one request lists ours and those of the Go extension.

@@ -34,6 +34,13 @@ interface Missing {
 /** One copied object. */
 type Copied = { secret: SecretContent; renewal?: number } | { configMap: ConfigMapContent };
 
+/** What decides the content of `flux-source`. */
+interface SourceFacts {
+  isGithubApp: boolean;
+  /** True: `keys` takes care of the Secret. False: the source is in `config.yaml` or `overrides.yaml`, and users write it. */
+  isOfKeys: boolean;
+}
+
 /** Reads one object; undefined: it does not exist. */
 type Read = (cluster: 'garden' | 'seed', resource: Resource, name: ObjectName) => Promise<KubeObject | undefined>;
 
@@ -50,11 +57,14 @@ export async function readCopiedContents(
 ): Promise<CopiedContents | Missing> {
   const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
-  const isGithubApp = (config.source?.spec as { provider?: unknown } | undefined)?.provider === 'github';
+  const ofSource = {
+    isGithubApp: (config.source?.spec as { provider?: unknown } | undefined)?.provider === 'github',
+    isOfKeys: config.origins['source.spec.url']?.path === 'repositoryUrl',
+  };
   const limitCopies = countCopies(config);
   const found: Copied[] = [];
   for (const copied of wanted.filter((one) => one !== undefined)) {
-    const content = await readOne(run, read, ofProject, copied, isGithubApp);
+    const content = await readOne(run, read, ofProject, copied, ofSource);
     if ('missing' in content) return content;
     // The landscape's is not the user's to make smaller, and has a limit of its own.
     if (copied !== config.pullSecret) limitCopies('secret' in content ? content.secret : content.configMap);
@@ -72,7 +82,7 @@ async function readOne(
   read: Read,
   ofProject: ReadonlyMap<string, KubeObject>,
   copied: CopiedSecret,
-  isGithubApp: boolean,
+  ofSource: SourceFacts,
 ): Promise<Copied | Missing> {
   const { origin } = copied;
   switch (origin.type) {
@@ -81,7 +91,7 @@ async function readOne(
     case 'landscape':
       return readPullSecret(read, copied, origin.secret);
     case 'flux-source':
-      return readFluxSource(run, read, copied, isGithubApp);
+      return readFluxSource(run, read, copied, ofSource);
     case 'resource':
       return readReference(run, read, copied, origin.resourceName);
   }
@@ -125,17 +135,21 @@ async function readFluxSource(
   { cluster }: Run,
   read: Read,
   copied: CopiedSecret,
-  isGithubApp: boolean,
+  { isGithubApp, isOfKeys }: SourceFacts,
 ): Promise<Copied | Missing> {
   const project = cluster.spec.shoot.metadata.namespace ?? '';
   const secret = await read('garden', resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined) {
-    return { missing: `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.` };
+    return isOfKeys
+      ? { missing: `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.` }
+      : { missing: `${where} does not exist; create it with the credentials that the source needs.` };
   }
   const data = dataOf(secret);
   if (data.identity !== undefined && data.known_hosts === undefined) {
-    return { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` };
+    return isOfKeys
+      ? { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` }
+      : { missing: `${where} has no known_hosts; add the lines that ssh-keyscan prints under this key.` };
   }
   const problem = isGithubApp ? await githubAppProblemOf(data) : undefined;
   if (problem !== undefined) return { missing: `${where}: ${problem}.` };

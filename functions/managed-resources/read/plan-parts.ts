@@ -8,6 +8,7 @@ import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
+import { yieldToOthers } from '../../../shared/kube/event-loop.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { isAdoptedByDefault } from '../plan/adoption.ts';
@@ -63,11 +64,13 @@ export async function readPlanParts(
       }
       return { type: 'wait', sentence };
     }
-    if (hasListedObjects(config)) await checkSecretKeys(config, copies);
     const release = await readRelease(run, controlPlane, configuration, existing);
+    if (hasListedObjects(config)) await checkSecretKeys(config, copies, release);
     const customise = await loadCustomise(config.flux);
     const asked = planInputs(run, controlPlane, configuration, copies, existing, release, customise);
+    await yieldToOthers();
     const planned = { inputs: asked, rendered: renderObjects(asked) };
+    await yieldToOthers();
     const { inputs, rendered } = isAdoptedByDefault(config, controlPlane)
       ? // Loaded on demand: few Shoots come from a version with another default.
         await (await import('../on-demand.ts')).heldBack(run, controlPlane, planned)
@@ -92,9 +95,9 @@ export async function readPlanParts(
 }
 
 /** Few Shoots have lists, so the code is loaded on demand. */
-async function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents): Promise<void> {
+async function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents, release: Release): Promise<void> {
   const { secretKeyIssues } = await import('../plan/secret-keys.ts');
-  const issues = secretKeyIssues(config, secrets);
+  const issues = secretKeyIssues(config, secrets, release.version);
   if (issues.length > 0) throw new ConfigError(issues);
 }
 
@@ -167,5 +170,6 @@ function planInputs(
     ...{ scope, previous, live, render, shootResources, renewals, reconcileAt: layers.reconcileAt },
     ...(hasLandscape && { layersHash: layersHash(layers) }),
     ...(layers.rollout && { revision: layers.rollout.revision }),
+    projectSecrets: [...layers.secretObjects.keys()],
   };
 }

@@ -10,13 +10,17 @@ export interface ProjectSecretContents {
   secretObjects: ReadonlyMap<string, KubeObject>;
 }
 
-/** Reads the Secrets of the project that count for a Shoot. Only a 404 means that one is absent. */
+/**
+ * Reads the Secrets of the project that count for a Shoot. Only a 404 means that one is absent.
+ * @param known the names of those that were there, where no other can be new
+ */
 export async function readProjectSecrets(
   garden: KubeClient,
   namespace: string,
   layers: ConfigInputs,
+  known?: readonly string[],
 ): Promise<ProjectSecretContents> {
-  const needed = neededProjectSecrets(layers);
+  const needed = neededProjectSecrets(layers).filter((name) => known?.includes(name) ?? true);
   const found = await Promise.all(needed.map((name) => garden.find(resources.secrets, { namespace, name })));
   if (found.every((secret) => secret === undefined)) return { projectSecrets: [], secretObjects: new Map() };
   // Most projects have none.

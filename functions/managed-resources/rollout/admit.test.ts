@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { MOST_WAITING, PLACE_SECONDS, type RolloutState } from '../../../shared/rollout/state.ts';
+import { rolloutText } from '../../../shared/rollout/text.ts';
 import { admit, type Candidate, SETTLE_SECONDS } from './admit.ts';
 
 const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';
 const candidate = (shoot: string, parts: Partial<Candidate> = {}): Candidate => ({
   ...{ shoot, revision: A, rollout: { maxInProgress: 2, maxFailed: 1 }, order: undefined, isReady: true },
-  ...{ mayBegin: true, shoots: 10, continued: undefined, now: 1000 },
+  ...{ mayBegin: true, shoots: 10, ready: new Set(), continued: undefined, now: 1000 },
   ...parts,
 });
 
@@ -138,6 +139,17 @@ describe('the next edit', () => {
     expect(later.admitted).toEqual(['x', 'y']);
     expect([...later.state.failed]).toEqual(['x', 'y']);
     expect(later.state.inProgress.get('x')).toMatchObject({ wasNotReady: false });
+  });
+
+  it('that comes back to an earlier one is not continued by what is left of a request for that', () => {
+    const stale = `${B}.2`;
+    const back = ask(half, ...shoots('c e', { revision: B, continued: stale }));
+    expect(back.admitted).toEqual([]);
+    expect(back.state).toMatchObject({ accepted: 0, continued: stale });
+    const [, token = ''] = / annotation [^ =]+=(\S+) on flux-config\.$/.exec(rolloutText(back.state, 10)) ?? [];
+    expect(token).not.toBe(stale);
+    const free = { ...back.state, inProgress: new Map() };
+    expect(ask(free, candidate('c', { revision: B, continued: token })).admitted).toEqual(['c']);
   });
 
   it('does not count failures of a rollout that has ended', () => {

@@ -24,6 +24,8 @@ export interface Candidate {
   mayBegin: boolean;
   /** How many Shoots the project has. */
   shoots: number;
+  /** Those whose line in `flux-status` says that they are Ready. */
+  ready: ReadonlySet<string>;
   /** The annotation with which a member continues. */
   continued: string | undefined;
   /** Seconds since 1970. */
@@ -48,8 +50,8 @@ const SEEN_AGAIN_SECONDS = 900;
  * @param live undefined: there is none, or it cannot be read
  */
 export function admit(live: RolloutState | undefined, candidate: Candidate): Admission {
-  const { shoot, now } = candidate;
-  const state = continuedBy(stateAt(of(live, candidate), now), candidate.continued);
+  const { shoot, now, ready } = candidate;
+  const state = continuedBy(stateAt(of(live, candidate), now, ready), candidate.continued);
   // Its place is kept from one edit to the next.
   if (state.inProgress.has(shoot)) {
     return { isAdmitted: true, state: state.waiting.has(shoot) ? { ...state, waiting: without(state, shoot) } : state };
@@ -62,25 +64,29 @@ export function admit(live: RolloutState | undefined, candidate: Candidate): Adm
 }
 
 /** Returns the state of this revision. Places and failures of a rollout that has not ended count for the next one, too. */
-function of(live: RolloutState | undefined, { revision, rollout, now }: Candidate): RolloutState {
+function of(live: RolloutState | undefined, { revision, rollout, now, ready, continued }: Candidate): RolloutState {
   const { maxInProgress, maxFailed } = rollout;
   const limits = { maxInProgress, maxFailed };
   if (live?.revision === revision) return { ...live, limits };
-  const isContinuing = live !== undefined && isUnderWay(stateAt(live, now));
+  const isContinuing = live !== undefined && isUnderWay(stateAt(live, now, ready));
   return {
     ...{ revision, began: now, limits, done: 0 },
     waiting: new Map(),
     inProgress: isContinuing ? live.inProgress : new Map(),
     failed: isContinuing ? live.failed : new Set(),
-    ...{ accepted: 0, continued: undefined },
+    // A request that is there before its rollout is about an earlier one of the same revision.
+    ...{ accepted: 0, continued: isRequestFor(revision, continued) ? continued : undefined },
   };
+}
+
+function isRequestFor(revision: string, token = ''): boolean {
+  return token.split('.')[0] === revision && token.length <= LONGEST_TOKEN;
 }
 
 /** A member accepts the failures so far; a repeated request is none. */
 function continuedBy(state: RolloutState, token: string | undefined): RolloutState {
   const accepted = Math.min(state.accepted, state.failed.size);
-  const [revision] = (token ?? '').split('.');
-  const isNew = revision === state.revision && token !== state.continued && (token ?? '').length <= LONGEST_TOKEN;
+  const isNew = token !== state.continued && isRequestFor(state.revision, token);
   return isNew ? { ...state, accepted: state.failed.size, continued: token } : { ...state, accepted };
 }
 

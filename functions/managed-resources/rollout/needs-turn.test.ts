@@ -9,7 +9,10 @@ const contents = (version: string) =>
 const previous = appliedFactory({ managedResources: contents('1'), revision: 'a' });
 const record = { ...previous, managedResources: contents('2'), revision: 'b' };
 const live = new Map(Object.keys(contents('1')).map((name) => [name, {} as ManagedResource]));
-const edited: Situation = { plan: { record }, previous, isBootstrapped: true, live, operation: 'Reconcile' };
+const edited: Situation = {
+  ...{ plan: { record }, previous, isBootstrapped: true },
+  ...{ live, deletesKinds: false, operation: 'Reconcile' },
+};
 
 describe('an edit of a running Shoot', () => {
   it('waits for its turn', () => {
@@ -17,6 +20,9 @@ describe('an edit of a running Shoot', () => {
     expect(needsTurn({ ...edited, previous: { ...previous, revision: undefined } })).toBe(true);
     const direct = { ...previous, delivery: 'Direct' as const };
     expect(needsTurn({ ...edited, previous: direct, live: new Map() })).toBe(true);
+    // It deletes objects, although it changes no content.
+    const same = { plan: { record: { ...record, managedResources: contents('1') } } };
+    expect(needsTurn({ ...edited, ...same, deletesKinds: true })).toBe(true);
   });
 
   it.each<[string, Partial<Situation>]>([

@@ -1,6 +1,9 @@
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { isReady } from '../../../shared/gardener/checked.ts';
+import { applyState } from '../../../shared/gardener/managed-resource.ts';
 import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
 import { fieldsOf } from '../../../shared/gardener/shapes.ts';
+import type { Extension } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, InvalidError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
@@ -9,8 +12,16 @@ import { ROLLOUT_STATE, readState, rolloutData, stateText } from '../../../share
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { emptyStatusMap, isOwn, publishedLine, shootsOf, statusMapName } from '../../../shared/status/status-map.ts';
+import {
+  emptyStatusMap,
+  isOwn,
+  publishedLine,
+  readyShootsOf,
+  shootsOf,
+  statusMapName,
+} from '../../../shared/status/status-map.ts';
 import { revisionOf } from '../plan/config-hash.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { ProjectRollout } from '../read/configuration.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
 import { fieldManager } from '../release.ts';
@@ -36,6 +47,7 @@ const LOOK_SECONDS = 60;
  */
 export async function waitForTurn(
   run: Run,
+  plan: Plan,
   controlPlane: ControlPlane,
   rollout: ProjectRollout,
 ): Promise<Outcome | undefined> {
@@ -45,16 +57,17 @@ export async function waitForTurn(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const map = await garden.find(resources.configMaps, statusMapName(namespace));
     // It belongs to others, so that nothing can be agreed on there.
-    if (map !== undefined && !isOwn(map)) return hold(run, controlPlane, LOOK_SECONDS);
+    if (map !== undefined && !isOwn(map)) return hold(run, plan, controlPlane, LOOK_SECONDS);
     const text = fieldsOf(map?.data)?.[ROLLOUT_STATE];
     const live = readState(text);
     // An older edit must not replace a newer one: what was read after the state is at least as new.
     if (live?.revision !== rollout.revision && !(await isCurrent(garden, namespace, rollout))) return requeueAfter(1);
     const shoots = shootsOf(map);
-    const candidate = candidateOf(run, rollout, map, name, shoots.has(name) ? shoots.size : shoots.size + 1);
+    const count = shoots.has(name) ? shoots.size : shoots.size + 1;
+    const candidate = candidateOf(run, rollout, { map, live: controlPlane.live }, name, count);
     const { isAdmitted, state } = admit(live, candidate);
     if (stateText(state) === text || (await write(garden, namespace, map, state, candidate.shoots))) {
-      return isAdmitted ? undefined : hold(run, controlPlane, pauseOf(run, rollout, state, candidate.now));
+      return isAdmitted ? undefined : hold(run, plan, controlPlane, pauseOf(run, rollout, state, candidate.now));
     }
     if (attempt === ATTEMPTS - 1) {
       return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
@@ -64,9 +77,9 @@ export async function waitForTurn(
 }
 
 function candidateOf(
-  { cluster, context }: Run,
+  { cluster, context, reporter }: Run,
   { settings, revision, continued }: ProjectRollout,
-  map: KubeObject | undefined,
+  { map, live }: { map: KubeObject | undefined; live: ControlPlane['live'] },
   shoot: string,
   shoots: number,
 ): Candidate {
@@ -76,16 +89,21 @@ function candidateOf(
   const order = settings.order === undefined ? undefined : metadata.labels?.[settings.order];
   const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
   return {
-    ...{ shoot, revision, rollout: settings, continued, shoots },
+    ...{ shoot, revision, rollout: settings, continued, shoots, ready: readyShootsOf(map) },
     // Its value comes from a Shoot, of which nothing was checked.
     order: typeof order === 'string' && order.length <= LONGEST_LABEL ? order : undefined,
-    isReady: line?.state !== 'Not Ready' && line?.after !== 'Not Ready',
+    isReady: (line?.state !== 'Not Ready' && line?.after !== 'Not Ready') || worksAsApplied(reporter.current(), live),
     mayBegin: untilWindow === 0,
     now: Math.floor(now.getTime() / 1000),
   };
 }
 
 const LONGEST_LABEL = 63;
+
+/** True where only an edit that could not be applied has made the line say that the Shoot is not Ready. */
+function worksAsApplied({ status = {} }: Extension, live: ControlPlane['live']): boolean {
+  return isReady(status) && [...live.values()].every((resource) => applyState(resource).state !== 'failing');
+}
 
 async function isCurrent(garden: KubeClient, namespace: string, { revision }: ProjectRollout): Promise<boolean> {
   const configMap = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });

@@ -1,18 +1,21 @@
 import { protection } from '../../../shared/flux/protection.ts';
+import { fieldsAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, unlessGone } from '../../../shared/kube/errors.ts';
-import type { Resource } from '../../../shared/kube/resource.ts';
+import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { parseRef } from '../objects.ts';
 import { adoptedMetadata } from '../plan/adopted.ts';
 import { OPERATOR } from '../plan/foreign.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from './in-parallel.ts';
 import { builtInKinds } from './kinds.ts';
 
 /** The CRD whose labels show that others manage Flux. Without them a later run would find nothing to adopt. */
 const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';
 
 const ATTEMPTS = 5;
+
+const RECONCILE = `${OPERATOR}/reconcile`;
 
 const fluxInstances: Resource = {
   group: OPERATOR,
@@ -41,10 +44,36 @@ export async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: 
 /** flux-operator leaves objects alone, and does not remove them either, while its FluxInstance is disabled. */
 async function stopOperator(shoot: KubeClient): Promise<void> {
   const found = await unlessGone(shoot.list(fluxInstances, { metadataOnly: true, limit: 50 }));
-  const annotations = { [`${OPERATOR}/reconcile`]: 'disabled' };
+  const annotations = { [RECONCILE]: 'disabled' };
   await inParallel(found?.items ?? [], ({ metadata }) =>
     unlessGone(shoot.mergePatch(fluxInstances, metadata, { metadata: { annotations } }, { fieldManager })),
   );
+}
+
+/**
+ * Enables the FluxInstances again that an adoption has disabled which does not come to its end: nothing else would manage that
+ * Flux any more. One that the user has disabled stays so.
+ */
+export async function restartOperator(shoot: KubeClient): Promise<void> {
+  const found = await unlessGone(shoot.list(fluxInstances, { metadataOnly: true, limit: 50 }));
+  const ours = (found?.items ?? []).filter(isDisabledByUs);
+  await inParallel(ours, ({ metadata: { resourceVersion, ...name } }) =>
+    unlessGone(
+      shoot.mergePatch(
+        fluxInstances,
+        name,
+        { metadata: { resourceVersion, annotations: { [RECONCILE]: null } } },
+        { fieldManager },
+      ),
+    ),
+  );
+}
+
+/** `managedFields` names the writer of every annotation. */
+function isDisabledByUs({ metadata: { annotations, managedFields = [] } }: KubeObject): boolean {
+  const isOurs = ({ manager, fieldsV1 }: ManagedFields) =>
+    manager === fieldManager && fieldsAt(fieldsV1, 'f:metadata', 'f:annotations')?.[`f:${RECONCILE}`] !== undefined;
+  return annotations?.[RECONCILE] === 'disabled' && managedFields.some(isOurs);
 }
 
 async function adoptOne(shoot: KubeClient, ref: string): Promise<void> {

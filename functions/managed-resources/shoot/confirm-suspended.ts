@@ -1,10 +1,10 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { isSuspended, objectRef } from '../objects.ts';
 import { steeringKeysPatch } from '../plan/steering-keys.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from './in-parallel.ts';
 
 const plurals: Record<string, string> = { Kustomization: 'kustomizations', HelmRelease: 'helmreleases' };
 

@@ -2,10 +2,10 @@ import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 import { type Migration, migrationOf } from '../plan/stored-versions.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from './in-parallel.ts';
 import { servedKind } from './kinds.ts';
 import { RejectedObject, rewriteAll } from './rewrite.ts';
 
@@ -23,6 +23,8 @@ export interface MigrationTask {
   fluxVersion: string;
   now: Date;
   isTimeUp: () => boolean;
+  /** Called before the first write to the shoot. */
+  begin?: (sentence: string) => Promise<void>;
 }
 
 /** Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version until then. */
@@ -53,6 +55,7 @@ export async function migrateStored(shoot: KubeClient, task: MigrationTask): Pro
     );
     return { state: 'done' };
   }
+  await task.begin?.(sentenceOf(task));
   try {
     return await migrateAll(shoot, outstanding, task);
   } catch (error) {
@@ -116,9 +119,12 @@ async function migrateOne(
   return { crd: await shoot.mergePatch(resources.customResourceDefinitions, crd.metadata, patch, options), isDone };
 }
 
-function unfinished({ fluxVersion }: MigrationTask, recheckInSeconds: number): Migrated {
-  const sentence = `Storing the objects in the shoot in the versions of Flux ${fluxVersion} before it is installed.`;
-  return { state: 'unfinished', sentence, recheckInSeconds };
+function unfinished(task: MigrationTask, recheckInSeconds: number): Migrated {
+  return { state: 'unfinished', sentence: sentenceOf(task), recheckInSeconds };
+}
+
+function sentenceOf({ fluxVersion }: MigrationTask): string {
+  return `Storing the objects in the shoot in the versions of Flux ${fluxVersion} before it is installed.`;
 }
 
 /** Guarded: everything that was read of the CRD has to be true still. */

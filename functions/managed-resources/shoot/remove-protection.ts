@@ -5,12 +5,12 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { parseRef } from '../objects.ts';
-import { isLeftProtected, protectedRefs, withoutProtection } from '../plan/protection.ts';
+import { isLeftProtected, protectedRefs, refsToUnprotect, withoutProtection } from '../plan/protection.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
-import { inParallel } from './in-parallel.ts';
 import { builtInKinds } from './kinds.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function removeLeftProtection(run: Run, controlPlane: ControlPlane)
   const { previous } = controlPlane;
   if (previous === undefined) return controlPlane;
   try {
-    const isDone = await withShoot(run, (shoot) => removeProtection(shoot, protectedRefs(previous), run));
+    const isDone = await withShoot(run, (shoot) => removeProtection(shoot, refsToUnprotect(previous), run));
     if (isDone !== true) return controlPlane;
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;

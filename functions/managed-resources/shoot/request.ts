@@ -3,12 +3,12 @@ import { managedResourceNames as names } from '../../../shared/gardener/managed-
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { isFluxRef, parseRef } from '../objects.ts';
 import type { Plan } from '../plan/plan.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
 import { askedKinds } from './asked-kinds.ts';
-import { inParallel } from './in-parallel.ts';
 import { kindsOf } from './kinds.ts';
 
 /** The annotation with which `flux reconcile` asks the controllers, too. */

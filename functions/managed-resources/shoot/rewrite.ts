@@ -1,9 +1,9 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { type Migration, migratedFields } from '../plan/stored-versions.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from './in-parallel.ts';
 import { everyPage } from './pages.ts';
 
 /** The shoot does not accept an object as it is. */

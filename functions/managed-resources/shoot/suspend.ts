@@ -1,9 +1,9 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { isSuspended } from '../objects.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from './in-parallel.ts';
 import { servedKinds } from './kinds.ts';
 import { everyPage } from './pages.ts';
 
@@ -45,10 +45,11 @@ async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () =
 /**
  * Resumes what `suspendAll` has suspended. Objects that were suspended before, and objects that are being deleted, stay
  * suspended.
+ * @param crds names of their CRDs
  * @returns false when the time was up before all of them were resumed
  */
-export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
-  for (const resource of await servedKinds(shoot, pruningCrds)) {
+export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean, crds = pruningCrds): Promise<boolean> {
+  for (const resource of await servedKinds(shoot, crds)) {
     const resume = ({ metadata }: KubeObject) =>
       unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager }));
     const isDone = await everyPage(shoot, resource, { isTimeUp }, async (items) => {

@@ -58,7 +58,10 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
     recheckInSeconds: waited <= GARDENLET_PATIENCE_SECONDS ? 2 : growingPause(waited, 30),
   };
   const applied = extension.status?.state?.applied;
-  if (applied === undefined || deletionPolicy(extension, applied) === 'Orphan') return releasing;
+  if (applied === undefined) return releasing;
+  // Kinds whose deletion has begun stay with the rest of Flux.
+  const orphaned: Removal = applied.deletingKinds === undefined ? releasing : { ...releasing, resumes: 'may' };
+  if (deletionPolicy(extension, applied) === 'Orphan') return orphaned;
   // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
   if (isForced || shoot.metadata.deletionTimestamp !== undefined) return releasing;
   if (shoot.spec?.hibernation?.enabled === true) {

@@ -1,8 +1,8 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { unlessGone } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { fieldManager } from '../release.ts';
-import { inParallel } from '../shoot/in-parallel.ts';
 import { servedKinds } from '../shoot/kinds.ts';
 import { everyPage } from '../shoot/pages.ts';
 

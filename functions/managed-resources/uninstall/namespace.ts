@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { inParallel } from '../shoot/in-parallel.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { servedKind } from '../shoot/kinds.ts';
 
 const kind = (group: string, plural: string, name: string): Resource => ({

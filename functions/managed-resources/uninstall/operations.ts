@@ -6,10 +6,12 @@ import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { namespaceRef, protectedRefs } from '../plan/protection.ts';
+import { claimRef, namespaceRef, refsToUnprotect } from '../plan/protection.ts';
+import { withoutObjects } from '../plan/without-objects.ts';
 import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { fieldManager, release } from '../release.ts';
 import { type Run, waitOn } from '../run.ts';
+import { restartOperator } from '../shoot/adopt.ts';
 import { removeProtection } from '../shoot/remove-protection.ts';
 import { resumeAll, suspendAll } from '../shoot/suspend.ts';
 import { cleanupRecheckSeconds, decideRemoval, type Removal } from './decide.ts';
@@ -58,7 +60,7 @@ async function uninstallIfDue(run: Run, removal: Removal, areReleased: boolean):
   // Once everything is released, an object that is gone stays gone. Dropped from the record, it is not looked for again,
   // for which a slow API server has no time.
   const isSettled = areReleased && gone.length > 0;
-  const applied = isSettled ? without(removal.uninstall, gone) : undefined;
+  const applied = isSettled ? withoutObjects(removal.uninstall, gone) : undefined;
   await run.reporter.processing(awaited, { applied });
   return false;
 }
@@ -78,10 +80,16 @@ async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Prom
  * @returns false when it has to be tried again
  */
 async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal): Promise<boolean> {
-  const applied = run.reporter.current().status?.state?.applied;
-  if (applied?.protected !== true) return true;
-  const refs = removed === undefined ? protectedRefs(applied) : [namespaceRef(applied)];
-  const isDone = await tryInShoot(run, NOT_UNPROTECTED, (shoot) => removeProtection(shoot, refs, run));
+  const { applied, adopting = [] } = run.reporter.current().status?.state ?? {};
+  const recorded = applied?.protected === true ? applied : undefined;
+  const refs =
+    recorded && (removed === undefined ? refsToUnprotect(recorded) : [namespaceRef(recorded), claimRef(recorded)]);
+  const all = [...new Set([...(refs ?? []), ...adopting])];
+  if (all.length === 0) return true;
+  const isDone = await tryInShoot(run, NOT_UNPROTECTED, async (shoot) => {
+    if (adopting.length > 0) await restartOperator(shoot);
+    return removeProtection(shoot, all, run);
+  });
   return isDone === true || isLost;
 }
 
@@ -97,11 +105,6 @@ async function reportRemoved({ context, reporter }: Run, { uninstall: removed, s
   if (staysBecause !== undefined) context.log.warn('flux left in the shoot', { reason: staysBecause });
   const released = staysBecause ?? 'Flux is released.';
   await reporter.succeeded(removed === undefined ? released : 'Flux is removed.');
-}
-
-function without(applied: Applied, gone: string[]): Applied {
-  const rest = Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter((ref) => !gone.includes(ref))]);
-  return { ...applied, objects: Object.fromEntries(rest) };
 }
 
 /** A shoot that does not answer is retried, until `decideRemoval` gives up. */

@@ -24,6 +24,32 @@ export async function isAnyAtWork(shoot: KubeClient, namespace: string, names: s
   return more !== undefined || items.some(({ metadata }) => isAtWork(metadata, now));
 }
 
+/**
+ * True while a Pod of these components may still begin a reconciliation, also one of their shards, whose names only the
+ * configuration of its time knows.
+ */
+export async function isAnyComponentAtWork(
+  shoot: KubeClient,
+  namespace: string,
+  components: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  let next: string | undefined;
+  do {
+    const options = { fieldSelector: alive, metadataOnly: true, limit: MOST_PODS, continue: next };
+    const page = await shoot.list(pods, { namespace, labelSelector: 'app', ...options });
+    const isOne = ({ labels }: ObjectMeta) => isOfComponent(labels?.app ?? '', components);
+    if (page.items.some(({ metadata }) => isOne(metadata) && isAtWork(metadata, now))) return true;
+    next = page.continue;
+  } while (next !== undefined);
+  return false;
+}
+
+/** True for the name of a component, and of one of its shards. */
+export function isOfComponent(name: string, components: readonly string[]): boolean {
+  return components.some((component) => name === component || name.startsWith(`${component}-`));
+}
+
 /** `deletionTimestamp` is the end of the grace period, which began when the Pod was asked to stop. */
 export function isAtWork({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ObjectMeta, now: Date): boolean {
   if (deletionTimestamp === undefined) return true;

@@ -1,13 +1,10 @@
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { isSuspended, pruningKinds } from '../objects.ts';
-import { inParallel } from '../shoot/in-parallel.ts';
-import { servedKind } from '../shoot/kinds.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { carriesOurMark } from '../shoot/mark.ts';
-import { everyPage } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
-import { isHeld, removeFluxFinalizers } from './finalizers.ts';
+import { removeCrd } from './crds.ts';
 import { isEmptyNamespace } from './namespace.ts';
 import { isAnyAtWork } from './pods.ts';
 import { type Target, targetsOf } from './targets.ts';
@@ -80,34 +77,4 @@ async function removeNamespace(shoot: KubeClient, name: string): Promise<void> {
   const namespace = await shoot.find(resources.namespaces, { name }, { metadataOnly: true });
   if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
   await shoot.delete(resources.namespaces, { name });
-}
-
-/** Removes Flux's finalizers from the objects of a CRD, then deletes it; true when it did not exist any more. */
-async function removeCrd(shoot: KubeClient, { resource, name }: Target, isTimeUp: () => boolean): Promise<boolean> {
-  const crd = await shoot.find(resource, { name });
-  if (crd === undefined) return true;
-  const kind = servedKind(crd);
-  const isFree = kind === undefined || (await freeObjects(shoot, kind, isTimeUp));
-  if (isFree && crd.metadata.deletionTimestamp === undefined) await shoot.delete(resource, { name });
-  return false;
-}
-
-/**
- * Removes Flux's finalizers from all objects of a kind.
- * @returns false when the next run has to recheck: the time was up, or an object was not suspended, because a
- * reconciliation in flight has resumed it or a user has just created it
- */
-async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => boolean): Promise<boolean> {
-  const mayPrune = pruningKinds.has(kind.kind);
-  const isActive = (object: KubeObject) => mayPrune && !isSuspended(object);
-  let wereSuspended = true;
-  const strip = (object: KubeObject) =>
-    removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
-  const isDone = await everyPage(shoot, kind, { metadataOnly: !mayPrune, isTimeUp }, async (items) => {
-    const held = items.filter((object) => isActive(object) || isHeld(object));
-    if (held.some(isActive)) wereSuspended = false;
-    const stripped = await inParallel(held, strip, isTimeUp);
-    return stripped.length === held.length;
-  });
-  return isDone && wereSuspended;
 }

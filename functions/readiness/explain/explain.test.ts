@@ -1,16 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LONGEST_QUOTE } from '../../../shared/runtime/safe-text.ts';
-import { explain, kustomizationFailures, sourceFailures } from './explain.ts';
+import { explain, failuresOf, kustomizationFailures, sourceFailures } from './explain.ts';
 import { applyExamples } from './kustomization/apply.examples.ts';
 import { buildExamples } from './kustomization/build.examples.ts';
 import { prerequisiteExamples } from './kustomization/prerequisites.examples.ts';
+import { chartExamples } from './others/charts.examples.ts';
+import { helmExamples } from './others/helm.examples.ts';
+import { helmFailures } from './others/helm.ts';
+import { imageExamples } from './others/image.examples.ts';
+import { imageFailures } from './others/image.ts';
+import { notificationExamples } from './others/notification.examples.ts';
+import { notificationFailures } from './others/notification.ts';
+import { chartRepositoryExamples } from './source/chart-repository.examples.ts';
 import { connectionExamples } from './source/connection.examples.ts';
 import { credentialExamples } from './source/credentials.examples.ts';
 import { repositoryExamples } from './source/repository.examples.ts';
 import {
   bucket,
   checkout,
+  flux,
   fluxConfig,
   gitRepository,
   kustomization,
@@ -24,10 +33,15 @@ import {
 const examples = [
   ...credentialExamples,
   ...connectionExamples,
+  ...chartRepositoryExamples,
   ...repositoryExamples,
   ...prerequisiteExamples,
   ...buildExamples,
   ...applyExamples,
+  ...chartExamples,
+  ...helmExamples,
+  ...notificationExamples,
+  ...imageExamples,
 ];
 
 // As `%s`, because vitest truncates the fields of an object in a title.
@@ -51,11 +65,12 @@ describe('explain', () => {
 
   it('has an example for every failure', () => {
     const seen = examples.map(([{ kind }, , message]) =>
-      (kind === 'Kustomization' ? kustomizationFailures : sourceFailures).find(
+      failuresOf(kind).find(
         ({ kinds, matches }) => (kinds === undefined || kinds.includes(kind)) && matches.test(message),
       ),
     );
-    const unseen = [...sourceFailures, ...kustomizationFailures].filter((failure) => !seen.includes(failure));
+    const all = [sourceFailures, kustomizationFailures, helmFailures, notificationFailures, imageFailures].flat();
+    const unseen = all.filter((failure) => !seen.includes(failure));
     expect(unseen.map(({ reason, matches }) => `${reason} ${matches}`)).toEqual([]);
   });
 
@@ -128,6 +143,27 @@ describe('explain', () => {
       message: 'GitRepository flux-system/main-gitrepo: building artifact',
       codes: [],
     });
+  });
+
+  it('shows no values that a HelmRelease takes from a Secret', () => {
+    const release = (kind: string) =>
+      flux('helm', 'HelmRelease', 'app', {
+        valuesFrom: [
+          { kind: 'ConfigMap', name: 'a' },
+          { kind, name: 'app' },
+        ],
+      });
+    const failed = 'Helm install failed for release apps/app with chart app@1.2.3: ';
+    const messages = [
+      `${failed}execution error at (app/templates/all.yaml:5:6): "s3cr3t" is too short`,
+      `${failed}values don't meet the specifications of the schema(s): at '/password': 's3cr3t' does not match`,
+      `${failed}ConfigMap "a" is invalid: metadata.labels: Invalid value: "s3cr3t": a valid label`,
+      "could not resolve Secret chart values reference 'apps/app' with key 'values.yaml': error unmarshaling JSON: s3cr3t",
+    ];
+    for (const message of messages) {
+      expect(explain(release('Secret'), message, fluxConfig).message).not.toContain('s3cr3t');
+      expect(explain(release('ConfigMap'), message, fluxConfig).message).toContain('s3cr3t');
+    }
   });
 
   it('removes secrets wherever they appear, and limits the length', () => {

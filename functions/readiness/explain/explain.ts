@@ -1,9 +1,10 @@
 /**
- * Turns the messages of Flux into sentences with a remedy, for the conditions SourceReady and KustomizationReady.
+ * Turns the messages of Flux into sentences with a remedy, for the conditions SourceReady, KustomizationReady and
+ * ObjectsReady.
  *
  * To add a failure sentence, find the table of its topic: in `source/` what source-controller reports
  * (`credentials.ts`, `connection.ts`, `repository.ts`), in `kustomization/` what kustomize-controller reports
- * (`prerequisites.ts`, `build.ts`, `apply.ts`). CONTRIBUTING.md has the recipe, "Add a failure sentence".
+ * (`prerequisites.ts`, `build.ts`, `apply.ts`), in `others/` what the other controllers report. CONTRIBUTING.md has the recipe, "Add a failure sentence".
  *
  * Names of configuration keys and Secrets in a remedy come from `remedies.ts`. Sentences for objects that the API
  * server refuses are in `kustomization/apply.ts`, the patterns for its messages in `shared/kube/refusal.ts`.
@@ -16,8 +17,13 @@ import type { Failure } from './failure.ts';
 import { applyFailures, denials } from './kustomization/apply.ts';
 import { buildFailures } from './kustomization/build.ts';
 import { prerequisiteFailures } from './kustomization/prerequisites.ts';
+import { helmFailures } from './others/helm.ts';
+import { imageFailures } from './others/image.ts';
+import { notificationFailures } from './others/notification.ts';
+import { nameOf, type Origin } from './places.ts';
 import { quote, WITHHELD } from './quote.ts';
-import { nameOf, type Origin, remediesFor } from './remedies.ts';
+import { remediesFor } from './remedies.ts';
+import { chartRepositoryFailures } from './source/chart-repository.ts';
 import { connectionFailures, vagueConnectionFailures } from './source/connection.ts';
 import { credentialFailures, vagueCredentialFailures } from './source/credentials.ts';
 import { repositoryFailures } from './source/repository.ts';
@@ -26,6 +32,7 @@ import { repositoryFailures } from './source/repository.ts';
 export const sourceFailures: readonly Failure[] = [
   ...credentialFailures,
   ...connectionFailures,
+  ...chartRepositoryFailures,
   ...repositoryFailures,
   ...vagueConnectionFailures,
   ...vagueCredentialFailures,
@@ -72,16 +79,27 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
 
 const LONGEST_SENTENCE = 600;
 
-const sources: readonly string[] = ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository'];
+const sources = ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository'];
 
-/** The other controllers word their messages in ways of their own, which are quoted. */
-function tableOf(kind: string): readonly Failure[] {
-  if (kind === 'Kustomization') return kustomizationFailures;
-  return sources.includes(kind) ? sourceFailures : [];
+const tables: Readonly<Record<string, readonly Failure[]>> = {
+  ...Object.fromEntries(sources.map((kind) => [kind, sourceFailures])),
+  Kustomization: kustomizationFailures,
+  HelmRelease: helmFailures,
+  HelmChart: helmFailures,
+  Receiver: notificationFailures,
+  // It connects like a source.
+  ImageRepository: [...imageFailures, ...sourceFailures],
+  ImagePolicy: imageFailures,
+  ImageUpdateAutomation: imageFailures,
+};
+
+/** Messages about other kinds are quoted. */
+export function failuresOf(kind: string): readonly Failure[] {
+  return Object.hasOwn(tables, kind) ? (tables[kind] ?? []) : [];
 }
 
 function findFailure(kind: string, message: string): { failure: Failure; found: RegExpExecArray } | undefined {
-  for (const failure of tableOf(kind)) {
+  for (const failure of failuresOf(kind)) {
     if (failure.kinds !== undefined && !failure.kinds.includes(kind)) continue;
     const found = failure.matches.exec(message);
     if (found !== null) return { failure, found };

@@ -7,7 +7,7 @@ export const WITHHELD = '(The original message is withheld because it may contai
 
 /** Quotes a message of Flux in one line of bounded length, without secrets; `WITHHELD` if it may quote a Secret. */
 export function quote(object: KubeObject, message: string): string {
-  if (mayQuoteSecret(message)) return WITHHELD;
+  if (mayQuoteSecret(object, message)) return WITHHELD;
   return safeText(withoutSecretValues(object, message));
 }
 
@@ -15,17 +15,29 @@ export function quote(object: KubeObject, message: string): string {
  * Webhooks choose their own words, and API servers quote the parts of a Secret that they cannot read. When a manifest
  * has no name, kustomize-controller quotes all of it, whatever its kind.
  */
-function mayQuoteSecret(message: string): boolean {
+function mayQuoteSecret({ spec }: KubeObject, message: string): boolean {
   return (
     /^Secret\/\S+ .*(?:denied|Invalid value|typed patch object|unmarshal|decod)/s.test(message) ||
-    message.includes('failed to decode Kubernetes apiVersion, kind and name from')
+    message.includes('failed to decode Kubernetes apiVersion, kind and name from') ||
+    (takesValuesFromSecret(spec) && QUOTES_VALUES.test(message))
   );
+}
+
+/** Templates of charts, and the schemas of their values, may quote values; so may parsers of YAML. */
+const QUOTES_VALUES =
+  /Helm \w+ failed.{0,500}?(?:executing "|execution error at|values don't meet the specifications|MalformedYAML|YAML parse error)|chart values reference .{0,500}?: error (?:converting|unmarshaling)/s;
+
+function takesValuesFromSecret(spec: unknown): boolean {
+  return entriesAt(spec, 'valuesFrom').some(({ kind }) => kind === 'Secret');
 }
 
 /** API servers quote the values that they reject; values that were substituted or decrypted must not be shown. */
 function withoutSecretValues({ spec }: KubeObject, message: string): string {
   const substitutes = entriesAt(spec, 'postBuild', 'substituteFrom');
-  const isSecret = fieldsOf(spec)?.decryption !== undefined || substitutes.some(({ kind }) => kind === 'Secret');
+  const isSecret =
+    fieldsOf(spec)?.decryption !== undefined ||
+    takesValuesFromSecret(spec) ||
+    substitutes.some(({ kind }) => kind === 'Secret');
   if (!isSecret) return message;
   return message
     .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fluxConfigFields } from '../../../shared/config/flux-config-fields.ts';
-import { type Origin, remediesFor } from './remedies.ts';
+import type { Origin } from './places.ts';
+import { remediesFor } from './remedies.ts';
 import { flux, fluxConfig, https, providerConfig, released } from './testing.ts';
 
 /** Returns an object that has the field, and all places that remedies for it may name. */
@@ -36,6 +37,20 @@ describe('remedies', () => {
     const object = 'ConfigMap garden-foo/flux-config';
     const origin = { ...providerConfig, place: { object, path: 'config.yaml.source.template' } };
     expect(placesFor('source.spec.url', origin)).toContain(`config.yaml.source.template.spec.url of ${object}`);
+  });
+
+  it('name certSecretRef for the certificate of an authority, except for Git repositories', () => {
+    const authorityOf = (kind: string, spec: object, origin: Origin) =>
+      remediesFor(flux('source', kind, 'a', { secretRef: { name: 'login' }, ...spec }), origin).authority;
+    const place = { object: 'providerConfig', path: 'objects[1]' };
+    const listed = { ...providerConfig, place };
+    expect(authorityOf('GitRepository', {}, listed)).toBe('the original of Secret flux-system/login');
+    expect(authorityOf('OCIRepository', { certSecretRef: { name: 'ca' } }, listed)).toBe(
+      'the original of Secret flux-system/ca',
+    );
+    expect(authorityOf('Bucket', {}, listed)).toContain('objects[1].spec.certSecretRef of the providerConfig');
+    expect(authorityOf('OCIRepository', {}, providerConfig)).toContain('source.template.spec.certSecretRef of');
+    expect(authorityOf('OCIRepository', {}, released)).toContain('spec.certSecretRef of OCIRepository flux-system/a');
   });
 
   it('name the patch that sets a field', () => {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { Origin } from './remedies.ts';
+import type { Origin } from './places.ts';
 
 /** A real message of Flux about an object, the reason that it gets, and fragments that its sentence contains. */
 export type Example = [object: KubeObject, origin: Origin, message: string, reason: string, ...fragments: string[]];
@@ -21,6 +21,7 @@ export const oci = flux('source', 'OCIRepository', 'fleet', {
   secretRef: { name: 'reg' },
 });
 export const bucket = flux('source', 'Bucket', 'fleet', { endpoint: 's3.example.com', bucketName: 'fleet' });
+export const charts = flux('source', 'HelmRepository', 'charts', { url: 'https://charts.example.com' });
 export const kustomization = flux('kustomize', 'Kustomization', 'main-ks', {
   path: './clusters/production',
   decryption: { provider: 'sops', secretRef: { name: 'sops-age' } },

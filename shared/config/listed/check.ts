@@ -55,7 +55,9 @@ export function listedProblems(
 /** Returns the root pair, as far as it comes from lists. */
 function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, origins }: ListedInputs): PlacedObject[] {
   const rootOf = (part: 'source' | 'kustomization', object: KubeObject | undefined, from: Layer): PlacedObject[] =>
-    object === undefined || from.listed?.[part] === undefined ? [] : [{ object, place: originOf(origins, part) }];
+    object === undefined || from.listed?.[part]?.endsWith('[0]') !== true
+      ? []
+      : [{ object, place: originOf(origins, part) }];
   return [...rootOf('source', source, sourceFrom), ...rootOf('kustomization', kustomization, kustomizationFrom)];
 }
 

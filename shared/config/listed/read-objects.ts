@@ -7,6 +7,7 @@ import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../place.ts';
 import { quote } from '../quote.ts';
 import { requiredKey, text } from '../schema.ts';
+import { variableIssues } from '../substitution.ts';
 import { metadataIssues } from '../template-metadata.ts';
 import { tidyTemplate } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
@@ -69,7 +70,11 @@ function readObject(
   const kind = given.kind as string;
   const { template, warnings } = withoutDroppedFields(given, kind, place);
   const object = asObject(template) ?? {};
-  const issues = [...schemaIssues(place, objectSchema(kind), object), ...metadataIssues(place, object, ['metadata'])];
+  const issues = [
+    ...schemaIssues(place, objectSchema(kind), object),
+    ...metadataIssues(place, object, ['metadata']),
+    ...variableIssues({ kind, spec: object.spec }, place),
+  ];
   if (issues.length > 0) return { issues, warnings: [] };
   return { template: { template: object as unknown as Template, place }, issues: [], warnings };
 }

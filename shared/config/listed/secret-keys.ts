@@ -1,11 +1,23 @@
+import { compareVersions } from '../../flux/versions.ts';
 import { isSsh } from '../checks.ts';
 import { asObject } from '../values.ts';
 
+/** The key that a Secret lacks, or the rest of `Secret … which …` with the remedy. */
+export type KeyProblem = string | { sentence: string };
+
 /**
- * Returns what a Secret with these keys lacks, as the rest of `Secret … has no …`; undefined if Flux can use it.
+ * Returns why Flux cannot use a Secret with these keys; undefined if it can.
  * @param keys the names of its keys; contents are never looked at
+ * @param release the release of Flux, for example `v2.9.4`
  */
-export type NeedsKeys = (keys: ReadonlySet<string>) => string | undefined;
+export type NeedsKeys = (keys: ReadonlySet<string>, release: string) => KeyProblem | undefined;
+
+/** Returns the rest of `Secret … which …`. */
+export function keySentence(problem: KeyProblem, kind = 'Secret'): string {
+  return typeof problem === 'string'
+    ? `has no ${problem}; add the key to the original of the ${kind}`
+    : problem.sentence;
+}
 
 export const oneKey =
   (key: string): NeedsKeys =>
@@ -13,25 +25,56 @@ export const oneKey =
     keys.has(key) ? undefined : key;
 
 const all =
-  (...needed: string[]): NeedsKeys =>
-  (keys) =>
+  (...needed: string[]) =>
+  (keys: ReadonlySet<string>): string | undefined =>
     needed.find((key) => !keys.has(key));
 
 /** Credentials of a GitRepository, by its protocol. */
 export function gitKeys(url: string, provider = 'generic'): NeedsKeys {
   if (provider === 'github') return githubAppKeys;
-  if (isSsh(url)) return all('identity', 'known_hosts');
-  return (keys) => {
-    if (keys.has('bearerToken') || hasCertificate(keys)) return undefined;
-    if (keys.has('githubAppID')) return githubAppKeys(keys);
-    return keys.has('username') ? oneKey('password')(keys) : 'username and password, or bearerToken';
-  };
+  const withoutApp = isSsh(url) ? all('identity', 'known_hosts') : httpsKeys;
+  return (keys, release) =>
+    provider === 'generic' && keys.has('githubAppID') && isAtLeast(release, 'v2.5.0')
+      ? { sentence: 'has githubAppID; set provider to github, or remove the key from the original of the Secret' }
+      : withoutApp(keys);
 }
 
-const githubAppKeys: NeedsKeys = (keys) => {
-  const installation = keys.has('githubAppInstallationID') || keys.has('githubAppInstallationOwner');
-  return all('githubAppID', 'githubAppPrivateKey')(keys) ?? (installation ? undefined : 'githubAppInstallationID');
+function httpsKeys(keys: ReadonlySet<string>): string | undefined {
+  if (keys.has('bearerToken') || hasCertificate(keys)) return undefined;
+  return keys.has('username') ? all('password')(keys) : 'username and password, or bearerToken';
+}
+
+const githubAppKeys: NeedsKeys = (keys, release) => {
+  const hasId = keys.has('githubAppInstallationID');
+  const hasOwner = keys.has('githubAppInstallationOwner') && isAtLeast(release, 'v2.8.0');
+  if (hasId && hasOwner) {
+    const both = 'has both githubAppInstallationID and githubAppInstallationOwner';
+    return { sentence: `${both}; remove one of them from the original of the Secret` };
+  }
+  return all('githubAppID', 'githubAppPrivateKey')(keys) ?? (hasId || hasOwner ? undefined : 'githubAppInstallationID');
 };
+
+/** Public keys of those who sign commits. Flux reads a key of any name, as one of PGP unless it ends with `.sshpub`. */
+export const commitSignatureKeys: NeedsKeys = (keys, release) => {
+  const mayUseSsh = isAtLeast(release, 'v2.9.0');
+  const usable = [...keys].filter((key) => mayUseSsh || !key.endsWith('.sshpub'));
+  return usable.length > 0 ? undefined : `key that ends with .asc${mayUseSsh ? ' or .sshpub' : ''}`;
+};
+
+/** The key with which Flux signs its commits. */
+export function signingKeys(type = 'gpg'): NeedsKeys | undefined {
+  return type === 'gpg' ? oneKey('git.asc') : undefined;
+}
+
+/** What a webhook is checked with. */
+export function receiverKeys(type: string): NeedsKeys {
+  return (keys, release) =>
+    type === 'gcr' && isAtLeast(release, 'v2.9.0') ? all('token', 'email', 'audience')(keys) : all('token')(keys);
+}
+
+function isAtLeast(release: string, first: string): boolean {
+  return compareVersions(release, first) >= 0;
+}
 
 export const registryKeys: NeedsKeys = oneKey('.dockerconfigjson');
 
@@ -70,7 +113,7 @@ export function signatureKeys(verify: unknown): NeedsKeys {
   if (asObject(verify)?.provider === 'notation') {
     return (keys) => {
       const hasCertificates = [...keys].some((key) => /\.(crt|pem)$/.test(key));
-      return hasCertificates ? oneKey('trustpolicy.json')(keys) : 'key that ends with .crt or .pem';
+      return hasCertificates ? all('trustpolicy.json')(keys) : 'key that ends with .crt or .pem';
     };
   }
   return (keys) => ([...keys].some((key) => key.endsWith('.pub')) ? undefined : 'key that ends with .pub');
@@ -94,8 +137,8 @@ const NEED_TOKEN: ReadonlySet<string> = new Set(['gitlab', 'gitea', 'generic-hma
 export function providerKeys(type: string, hasAddress: boolean): NeedsKeys {
   const hasToken = (keys: ReadonlySet<string>) => keys.has('token') || keys.has('address');
   return (keys) => {
-    if (WEBHOOKS.has(type) && !hasAddress) return oneKey('address')(keys);
+    if (WEBHOOKS.has(type) && !hasAddress) return all('address')(keys);
     if (type === 'slack' && !hasAddress) return hasToken(keys) ? undefined : 'address';
-    return NEED_TOKEN.has(type) ? oneKey('token')(keys) : undefined;
+    return NEED_TOKEN.has(type) ? all('token')(keys) : undefined;
   };
 }

@@ -5,6 +5,7 @@ import {
   awsKeys,
   azureKeys,
   certificateKeys,
+  commitSignatureKeys,
   decryptionKeys,
   gitKeys,
   helmKeys,
@@ -12,8 +13,10 @@ import {
   type NeedsKeys,
   oneKey,
   providerKeys,
+  receiverKeys,
   registryKeys,
   signatureKeys,
+  signingKeys,
 } from './secret-keys.ts';
 
 /** A field that names a Secret or ConfigMap in the namespace of its object. */
@@ -39,9 +42,13 @@ const readers: Readonly<Record<string, Reader>> = {
   GitRepository: (spec) => [
     secret(spec, 'secretRef', gitKeys(asString(spec.url) ?? '', asString(spec.provider))),
     secret(spec, 'proxySecretRef', oneKey('address')),
-    secret(spec, 'verify.secretRef'),
+    secret(spec, 'verify.secretRef', commitSignatureKeys),
   ],
-  OCIRepository: (spec) => [...registry(spec), secret(spec, 'verify.secretRef', signatureKeys(spec.verify))],
+  OCIRepository: (spec) => [
+    ...registry(spec),
+    secret(spec, 'verify.secretRef', signatureKeys(spec.verify)),
+    secret(spec, 'verify.trustedRootSecretRef', oneKey('trusted_root.json')),
+  ],
   Bucket: (spec) => [
     secret(spec, 'secretRef', bucketKeys(spec)),
     secret(spec, 'certSecretRef', certificateKeys),
@@ -55,14 +62,17 @@ const readers: Readonly<Record<string, Reader>> = {
   ],
   HelmChart: (spec) => [secret(spec, 'verify.secretRef', signatureKeys(spec.verify))],
   ImageRepository: registry,
-  ImageUpdateAutomation: (spec) => [secret(spec, 'git.commit.signingKey.secretRef')],
+  ImageUpdateAutomation: (spec) => {
+    const path = 'git.commit.signingKey';
+    return [secret(spec, `${path}.secretRef`, signingKeys(asString(asObject(valueAt(spec, path))?.type)))];
+  },
   Kustomization: (spec) => [
     secret(spec, 'decryption.secretRef', decryptionKeys),
     ...kubeConfig(spec),
     ...values(asObject(spec.postBuild)?.substituteFrom, 'spec.postBuild.substituteFrom'),
   ],
   HelmRelease: (spec) => [
-    secret(spec, 'chart.spec.verify.secretRef'),
+    secret(spec, 'chart.spec.verify.secretRef', signatureKeys(valueAt(spec, 'chart.spec.verify'))),
     ...kubeConfig(spec),
     ...values(spec.valuesFrom, 'spec.valuesFrom', 'values.yaml'),
   ],
@@ -71,7 +81,7 @@ const readers: Readonly<Record<string, Reader>> = {
     secret(spec, 'certSecretRef', certificateKeys),
     secret(spec, 'proxySecretRef', oneKey('address')),
   ],
-  Receiver: (spec) => [secret(spec, 'secretRef', oneKey('token'))],
+  Receiver: (spec) => [secret(spec, 'secretRef', receiverKeys(asString(spec.type) ?? ''))],
 };
 
 function registry(spec: JsonObject): (SecretUse | undefined)[] {
@@ -113,7 +123,10 @@ function secret(spec: JsonObject, path: string, needs?: NeedsKeys): SecretUse | 
 }
 
 function reference(kind: CopyKind, spec: JsonObject, path: string, needs?: NeedsKeys): SecretUse | undefined {
-  const value = path.split('.').reduce<unknown>((inner, field) => asObject(inner)?.[field], spec);
-  const name = asString(asObject(value)?.name);
+  const name = asString(asObject(valueAt(spec, path))?.name);
   return name === undefined ? undefined : { kind, name, path: `spec.${path}`, ...(needs && { needs }) };
+}
+
+function valueAt(spec: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, field) => asObject(inner)?.[field], spec);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Policy } from '../../config/policy/policy.ts';
 import type { FluxInstall, Patch } from '../../config/types.ts';
+import { NOT_JSON } from '../../kube/parse-yaml.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { installObjects } from '../install.ts';
 import { fluxInstall, standInRelease } from '../testing.ts';
@@ -103,6 +104,9 @@ describe('one sentence for each mistake:', () => {
     ['text', { patch: 'replicas' }, 'is neither an object nor a list of operations; use one of these'],
     ['nothing', { patch: '# later' }, 'is empty; write an object, or a list of operations'],
     ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
+    ['a date', { patch: 'kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22' }, NOT_JSON],
+    ['no number', { patch: '[{ op: add, path: /spec, value: .nan }]', target: { kind: 'Deployment' } }, NOT_JSON],
+    ['a circle', { patch: 'kind: A\nmetadata: &a { name: a, labels: *a }' }, NOT_JSON],
     ['a deep text', { patch: '['.repeat(15_000) }, 'is nested too deeply; flatten it'],
     [
       'another selector',
@@ -322,10 +326,49 @@ describe('a patch cannot', () => {
 });
 
 test('patches cannot make the installation grow without end', () => {
-  const long = (name: string) => merge({ metadata: { name: 'any', annotations: { [name]: 'x'.repeat(15_000) } } }, {});
-  expect(() => patched(['a', 'b'].map(long))).toThrow(
+  const long = (name: string, kind: string) =>
+    merge({ metadata: { name: 'any', annotations: { [name]: 'x'.repeat(15_000) } } }, { kind });
+  expect(() => patched([long('a', '.*'), long('b', 'Deployment|.*Definition')])).toThrow(
     'flux.patches[1] makes the objects longer by more than 512 KiB; patch fewer objects',
   );
+});
+
+describe('patches cannot cause endless work by', () => {
+  const label = (index: number) => ({ op: 'add', path: '/metadata/labels/a', value: String(index) });
+  const long = (fields: object) =>
+    merge({ metadata: { name: 'any', labels: { a: 'x'.repeat(15_000) } }, ...fields }, {});
+  const copies = operations(...Array(4).fill({ op: 'copy', from: '/spec', path: '/status' }));
+  it.each<[string, Patch[], number]>([
+    ['operations on all objects', Array(32).fill({ target: {}, patch: JSON.stringify([0, 1, 2].map(label)) }), -1],
+    [
+      'many operations on all objects',
+      Array(32).fill({ target: {}, patch: JSON.stringify(Array(100).fill(label(0))) }),
+      5,
+    ],
+    [
+      'what every patch reads again',
+      [long({}), ...Array(31).fill(merge({ spec: {} }, { kind: '.*Definition|Service' }))],
+      3,
+    ],
+    ['copies', Array(32).fill(copies), 23],
+  ])('%s', (_what, patches, index) => {
+    const change = () => patched(patches);
+    if (index === -1) return expect(change).not.toThrow();
+    const sentence = 'changes too much, as all patches change at most 768 KiB; patch fewer objects';
+    return expect(change).toThrow(`flux.patches[${index}] ${sentence}`);
+  });
+});
+
+test.each([
+  ['equal', [1, 2, 3], 'no error'],
+  ['other', [1, 2], 'operation 0 (test) fails, because another value is at "/spec/x"; correct the path'],
+])('an operation compares long lists: %s', (_what, end, expected) => {
+  const [head, there] = [Array(3000).fill({ a: 'b' }), [1, 2, 3]];
+  const add = operations({ op: 'add', path: '/spec/x', value: [...head, ...there] });
+  const compare = operations({ op: 'test', path: '/spec/x', value: [...head, ...end] });
+  const run = () => patched([add, compare]);
+  if (expected === 'no error') expect(run).not.toThrow();
+  else expect(run).toThrow(expected);
 });
 
 describe('the policy judges the result:', () => {
@@ -388,6 +431,12 @@ describe('the policy judges the result:', () => {
       `changes the servers that Deployment source-controller reaches (SSL_CERT_FILE or SSL_CERT_DIR), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
     ],
     [
+      'other names of servers in a file',
+      inContainer({ volumeMounts: [{ name: 'temp', mountPath: '/tmp/..//etc/hosts', subPath: 'hosts' }] }),
+      urls,
+      `changes the servers that Deployment source-controller reaches (a volume at "/etc/hosts"), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
+    ],
+    [
       'other flags',
       merge({ spec: { template: { spec: { containers: [{ name: 'manager', args: [] }] } } } }, kustomize),
       { requireMultiTenancy: true },
@@ -414,6 +463,32 @@ describe('the policy judges the result:', () => {
     };
     expect(sentence(add(args, '--concurrent=7'), policy, tenants)).toBe('no error');
   });
+});
+
+test('operations copy what they change, and share the rest with the installed objects', () => {
+  const before = installObjects(release, fluxInstall());
+  const copy = structuredClone(before);
+  const container = '/spec/template/spec/containers/0';
+  const patches = [
+    operations(
+      { op: 'move', from: `${container}/env/0`, path: `${container}/env/-` },
+      { op: 'replace', path: `${container}/image`, value: 'ghcr.io/a' },
+      { op: 'copy', from: `${container}/env/0`, path: `${container}/env/-` },
+      { op: 'remove', path: '/spec/template/metadata/labels/app' },
+    ),
+  ];
+  const customisation = { install: fluxInstall({ patches }), version: release.version, origins };
+  const after = withPatches(before, customisation);
+  expect(before).toEqual(copy);
+  const [one, other] = [before, after].map((objects) => find(objects, 'Deployment', 'source-controller')?.spec) as {
+    selector: object;
+    template: { spec: { containers: { image: string; ports: object; env: object[] }[] } };
+  }[];
+  const [old, next] = [one, other].map((spec) => spec?.template.spec.containers[0]);
+  expect(next?.image).toBe('ghcr.io/a');
+  expect(next?.env).toEqual([old?.env[0], old?.env[0]]);
+  expect(next?.ports).toBe(old?.ports);
+  expect(other?.selector).toBe(one?.selector);
 });
 
 test('a patch of labels copies no schema of a CRD', () => {

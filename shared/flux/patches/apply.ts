@@ -1,4 +1,3 @@
-import { limits, limitText } from '../../config/limits.ts';
 import { nearest } from '../../config/nearest.ts';
 import { originOf } from '../../config/origins.ts';
 import { quote, shown } from '../../config/quote.ts';
@@ -10,7 +9,8 @@ import type { Customisation } from '../customisation.ts';
 import { SEVERAL, WITHOUT_TARGET } from './form.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
-import { parsePatch } from './parse.ts';
+import { parsedPatch } from './parse.ts';
+import { beginChange, endPatch, type Patching, patchingOf, replaceAll } from './patching.ts';
 import { PatchProblem } from './problem.ts';
 import { selectorOf } from './select.ts';
 import { strategicMerge } from './strategic-merge.ts';
@@ -22,65 +22,39 @@ import { strategicMerge } from './strategic-merge.ts';
 export function withPatches(objects: KubeObject[], customisation: Customisation): KubeObject[] {
   const { install, origins } = customisation;
   const place = originOf(origins, 'flux.patches');
-  let added = 0;
-  return (install.patches ?? []).reduce((patched, patch, index) => {
-    const fail = (problem: string, field = ''): never => {
-      const issue: ConfigIssue = { object: place.object, path: `${place.path}[${index}]${field}`, message: problem };
-      throw new ConfigError([issue]);
-    };
+  const patching = patchingOf(objects, customisation);
+  for (const [index, patch] of (install.patches ?? []).entries()) {
     try {
-      const result = withPatch(patched, patch, customisation);
-      added += growth(patched, result);
-      return added > limits.patched.most * 1024
-        ? fail(`makes the objects longer by more than ${limitText(limits.patched)}; patch fewer objects`)
-        : result;
+      apply(patching, patch);
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;
-      return fail(error.message);
+      const issue: ConfigIssue = { object: place.object, path: `${place.path}[${index}]`, message: error.message };
+      throw new ConfigError([issue]);
     }
-  }, objects);
-}
-
-/** How many characters of JSON a patch adds. Only fields that it has changed are counted: CRDs are long. */
-function growth(before: readonly KubeObject[], after: readonly KubeObject[]): number {
-  const [old, next] = [new Set(before), new Set(after)];
-  const removed = before.filter((object) => !next.has(object));
-  const changed = after.filter((object) => !old.has(object));
-  const kept = new Set(removed.flatMap((object) => Object.values(object)));
-  const unchanged = new Set(changed.flatMap((object) => Object.values(object)).filter((value) => kept.has(value)));
-  return lengthOf(changed, unchanged) - lengthOf(removed, unchanged);
-}
-
-function lengthOf(objects: readonly KubeObject[], without: ReadonlySet<unknown>): number {
-  const fields = objects.flatMap((object) => Object.entries(object)).filter(([, value]) => !without.has(value));
-  return fields.reduce((sum, [name, value]) => sum + name.length + (JSON.stringify(value)?.length ?? 0), 0);
+  }
+  return patching.objects;
 }
 
 type Change = (object: KubeObject) => KubeObject | undefined;
 
-function withPatch(objects: KubeObject[], { patch, target }: Patch, customisation: Customisation): KubeObject[] {
-  const parsed = parsePatch(patch);
+function apply(patching: Patching, patch: Patch): void {
+  const { target } = patch;
+  const { length, ...parsed } = parsedPatch(patch);
   if ('operations' in parsed) {
     if (target === undefined) throw new PatchProblem(WITHOUT_TARGET);
-    return changed(
-      objects,
-      selected(objects, target),
-      (object) => jsonPatched(object, parsed.operations),
-      customisation,
-    );
+    const change = (object: KubeObject) => jsonPatched(object, parsed.operations);
+    changeAll(patching, selected(patching.objects, target), change, length);
+  } else if (target === undefined) {
+    for (const merge of parsed.merges) {
+      const change = (object: KubeObject) => mergedWith(object, merge);
+      changeAll(patching, [named(patching.objects, merge)], change, length / parsed.merges.length);
+    }
+  } else {
+    const [merge, ...others] = parsed.merges;
+    if (merge === undefined || others.length > 0) throw new PatchProblem(SEVERAL);
+    changeAll(patching, selected(patching.objects, target), (object) => mergedWith(object, merge), length);
   }
-  const { merges } = parsed;
-  const [first, ...others] = merges;
-  if (target === undefined) {
-    return merges.reduce(
-      (result, merge) => changed(result, [named(result, merge)], (object) => mergedWith(object, merge), customisation),
-      objects,
-    );
-  }
-  if (first === undefined || others.length > 0) {
-    throw new PatchProblem(SEVERAL);
-  }
-  return changed(objects, selected(objects, target), (object) => mergedWith(object, first), customisation);
+  endPatch(patching);
 }
 
 /** A merge keeps the identity of its object, as in kustomize. */
@@ -90,19 +64,17 @@ function mergedWith(object: KubeObject, patch: JsonObject): KubeObject | undefin
   return strategicMerge(object as unknown as JsonObject, { ...rest, metadata: others }) as KubeObject | undefined;
 }
 
-function changed(
-  objects: KubeObject[],
-  targets: readonly KubeObject[],
-  change: Change,
-  customisation: Customisation,
-): KubeObject[] {
-  return objects.flatMap((object) => {
-    if (!targets.includes(object)) return [object];
+/** @param length of the patch, in characters of JSON */
+function changeAll(patching: Patching, targets: readonly KubeObject[], change: Change, length: number): void {
+  const results = targets.map((object) => {
+    beginChange(patching, object, length);
     const result = change(object);
-    const problem = result === undefined ? deletionProblem(object) : patchProblem(object, result, customisation);
+    const problem =
+      result === undefined ? deletionProblem(object) : patchProblem(object, result, patching.customisation);
     if (problem !== undefined) throw new PatchProblem(problem);
-    return result === undefined ? [] : [result];
+    return [object, result] as const;
   });
+  replaceAll(patching, new Map(results));
 }
 
 function selected(objects: KubeObject[], target: NonNullable<Patch['target']>): KubeObject[] {

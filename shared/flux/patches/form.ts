@@ -1,5 +1,5 @@
 import type { Patch } from '../../config/types.ts';
-import { parsePatch } from './parse.ts';
+import { parsedPatch } from './parse.ts';
 import { PatchProblem } from './problem.ts';
 import { selectorOf } from './select.ts';
 
@@ -8,9 +8,10 @@ import { selectorOf } from './select.ts';
  * or the patterns of its target. Which objects are installed is not known here.
  */
 export function patchFormProblem(patches: readonly Patch[]): { index: number; message: string } | undefined {
-  for (const [index, { patch, target }] of patches.entries()) {
+  for (const [index, patch] of patches.entries()) {
+    const { target } = patch;
     try {
-      const parsed = parsePatch(patch);
+      const parsed = parsedPatch(patch);
       if (target !== undefined) selectorOf(target);
       else if ('operations' in parsed) throw new PatchProblem(WITHOUT_TARGET);
       if (target !== undefined && 'merges' in parsed && parsed.merges.length > 1) throw new PatchProblem(SEVERAL);

@@ -67,11 +67,13 @@ function metadataProblem(
   for (const map of ['labels', 'annotations'] as const) {
     if (asObject(after[map] ?? {}) === undefined) return `sets metadata.${map} of ${what} to no object; correct it`;
     const [old, next] = [before[map] ?? {}, after[map] ?? {}];
-    const keys = [...new Set([...Object.keys(old), ...Object.keys(next)])];
-    const taken = keys.find((key) => old[key] !== next[key] && isManaged(key));
+    if (old === next) continue;
+    const taken =
+      Object.keys(next).find((key) => old[key] !== next[key] && isManaged(key)) ??
+      Object.keys(old).find((key) => next[key] === undefined && isManaged(key));
     if (taken !== undefined)
       return `changes the key ${taken} of ${what}, which says how the object is managed; remove it`;
-    const wrong = keys.find((key) => next[key] !== undefined && typeof next[key] !== 'string');
+    const wrong = Object.keys(next).find((key) => next[key] !== undefined && typeof next[key] !== 'string');
     if (wrong !== undefined) return `sets the key ${wrong} of ${what} to a value that is not a text; put it in quotes`;
   }
   return undefined;

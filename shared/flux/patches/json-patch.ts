@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation, Pointer } from 'rfc6902';
 import { quote } from '../../config/quote.ts';
-import { asObject } from '../../config/values.ts';
+import { asObject, type JsonObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { PatchProblem } from './problem.ts';
 
@@ -37,13 +38,18 @@ function operationProblem({ op, path, from, value }: Record<string, unknown>): s
   return undefined;
 }
 
-/** Applies a JSON 6902 patch. The object is not modified. @throws PatchProblem */
+/**
+ * Applies a JSON 6902 patch. The object is not modified: what an operation changes is copied on the way to it, and all
+ * the rest is shared, so that patches of labels copy no schema of a CRD.
+ * @throws PatchProblem
+ */
 export function jsonPatched(object: KubeObject, operations: readonly Operation[]): KubeObject {
-  const copy = withOwnFields(object, operations);
+  const copy = { ...object };
+  const copied = new Set<unknown>([copy]);
   for (const [index, operation] of operations.entries()) {
-    const [error] = isBeyond(copy, operation) ? [MISSING] : applyPatch(copy, [asKustomize(copy, operation)]);
-    if (error === null || error === undefined) continue;
-    const what = error.name === 'TestError' ? 'another value is at' : 'there is nothing at';
+    const error = problemOf(copy, operation, copied);
+    if (error === undefined) continue;
+    const what = error === 'TestError' ? 'another value is at' : 'there is nothing at';
     throw new PatchProblem(
       `cannot be applied to ${object.kind} ${object.metadata.name}: operation ${index} (${operation.op}) fails, because ${what} ${quote(operation.path)}; correct the path`,
     );
@@ -51,31 +57,45 @@ export function jsonPatched(object: KubeObject, operations: readonly Operation[]
   return copy;
 }
 
-/** Copies the fields that operations name, and not the schemas of a CRD whose labels they change. */
-function withOwnFields(object: KubeObject, operations: readonly Operation[]): KubeObject {
-  const paths = operations.flatMap((operation) => [operation.path, ...('from' in operation ? [operation.from] : [])]);
-  const named = new Set(paths.map((path) => Pointer.fromJSON(path).tokens[1]));
-  const fields = Object.entries(object).map(([name, value]) => [
-    name,
-    named.has(name) ? structuredClone(value) : value,
-  ]);
-  return Object.fromEntries(fields) as unknown as KubeObject;
+/** Applies an operation, or returns the name of the error. @param copied the objects and lists that may be modified */
+function problemOf(object: KubeObject, operation: Operation, copied: Set<unknown>): string | undefined {
+  const path = tokensOf(operation.path);
+  const parent = valueAt(object, path, path.length - 1);
+  if (isBeyond(parent, operation)) return 'MissingError';
+  // The package compares lists in quadratic time.
+  if (operation.op === 'test') {
+    return isDeepStrictEqual(valueAt(object, path, path.length), operation.value) ? undefined : 'TestError';
+  }
+  copyTo(object, path, copied);
+  if (operation.op === 'move') copyTo(object, tokensOf(operation.from), copied);
+  const [error] = applyPatch(object, [asKustomize(parent, operation)]);
+  return error?.name;
 }
 
-const MISSING = { name: 'MissingError' };
+/** Copies the objects and lists above a path that are still shared. */
+function copyTo(object: KubeObject, path: readonly string[], copied: Set<unknown>): void {
+  let parent = object as unknown as JsonObject;
+  for (const name of path.slice(0, -1)) {
+    const value = Object.hasOwn(parent, name) ? parent[name] : undefined;
+    if (typeof value !== 'object' || value === null) return;
+    if (!copied.has(value)) {
+      parent[name] = Array.isArray(value) ? [...value] : { ...value };
+      copied.add(parent[name]);
+    }
+    parent = parent[name] as JsonObject;
+  }
+}
 
 /** `replace` of a field that does not exist adds it, as in kustomize, and unlike RFC 6902. */
-function asKustomize(object: KubeObject, operation: Operation): Operation {
-  const own = structuredClone(operation);
-  return own.op === 'replace' && asObject(parentOf(object, own.path)) !== undefined ? { ...own, op: 'add' } : own;
+function asKustomize(parent: unknown, operation: Operation): Operation {
+  return operation.op === 'replace' && asObject(parent) !== undefined ? { ...operation, op: 'add' } : operation;
 }
 
 /**
  * True where a path leads into a value that holds no others, or beyond a list. The package checks the latter only for
  * `add`, and the former not at all. Only an operation that adds can name the end of a list.
  */
-function isBeyond(object: KubeObject, { op, path }: Operation): boolean {
-  const parent = parentOf(object, path);
+function isBeyond(parent: unknown, { op, path }: Operation): boolean {
   if (typeof parent !== 'object' || parent === null) return true;
   if (op === 'add' || !Array.isArray(parent)) return false;
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -84,7 +104,13 @@ function isBeyond(object: KubeObject, { op, path }: Operation): boolean {
   return !(/^\d+$/.test(name) && Number(name) < parent.length + (adds ? 1 : 0));
 }
 
-/** Returns the object or list that holds a path; undefined if there is none. */
-function parentOf(object: KubeObject, path: string): unknown {
-  return Pointer.fromJSON(path).parent().get(object);
+function tokensOf(pointer: string): readonly string[] {
+  return Pointer.fromJSON(pointer).tokens.slice(1);
+}
+
+/** Returns the value at the first tokens of a path, inherited fields included, as the package reads it. */
+function valueAt(object: KubeObject, path: readonly string[], depth: number): unknown {
+  let value: unknown = object;
+  for (let level = 0; level < depth; level++) value = ((value || {}) as JsonObject)[path[level] ?? ''];
+  return value;
 }

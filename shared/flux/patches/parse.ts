@@ -1,14 +1,37 @@
 import type { Operation } from 'rfc6902';
 import { limits, limitText } from '../../config/limits.ts';
 import { quote } from '../../config/quote.ts';
+import type { Patch } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { errorMessage } from '../../errors.ts';
-import { parseAllDocuments, quickly, repeatedKey } from '../../kube/parse-yaml.ts';
+import { isJson, NOT_JSON, parseAllDocuments, quickly, repeatedKey } from '../../kube/parse-yaml.ts';
+import { lengthOf } from './growth.ts';
 import { operationsOf } from './json-patch.ts';
 import { PatchProblem } from './problem.ts';
 
 /** A patch, parsed: a list is JSON 6902, objects are strategic merges. */
 export type ParsedPatch = { operations: Operation[] } | { merges: JsonObject[] };
+
+/** A patch is not parsed again while its configuration is in use. */
+const parsed = new WeakMap<Patch, ParsedPatch & { length: number }>();
+
+/** Returns a patch with its length in characters of JSON, which aliases make longer than its text. @throws PatchProblem */
+export function parsedPatch(patch: Patch): ParsedPatch & { length: number } {
+  const known = parsed.get(patch);
+  if (known !== undefined) return known;
+  const result = parsePatch(patch.patch);
+  const length = lengthOf('operations' in result ? result.operations : result.merges);
+  const complete = { ...result, length: length + copiesIn(result) * LENGTH_OF_COPY };
+  parsed.set(patch, complete);
+  return complete;
+}
+
+/** An operation `copy` may add a container, or the whole `spec` of a Deployment. */
+const LENGTH_OF_COPY = 8192;
+
+function copiesIn(patch: ParsedPatch): number {
+  return 'operations' in patch ? patch.operations.filter(({ op }) => op === 'copy').length : 0;
+}
 
 /** Parses the text of a patch, YAML or JSON. @throws PatchProblem */
 export function parsePatch(text: string): ParsedPatch {
@@ -31,7 +54,9 @@ function documentsOf(text: string): unknown[] {
       const repeated = repeatedKey(document);
       if (repeated !== undefined) throw new PatchProblem(`has the key ${quote(repeated)} twice; remove one of them`);
       // Aliases may stand for more values than fit into memory; the parser refuses them.
-      return document.toJS({ maxAliasCount: 20 });
+      const value: unknown = document.toJS({ maxAliasCount: 20 });
+      if (!isJson(value)) throw new PatchProblem(NOT_JSON);
+      return value;
     });
   } catch (error) {
     if (error instanceof PatchProblem) throw error;

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { IMAGE, locationOf } from '../../config/policy/location.ts';
 import { isIncluded, patternsOf } from '../../config/policy/pattern.ts';
@@ -104,10 +105,19 @@ function nameProblem(before: KubeObject, after: KubeObject, what: string): strin
     containersOf(of).flatMap((container) => listAt(container, 'env').filter(({ name }) => TRUST.test(String(name))));
   const changed =
     NAMES.find((field) => !isDeepStrictEqual(old[field], pod[field])) ??
-    (isDeepStrictEqual(trusted(old), trusted(pod)) ? undefined : 'SSL_CERT_FILE or SSL_CERT_DIR');
+    (isDeepStrictEqual(trusted(old), trusted(pod)) ? undefined : 'SSL_CERT_FILE or SSL_CERT_DIR') ??
+    containersOf(pod).flatMap(systemMounts)[0];
   return changed === undefined
     ? undefined
     : `changes the servers that ${what} reaches (${changed}), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`;
+}
+
+/** Mounts over the files of the system that name servers and say which certificates are trusted. */
+function systemMounts(container: JsonObject): string[] {
+  return listAt(container, 'volumeMounts')
+    .map(({ mountPath }) => posix.resolve('/', String(mountPath)))
+    .filter((path) => /^\/(etc|usr)?(\/|$)/.test(path))
+    .map((path) => `a volume at ${quote(path)}`);
 }
 
 function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): object[] {

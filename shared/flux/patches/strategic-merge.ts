@@ -26,13 +26,15 @@ function mergeValues(value: unknown, patch: unknown, place: Place): unknown {
   if (patch === null) return undefined;
   if (Array.isArray(patch)) return mergeLists(value, patch, place);
   const map = asObject(patch);
-  if (map === undefined) {
-    if (typeof value === 'object' && value !== null) throw wrongType(place, value, 'a single value');
-    return patch;
-  }
+  if (map === undefined) return single(value, patch, () => place);
   if (value !== undefined && value !== null && asObject(value) === undefined)
     throw wrongType(place, value, 'an object');
   return mergeMaps(asObject(value), map, place);
+}
+
+function single(value: unknown, patch: unknown, place: () => Place): unknown {
+  if (typeof value === 'object' && value !== null) throw wrongType(place(), value, 'a single value');
+  return patch;
 }
 
 function wrongType({ path }: Place, value: unknown, given: string): PatchProblem {
@@ -44,21 +46,29 @@ function mergeMaps(value: JsonObject | undefined, patch: JsonObject, place: Plac
   const { [DIRECTIVE]: directive, ...fields } = patch;
   if (directive === 'delete') return undefined;
   if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(place);
-  const unknown = Object.keys(fields).find((name) => name.startsWith('$'));
+  const unknown = Object.keys(fields).find((name) => name[0] === '$');
   if (unknown !== undefined) {
     throw new PatchProblem(
       `has the directive ${unknown} at ${place.path || 'its top'}, which kustomize ignores; remove it`,
     );
   }
   const base = directive === 'replace' ? {} : (value ?? {});
-  const result = new Map(Object.entries(base));
+  const result: JsonObject = { ...base };
   for (const [name, field] of Object.entries(fields)) {
-    const path = place.path === '' ? name : `${place.path}.${name}`;
-    const merged = mergeValues(Object.hasOwn(base, name) ? base[name] : undefined, field, { ...place, path });
-    if (merged === undefined) result.delete(name);
-    else result.set(name, merged);
+    const below = () => ({ ...place, path: place.path === '' ? name : `${place.path}.${name}` });
+    const value = Object.hasOwn(base, name) ? base[name] : undefined;
+    // There may be thousands of labels, each with a text.
+    const merged = typeof field === 'object' ? mergeValues(value, field, below()) : single(value, field, below);
+    if (merged === undefined) delete result[name];
+    else set(result, name, merged);
   }
-  return Object.fromEntries(result);
+  return result;
+}
+
+function set(object: JsonObject, name: string, value: unknown): void {
+  // An assignment would replace the prototype.
+  if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
+  else object[name] = value;
 }
 
 function unknownDirective({ path }: Place): PatchProblem {
@@ -78,14 +88,18 @@ function mergeLists(value: unknown, patch: readonly unknown[], place: Place): un
   const directive = directives[0]?.[DIRECTIVE];
   if (directive === 'delete') return undefined;
   const entries = patch.map((entry) => entryOf(entry, keys, place)).filter((entry) => !isDirective(entry));
-  const twice = entries.find((entry, index) => entries.slice(0, index).some((other) => isSame(other, entry, keys)));
-  if (twice !== undefined) {
-    const which = keys.map((key) => `${key} ${quote(String(twice[key]))}`).join(' and ');
-    throw new PatchProblem(
-      `has two entries of ${place.path} with ${which}, of which kustomize ignores one; remove one`,
-    );
+  const known = new Set<string>();
+  for (const entry of entries) {
+    const key = keyOf(entry, keys);
+    if (key !== undefined && known.has(key)) throw repeatedEntry(entry, keys, place);
+    if (key !== undefined) known.add(key);
   }
   return mergeEntries(directive === 'replace' ? [] : (value ?? []), entries, keys, place);
+}
+
+function repeatedEntry(entry: JsonObject, keys: readonly string[], { path }: Place): PatchProblem {
+  const which = keys.map((key) => `${key} ${quote(String(entry[key]))}`).join(' and ');
+  return new PatchProblem(`has two entries of ${path} with ${which}, of which kustomize ignores one; remove one`);
 }
 
 function hasDirective(entry: unknown): boolean {
@@ -121,21 +135,28 @@ function mergeEntries(
   place: Place,
 ): unknown[] {
   const below = { ...place, path: `${place.path}[]` };
-  let first: unknown[] = [];
-  let rest = [...values];
+  const current = new Map<string | undefined, unknown>();
+  for (const value of values.toReversed()) current.set(keyOf(value, keys), value);
+  const first: unknown[] = [];
+  const merged = new Map<string | undefined, JsonObject | undefined>();
   for (const entry of patch) {
-    const isIt = (value: unknown) => isSame(value, entry, keys);
-    const current = [...first, ...rest].find(isIt);
-    const merged = mergeMaps(asObject(current), entry, below);
-    const replaced = (list: unknown[]) => list.flatMap((value) => (isIt(value) ? (merged ?? []) : [value]));
-    const staysInPlace = first.some(isIt) || (keys.length > 1 && current !== undefined);
-    first = staysInPlace ? replaced(first) : [...first, ...(merged ? [merged] : [])];
-    rest = staysInPlace ? replaced(rest) : rest.filter((value) => !isIt(value));
+    const key = keyOf(entry, keys);
+    const result = mergeMaps(asObject(current.get(key)), entry, below);
+    const staysInPlace = keys.length > 1 && current.has(key);
+    merged.set(key, staysInPlace ? result : undefined);
+    if (!staysInPlace && result !== undefined) first.push(result);
   }
+  const rest = values.flatMap((value) => {
+    const key = keyOf(value, keys);
+    return key !== undefined && merged.has(key) ? (merged.get(key) ?? []) : [value];
+  });
   return [...first, ...rest];
 }
 
-function isSame(value: unknown, entry: JsonObject, keys: readonly string[]): boolean {
+/** The identity of an entry; undefined: it is no object. Lists may be long, so entries are found by it. */
+function keyOf(value: unknown, keys: readonly string[]): string | undefined {
   const map = asObject(value);
-  return map !== undefined && keys.every((key) => String(map[key]) === String(entry[key]));
+  const [first = '', ...others] = keys;
+  if (map === undefined || others.length === 0) return map && String(map[first]);
+  return JSON.stringify(keys.map((key) => String(map[key])));
 }

@@ -13,7 +13,8 @@ const REVISION = 'main@sha1:9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c';
 
 /**
  * Plays Flux in a shoot: so many seconds after its Deployments are there (images have to be pulled) they are
- * available, and source and Kustomization are Ready.
+ * available, and source and Kustomization are Ready. They remain so when they are edited, for example when the
+ * annotations of a released Deployment change, until the signal.
  */
 export async function playFlux(shoot: KubeClient, seconds: number, signal: AbortSignal): Promise<void> {
   while ((await listed(shoot, resources.deployments)).length === 0) await sleep(100, undefined, { signal });
@@ -26,6 +27,7 @@ export async function playFlux(shoot: KubeClient, seconds: number, signal: Abort
     for (; objects.length === 0; objects = await listed(shoot, resource)) await sleep(100, undefined, { signal });
     for (const object of objects) await writeStatus(shoot, resource, object, ready(object));
   }
+  await keepReady(shoot, signal);
 }
 
 /** Plays Flux in a shoot that has it already: whatever is edited is available or Ready at once, until the signal. */

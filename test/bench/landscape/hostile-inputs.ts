@@ -59,6 +59,18 @@ const privateRepository = {
   repositoryType: 'private',
 };
 
+const patches = (target: object, list: unknown[], more: object = {}) =>
+  providerConfig({ flux: { patches: list.map((patch) => ({ target, patch: textOf(patch) })), ...more } });
+const textOf = (patch: unknown) => (typeof patch === 'string' ? patch : JSON.stringify(patch));
+/** With as few characters as YAML needs, of which the configuration may have few. */
+const labels = (count: number) => '- {op: add, path: /metadata/labels/a, value: x}\n'.repeat(count);
+const sharding = { sharding: { shards: names(16).map((name) => name.replace('component', 's')) } };
+const manager = (fields: object) => ({
+  ...{ kind: 'Deployment', metadata: { name: 'any' } },
+  spec: { template: { spec: { containers: [{ name: 'manager', ...fields }] } } },
+});
+const variables = (count: number) => names(count).map((name) => ({ name, value: '' }));
+
 /** One input for each place that a tenant can write to or answer from, as large as API servers accept it. */
 export const hostileInputs: readonly HostileInput[] = [
   { name: '30,000 components', fluxConfig: { components: names(30_000).join(',') } },
@@ -78,6 +90,31 @@ export const hostileInputs: readonly HostileInput[] = [
   {
     name: 'overrides.yaml, 1 MB of rules',
     fluxConfig: { 'overrides.yaml': '- shoots: [a]\n  config: {}\n'.repeat(35_000) },
+  },
+  {
+    name: '1,300 JSON operations on every CustomResourceDefinition',
+    providerConfig: patches({ kind: 'CustomResourceDefinition' }, Array(4).fill(labels(325))),
+  },
+  {
+    name: 'comparisons of every schema, in 32 patches',
+    providerConfig: patches(
+      { kind: 'CustomResourceDefinition' },
+      Array(32).fill([{ op: 'test', path: '/spec/scope', value: 'Namespaced' }]),
+    ),
+  },
+  {
+    name: '32 patches of every Deployment of 16 shards',
+    providerConfig: patches({ kind: 'Deployment' }, Array(32).fill(manager({ env: variables(1) })), sharding),
+  },
+  {
+    name: 'patches with 750 variables for every Deployment of 16 shards',
+    providerConfig: patches({ kind: 'Deployment' }, Array(3).fill(manager({ env: variables(250) })), sharding),
+  },
+  {
+    name: 'a patch with 660 labels for every object',
+    providerConfig: patches({}, [
+      { kind: 'any', metadata: { name: 'any', labels: Object.fromEntries(names(660).map((name) => [name, ''])) } },
+    ]),
   },
   { name: 'a repository URL of 900 KB', fluxConfig: { repositoryUrl: `https://example.org/${'a'.repeat(900_000)}` } },
   { name: 'a version range of 300,000 alternatives', fluxConfig: { fluxVersion: '1||'.repeat(300_000) } },

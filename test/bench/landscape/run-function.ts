@@ -1,3 +1,4 @@
+import type { Cause } from '../../../shared/runtime/change-request.ts';
 import { createClusters } from '../../../shared/runtime/clusters.ts';
 import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
@@ -24,6 +25,7 @@ export async function runFunction(
   handler: Handler,
   namespace: string,
   { seed }: Pick<BenchClusters, 'seed'>,
+  causes: Cause[] = [],
 ): Promise<{ outcome: Outcome; requests: SeenRequest[] }> {
   const clusters = createClusters(async () => seed.connection, { userAgent: `shoot-flux/${name}` });
   using counter = countRequests();
@@ -33,7 +35,7 @@ export async function runFunction(
       kube: clusters,
       settings,
       send: async () => {},
-      causes: [],
+      causes,
       now: () => new Date(),
       log: createLog('warn'),
       metrics: noMetrics,

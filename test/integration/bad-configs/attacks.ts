@@ -48,7 +48,7 @@ const reaching: BadConfig[] = [
   ofShoot(
     "the landscape's own field",
     { flux: { landscapePullSecret: 'pull' } },
-    ': flux.landscapePullSecret is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches',
+    ': flux.landscapePullSecret is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, nodeSelector, commonMetadata, proxy, storage, sharding, patches',
   ),
   ofShoot(
     'labels of the resource-manager',
@@ -125,6 +125,12 @@ const injecting: BadConfig[] = [
     { repositoryUrl: `ssh://\${SHOOT_LABEL_user}@git.example.com/fleet`, repositoryType: 'private' },
     'repositoryUrl has a variable outside of its path, where a label of a Shoot could choose the host; move it into the path',
   ),
+  ofShoot(
+    'a variable that chooses the host of an object',
+    { objects: [git('a', { url: `https://\${SHOOT_LABEL_host}/org/fleet` })] },
+    ': objects[0].spec.url has a variable outside of its path, where a label of a Shoot could choose the host; move it into the path',
+    { labels: { host: 'evil.example' } },
+  ),
   ofKeys(
     'a variable in a variable',
     { repositoryPath: `./\${SHOOT_LABEL_\${SHOOT_NAME}}` },
@@ -175,7 +181,7 @@ const injecting: BadConfig[] = [
   ofKeys(
     'a prototype in config.yaml',
     { 'config.yaml': 'flux: { __proto__: { logLevel: debug } }' },
-    'config.yaml.flux.__proto__ is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches',
+    'config.yaml.flux.__proto__ is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, nodeSelector, commonMetadata, proxy, storage, sharding, patches',
   ),
   ofKeys(
     'a selector on a prototype',
@@ -222,7 +228,7 @@ const injecting: BadConfig[] = [
   ofShoot(
     'a prototype as a field',
     JSON.parse('{"flux":{"__proto__":{"logLevel":"debug"}}}'),
-    ': flux.__proto__ is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches',
+    ': flux.__proto__ is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, nodeSelector, commonMetadata, proxy, storage, sharding, patches',
   ),
   ofShoot(
     'a prototype as a list',

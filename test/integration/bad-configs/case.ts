@@ -1,4 +1,5 @@
 import { PROVIDER_CONFIG_API } from '../../../shared/config/provider-config-schema.ts';
+import { PROJECT } from '../../scenarios/stage.ts';
 
 /** A wrong configuration, and the only sentence about it. */
 export interface BadConfig {
@@ -50,3 +51,23 @@ export function ofKeys(what: string, data: Record<string, string>, sentence: str
 export function ofShoot(what: string, fields: object, sentence: string, more: Partial<BadConfig> = {}): BadConfig {
   return { what, providerConfig: fluxConfigOf(fields), sentence: `providerConfig${sentence}`, ...more };
 }
+
+/** The resources of the Shoot. */
+export const specOf = ({ resources: named = {} }: BadConfig) => ({
+  resources: Object.entries(named).map(([name, kind]) => ({
+    name,
+    resourceRef: { apiVersion: 'v1', kind, name: `its-${name}` },
+  })),
+});
+/** The Shoot of the case. */
+export const shootOf = (config: BadConfig) => ({
+  ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' },
+  metadata: { namespace: PROJECT, name: 'bar', labels: config.labels },
+  spec: {
+    ...specOf(config),
+    kubernetes: { version: '1.34.2' },
+    extensions: [
+      { type: 'shoot-flux', ...(config.providerConfig !== undefined && { providerConfig: config.providerConfig }) },
+    ],
+  },
+});

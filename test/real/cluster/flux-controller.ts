@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { buildTools } from '../tools/build.ts';
 import type { ToolName } from '../tools/tool.ts';
 import { answersOk } from './ready.ts';
@@ -19,6 +21,16 @@ export interface FluxControllerOptions {
   args?: string[];
 }
 
+/** Flags that only one of the controllers has. */
+const ownFlags: Partial<Record<ToolName, (folder: string, port: number | undefined) => Promise<string[]>>> = {
+  'notification-controller': async (_, port) => [`--receiverAddr=127.0.0.1:${port}`],
+  'image-reflector-controller': async (folder) => {
+    const storage = join(folder, 'storage');
+    await mkdir(storage, { recursive: true });
+    return [`--storage-path=${storage}`];
+  },
+};
+
 /** Starts a controller of Flux outside of a cluster, in the namespace `flux-system`. */
 async function startFluxController(
   name: ToolName,
@@ -28,14 +40,14 @@ async function startFluxController(
   const { program } = await startReady({
     name,
     ports: 3,
-    prepare: async (_, ports) => ({
+    prepare: async (folder, ports) => ({
       command,
       args: [
         `--metrics-addr=127.0.0.1:${ports[0]}`,
         `--health-addr=127.0.0.1:${ports[1]}`,
         // There is no second instance to elect a leader with.
         '--enable-leader-election=false',
-        ...(name === 'notification-controller' ? [`--receiverAddr=127.0.0.1:${ports[2]}`] : []),
+        ...((await ownFlags[name]?.(folder, ports[2])) ?? []),
         ...args,
       ],
       env: { KUBECONFIG: kubeconfigFile, RUNTIME_NAMESPACE: 'flux-system' },
@@ -60,5 +72,13 @@ export function startNotificationController(kubeconfigFile: string, port: number
   return startFluxController('notification-controller', {
     kubeconfigFile,
     args: [`--events-addr=127.0.0.1:${port}`],
+  });
+}
+
+/** Starts Flux's image-reflector-controller. */
+export function startImageReflectorController(options: FluxControllerOptions): Promise<FluxController> {
+  return startFluxController('image-reflector-controller', {
+    ...options,
+    args: [`--events-addr=${options.eventsAddress ?? ''}`, '--requeue-dependency=1s'],
   });
 }

@@ -8,13 +8,14 @@ export async function requestJson(
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
+  agent: https.Agent | false = false,
 ): Promise<unknown> {
   const type = method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json';
   const [code, answer] = await new Promise<[number, unknown]>((resolve, reject) => {
     const request = https.request(
       `${server.url}${path}`,
       {
-        agent: false,
+        agent,
         method,
         ca: server.ca,
         headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': type },

@@ -13,11 +13,13 @@ export interface Encryption {
   command: string;
   /** The file `.sops.yaml` of a repository, with its public key. */
   rules: string;
+  /** Further variables of the command. */
+  env?: Record<string, string>;
 }
 
-/** Returns a Secret as SOPS writes it, which only the owner of the key of age can read. */
+/** Returns a Secret as SOPS writes it, which only the owner of the key can read. */
 export async function encrypted(
-  { command, rules }: Encryption,
+  { command, rules, env: variables }: Encryption,
   name: string,
   stringData: Record<string, string>,
 ): Promise<string> {
@@ -28,7 +30,7 @@ export async function encrypted(
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
     await writeFile(file, JSON.stringify(secret));
     await writeFile(join(folder, '.sops.yaml'), rules);
-    const env = { ...process.env, PATH: `${dirname(sops)}:${process.env.PATH}` };
+    const env = { ...process.env, ...variables, PATH: `${dirname(sops)}:${process.env.PATH}` };
     await run('sh', ['-c', command], { cwd: folder, env });
     return await readFile(file, 'utf8');
   } finally {

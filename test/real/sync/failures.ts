@@ -13,11 +13,15 @@ export interface Attempts extends AsyncDisposable {
   ready: readonly string[];
 }
 
-/** An object that has no artifact yet, or waits for a dependency, has not attempted anything. */
+/**
+ * An object that has no artifact yet, or waits for a dependency, has not attempted anything. One pass of the
+ * resource-manager creates a Kustomization some milliseconds before its OCIRepository, whose creation wakes it.
+ */
 const isWaiting = ({ reason = '', message = '' }: Condition) =>
   reason === 'DependencyNotReady' ||
   reason === 'SourceNotReady' ||
-  (reason === 'ArtifactFailed' && /artifact not found|is not ready/i.test(message));
+  (reason === 'ArtifactFailed' &&
+    /artifact not found|is not ready|source\.toolkit\.fluxcd\.io "[^"]+" not found/i.test(message));
 
 interface Condition {
   type: string;
@@ -72,7 +76,7 @@ export function watchAttempts(connection: Connection): Attempts {
     async failed() {
       const { items } = await client.list(resources.events, {});
       const warnings = (items as KubeObject[])
-        .filter(({ type, source }) => type === 'Warning' && isFlux(source))
+        .filter(({ type, source, reason }) => type === 'Warning' && isFlux(source) && reason !== 'DependencyNotReady')
         .map(({ reason, message, involvedObject }) => `${JSON.stringify(involvedObject)}: ${reason}: ${message}`);
       return [...seen, ...warnings];
     },

@@ -4,7 +4,11 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { CONTROL_PLANE, PROJECT, type Stage, type StageOptions, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
-import { startHelmController, startNotificationController } from '../cluster/flux-controller.ts';
+import {
+  startHelmController,
+  startImageReflectorController,
+  startNotificationController,
+} from '../cluster/flux-controller.ts';
 import { startKustomizeController } from '../cluster/kustomize-controller.ts';
 import { freePorts } from '../cluster/ports.ts';
 import { startRealSourceController } from '../cluster/source-controller.ts';
@@ -41,6 +45,7 @@ export async function startFluxStage(
         startKustomizeController({ kubeconfigFile, args: [`--events-addr=${eventsAddress}`] }),
       'helm-controller': () => startHelmController({ kubeconfigFile, eventsAddress }),
       'notification-controller': () => startNotificationController(kubeconfigFile, port),
+      'image-reflector-controller': () => startImageReflectorController({ kubeconfigFile, eventsAddress }),
     },
   });
   await stage.startProduct();

@@ -12,4 +12,13 @@ export const fluxKinds = {
   helmCharts: flux('source', 'helmcharts', 'HelmChart'),
   kustomizations: flux('kustomize', 'kustomizations', 'Kustomization'),
   helmReleases: flux('helm', 'helmreleases', 'HelmRelease', 'v2'),
+  imageRepositories: flux('image', 'imagerepositories', 'ImageRepository'),
+  imagePolicies: flux('image', 'imagepolicies', 'ImagePolicy'),
+} as const;
+
+/** With the kinds that these suites need in a single place. */
+export const allKinds = {
+  ...fluxKinds,
+  buckets: flux('source', 'buckets', 'Bucket'),
+  receivers: flux('notification', 'receivers', 'Receiver'),
 } as const;

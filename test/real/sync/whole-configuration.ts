@@ -4,6 +4,7 @@ const CA = { certSecretRef: { name: 'registry-ca' } };
 /** What `config.yaml` says beside the private repository of `flux-config`: one object of each kind that works together. */
 export function wholeConfiguration(registry: string): object {
   return {
+    flux: { componentsExtra: ['image-reflector-controller'] },
     additionalSecretResources: [{ name: 'registry-ca' }, { name: 'chart-values' }, { name: 'events' }],
     objects: [
       object('Alert', 'all', {
@@ -45,6 +46,11 @@ export function wholeConfiguration(registry: string): object {
         chartRef: { kind: 'OCIRepository', name: 'second-chart' },
         values: { color: 'plum' },
         dependsOn: [{ name: 'first' }],
+      }),
+      object('ImageRepository', 'manifests', { ...HOUR, ...CA, image: `${registry}/fleet/manifests` }),
+      object('ImagePolicy', 'manifests', {
+        imageRepositoryRef: { name: 'manifests' },
+        policy: { alphabetical: {} },
       }),
     ],
   };

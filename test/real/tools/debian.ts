@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Programs that come from Debian packages of the same name. */
-export type DebianProgram = 'buildah' | 'cmake' | 'mmdebstrap';
+export type DebianProgram = 'buildah' | 'cmake' | 'gpg' | 'gpg-agent' | 'mmdebstrap';
 
 /**
  * Installs the programs that are missing; that takes a minute, and needs root.

@@ -13,6 +13,7 @@ export const toolNames = [
   'source-controller',
   'helm-controller',
   'notification-controller',
+  'image-reflector-controller',
   'sops',
   'helm',
   'crane',

@@ -69,7 +69,6 @@ export function upgradeChainSuite(realApis: () => RealApis, distribution: string
     };
     /** @returns the objects, each stored in another version of its kind */
     const fillAll = async (crds: KubeObject[]) => {
-      console.log((Date.now() / 1000) | 0, 'fill');
       await stage.stopResourceManager();
       await Promise.all(crds.map((crd) => fill(store(), crd)));
       await stage.startResourceManager();
@@ -77,7 +76,6 @@ export function upgradeChainSuite(realApis: () => RealApis, distribution: string
     };
     /** @param kills after so many pieces of the requests of each life @returns how many of them happened */
     const upgrade = async (version: string, kills: number[]) => {
-      console.log((Date.now() / 1000) | 0, 'ask', version, kills);
       await ask(version);
       let happened = 0;
       for (const pieces of kills) {
@@ -91,15 +89,12 @@ export function upgradeChainSuite(realApis: () => RealApis, distribution: string
         ]);
         if (!isKilled) break;
         happened += 1;
-        console.log((Date.now() / 1000) | 0, 'cut');
         await stage.stopProduct();
         product.pass();
         await stage.startProduct();
-        console.log((Date.now() / 1000) | 0, 'started');
       }
       product.pass();
       await untilInstalled(version);
-      console.log((Date.now() / 1000) | 0, 'installed');
       return happened;
     };
     const expectWhole = async (version: string, before: Record<string, object>) => {

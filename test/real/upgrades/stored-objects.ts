@@ -6,7 +6,7 @@ import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import type { Etcd } from '../cluster/etcd.ts';
-import { storedInEtcd } from './in-etcd.ts';
+import { storedInEtcd, storedVersion } from './in-etcd.ts';
 import { objectOf, servedVersions, storing } from './objects.ts';
 
 /** An API server whose storage can be read. */
@@ -41,7 +41,7 @@ export async function fill({ etcd, prefix, client }: Store, crd: KubeObject): Pr
     const { resource, object } = objectOf(crd, version);
     const key = `${resource.group}/${resource.plural}/default/${object.metadata.name}`;
     // A changed CRD is in use a moment later.
-    for (let stored: string | undefined; stored !== version; stored = (await storedInEtcd(etcd, prefix))[key]) {
+    for (let stored: string | undefined; stored !== version; stored = await storedVersion(etcd, prefix, key)) {
       await client.delete(resource, object.metadata).catch(() => false);
       await client.apply(resource, object, { fieldManager: 'person' }).catch(() => sleep(50));
     }

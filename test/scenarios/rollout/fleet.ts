@@ -15,6 +15,7 @@ import type { RolloutState } from '../../../shared/rollout/state.ts';
 import { readState } from '../../../shared/rollout/text.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
+import { summaryOf } from '../../../shared/status/status-map.ts';
 import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../identities.ts';
 
 export const PROJECT = 'garden-foo';
@@ -32,6 +33,8 @@ export interface FleetOptions {
   spec?: Shoot['spec'];
   /** How many runs happen at the same time. Default 4. */
   parallel?: number;
+  /** Those of the Shoots that do not exist yet. */
+  later?: string[];
 }
 
 /** The Shoots of a project with the two functions of a rollout, on a simulated clock. Everything else is a stand-in. */
@@ -50,11 +53,34 @@ export interface Fleet extends AsyncDisposable {
   restart(): void;
   /** Called after each round of runs, and with each change of the status. */
   observe: () => void;
-  edit(data: Record<string, string>, annotations?: Record<string, string>): void;
+  /** @param data undefined deletes flux-config */
+  edit(data: Record<string, string> | undefined, annotations?: Record<string, string>): void;
+  /** Creates or rotates a Secret of the project. */
+  secret(name: string, data: Record<string, string>): void;
+  /** The copies that the shoot gets. */
+  copies(shoot: string): KubeObject[];
+  /** The installed objects that the shoot gets. */
+  controllers(shoot: string): KubeObject[];
   /** A run for the Shoot, as after an event. */
   wake(shoot: string): void;
   /** As in the garden: a label, a deletion, hibernation. */
   shoot(name: string, parts: Partial<Shoot>): void;
+  /** Creates a Shoot with the extension. */
+  create(shoot: string): void;
+  /** The Shoot is gone with everything. `unseen`: at a time when the product did not run. */
+  remove(shoot: string, options?: { unseen: boolean }): void;
+  /** The control plane of a Shoot moves to another seed. */
+  move(shoot: string, seed: string): void;
+  /** A request of gardenlet. */
+  operate(shoot: string, operation: 'reconcile'): void;
+  /** What the resource-manager makes of the ManagedResources of a Shoot; by default it applies them. */
+  applies: (shoot: string) => 'applied' | 'failing' | 'never';
+  /** The resource-manager looks at a Shoot again, although nothing of it has changed. */
+  fails(shoot: string): void;
+  /** Shoots that exist. */
+  shoots(): string[];
+  /** Statements of flux-status that are not true. */
+  lies(): string[];
   /** Runs everything that is due, until nothing is left within so many seconds. */
   settle(seconds?: number): Promise<void>;
   /** The branch that a Shoot has. */
@@ -74,10 +100,12 @@ export interface Fleet extends AsyncDisposable {
 }
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { shoots, seeds: names = ['one'], labels = () => ({}), spec = {}, parallel = 4 } = options;
+  const { shoots: all, seeds: names = ['one'], labels = () => ({}), spec = {}, parallel = 4, later = [] } = options;
+  const shoots = all.filter((shoot) => !later.includes(shoot));
   const garden = await startApi('garden');
   const seeds = new Map(await Promise.all(names.map(async (name) => [name, await startApi('seed')] as const)));
-  const seedOf = (shoot: string) => names[shoots.indexOf(shoot) % names.length] as string;
+  const moved = new Map<string, string>();
+  const seedOf = (shoot: string) => moved.get(shoot) ?? (names[all.indexOf(shoot) % names.length] as string);
   const seed = (shoot: string) => seeds.get(seedOf(shoot)) as KubeApi;
   const requests: RequestInfo[] = [];
   const clientOf = ({ url, ca }: KubeApi, identity: string) =>
@@ -107,6 +135,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const fleet: Fleet = {
     now: Date.parse('2026-01-02T03:00:00Z') / 1000,
     verdict: () => 'ready',
+    applies: () => 'applied',
     requests,
     logLines: [],
     failures,
@@ -121,9 +150,19 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     },
     edit(data, annotations = {}) {
       const { metadata } = CONFIG;
-      garden.objects.apply({ ...CONFIG, metadata: { ...metadata, annotations }, data } as never);
+      if (data === undefined) garden.objects.delete(CONFIG);
+      else garden.objects.apply({ ...CONFIG, metadata: { ...metadata, annotations }, data } as never);
       for (const shoot of shoots) schedule('managed-resources', shoot, fleet.now);
     },
+    secret(name, data) {
+      const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+      const metadata = { namespace: PROJECT, name };
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: Object.fromEntries(encoded) };
+      garden.objects.apply(secret as never);
+      for (const shoot of shoots) schedule('managed-resources', shoot, fleet.now);
+    },
+    copies: (shoot) => contentOf(shoot, managedResourceNames.secrets).objects(),
+    controllers: (shoot) => contentOf(shoot, managedResourceNames.controllers).objects(),
     wake: (shoot) => schedule('managed-resources', shoot, fleet.now),
     shoot(name, parts) {
       const namespace = technicalId(name);
@@ -143,6 +182,52 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       } as never);
       schedule('managed-resources', name, fleet.now);
     },
+    create(name) {
+      const namespace = technicalId(name);
+      const { objects } = seed(name);
+      shoots.push(name);
+      objects.ensureNamespace(namespace);
+      fleet.shoot(name, {});
+      objects.create({ ...extensionFactory(), metadata: { namespace, name: 'shoot-flux' } } as never);
+    },
+    remove(name, { unseen } = { unseen: false }) {
+      const namespace = technicalId(name);
+      const { objects } = seed(name);
+      shoots.splice(shoots.indexOf(name), 1);
+      const { metadata } = fleet.extension(name);
+      if ((metadata.finalizers ?? []).length > 0)
+        objects.patch(extensionName(name), { metadata: { finalizers: null } });
+      objects.delete(extensionName(name));
+      if (unseen) objects.delete({ ...clusterFactory(), metadata: { name: namespace } } as never);
+      garden.objects.delete(shootName(name));
+      for (const key of due.keys()) if (key.endsWith(` ${name}`)) due.delete(key);
+      if (!unseen) schedule('project-status', name, fleet.now);
+    },
+    move(name, to) {
+      const namespace = technicalId(name);
+      const { status } = fleet.extension(name);
+      const from = seed(name).objects;
+      from.patch(extensionName(name), { metadata: { finalizers: null } });
+      from.delete(extensionName(name));
+      moved.set(name, to);
+      const { objects } = seed(name);
+      objects.ensureNamespace(namespace);
+      fleet.shoot(name, {});
+      const annotations = { 'gardener.cloud/operation': 'restore' };
+      objects.create({ ...extensionFactory(), metadata: { namespace, name: 'shoot-flux', annotations } } as never);
+      objects.patchStatus(extensionName(name), { state: status?.state });
+    },
+    operate(name, operation) {
+      const annotations = {
+        'gardener.cloud/operation': operation,
+        'gardener.cloud/timestamp': new Date(fleet.now * 1000).toISOString(),
+      };
+      seed(name).objects.patch(extensionName(name), { metadata: { annotations } });
+      schedule('managed-resources', name, fleet.now);
+    },
+    fails: (shoot) => react(shoot),
+    shoots: () => [...shoots],
+    lies: () => [...liesInLines(), ...liesOfRollout()],
     async settle(seconds = 50) {
       for (let rounds = 0; rounds < 20_000; rounds++) {
         const next = Math.min(...due.values());
@@ -212,7 +297,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       schedule(name, shoot, fleet.now + 1);
       fleet.failures.push(error);
     }
-    if (name === 'managed-resources') react(shoot);
+    if (name === 'managed-resources' && shoots.includes(shoot)) react(shoot);
   };
 
   /** The resource-manager applies, Flux follows, and `readiness` and `sync-mode` write what they see. */
@@ -223,9 +308,17 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     for (const name of Object.values(managedResourceNames)) {
       const reference = { ...managedResource, metadata: { namespace, name } };
       const live = objects.find(reference) as unknown as ManagedResource | undefined;
-      if (live === undefined || applyState(live).state === 'applied') continue;
+      const how = fleet.applies(shoot);
+      if (how !== 'applied') isApplied = false;
+      if (live === undefined || how === 'never' || applyState(live).state === how) continue;
       isApplied = false;
       const { generation } = live.metadata;
+      if (how === 'failing') {
+        const failing = conditionFactory({ status: 'False', reason: 'ApplyFailed', message: 'It is not valid.' });
+        objects.patchStatus(reference, { observedGeneration: generation, conditions: [failing] });
+        schedule('managed-resources', shoot, fleet.now + 2);
+        continue;
+      }
       const refs = fleet.extension(shoot).status?.state?.applied?.objects[name] ?? [];
       const resources = refs.map(listedResource);
       objects.patchStatus(reference, { observedGeneration: generation, conditions: [conditionFactory()], resources });
@@ -259,37 +352,83 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     news.set(shoot, seen);
   };
 
-  /** From the content that the resource-manager applies, which is equal in equal Shoots. */
-  const branchOf = (shoot: string): string => {
+  /** What the resource-manager applies. */
+  const contentOf = (shoot: string, name: string) => {
     const namespace = technicalId(shoot);
     const { objects } = seed(shoot);
-    const name = managedResourceNames.sync;
     const live = objects.find({ ...managedResource, metadata: { namespace, name } }) as unknown as ManagedResource;
-    const content = live?.spec.secretRefs[0]?.name ?? '';
-    const known = branchOfContent.get(content);
-    if (known !== undefined || content === '') return known ?? '';
-    const secret = objects.get({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: content } });
-    const list = unpackContent(secret.data as Record<string, string>) ?? [];
-    const source = list.find(({ kind }) => kind === 'GitRepository');
+    const secretName = live?.spec.secretRefs[0]?.name ?? '';
+    const read = () => {
+      const secret = objects.get({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secretName } });
+      return unpackContent(secret.data as Record<string, string>) ?? [];
+    };
+    return { secretName, objects: read };
+  };
+
+  /** Read once for each content, which is equal in equal Shoots. */
+  const branchOf = (shoot: string): string => {
+    const { secretName, objects } = contentOf(shoot, managedResourceNames.sync);
+    const known = branchOfContent.get(secretName);
+    if (known !== undefined || secretName === '') return known ?? '';
+    const source = objects().find(({ kind }) => kind === 'GitRepository');
     const { ref } = (source?.spec ?? { ref: { branch: '' } }) as { ref: { branch: string } };
     const { branch } = ref;
-    branchOfContent.set(content, branch);
+    branchOfContent.set(secretName, branch);
     return branch;
   };
   const branchOfContent = new Map<string, string>();
 
+  const isHibernated = (shoot: string) => {
+    const { spec, status } = garden.objects.get(shootName(shoot)) as unknown as Shoot;
+    return spec?.hibernation?.enabled === true || status?.hibernated === true;
+  };
+
+  /** Compares each line with the Shoot, and the summary with the lines. */
+  const liesInLines = (): string[] => {
+    const { Summary: summary, Rollout: _text, RolloutState: _state, ...lines } = fleet.status();
+    const wrong = [...new Set([...shoots, ...Object.keys(lines)])].flatMap((shoot) => {
+      if (!shoots.includes(shoot)) return [`${shoot} does not exist, but: ${lines[shoot]}`];
+      const { status } = fleet.extension(shoot);
+      const conditions = status?.conditions ?? [];
+      const isBad = status?.lastError != null || conditions.some((condition) => condition.status === 'False');
+      const expected = isHibernated(shoot) ? 'Hibernated' : isBad ? 'Not Ready' : 'Ready';
+      return lines[shoot]?.startsWith(expected) === true ? [] : [`${shoot} is ${expected}, but: ${lines[shoot]}`];
+    });
+    return summary === summaryOf(lines) ? wrong : [...wrong, `${summary}, but ${summaryOf(lines)}`];
+  };
+
+  /** Compares the rollout with the lines and the revisions that Shoots have; for a project at rest. */
+  const liesOfRollout = (): string[] => {
+    const state = fleet.state();
+    if (state === undefined) return fleet.status().Rollout === undefined ? [] : ['a text without a state'];
+    const lines = fleet.status();
+    const revisionOf = (shoot: string) => fleet.extension(shoot).status?.state?.applied?.revision;
+    const gone = [...state.waiting.keys(), ...state.inProgress.keys(), ...state.failed].filter(
+      (shoot) => !shoots.includes(shoot),
+    );
+    return [
+      ...gone.map((shoot) => `${shoot} does not exist, but takes part`),
+      ...[...state.failed].filter((shoot) => lines[shoot] === 'Ready').map((shoot) => `${shoot} failed, but is Ready`),
+      ...[...state.waiting.keys()]
+        .filter((shoot) => shoots.includes(shoot) && revisionOf(shoot) === state.revision)
+        .map((shoot) => `${shoot} has the revision, but waits`),
+    ];
+  };
+
   garden.objects.ensureNamespace(PROJECT);
-  for (const shoot of shoots) {
-    const namespace = technicalId(shoot);
-    const { objects } = seed(shoot);
-    objects.ensureNamespace(namespace);
-    fleet.shoot(shoot, {});
-    objects.create({ ...extensionFactory(), metadata: { namespace, name: 'shoot-flux' } } as never);
-  }
+  for (const shoot of shoots.splice(0)) fleet.create(shoot);
   garden.objects.onChange('v1', 'ConfigMap', () => fleet.observe());
+  for (const { objects } of seeds.values()) {
+    objects.onChange(managedResource.apiVersion, managedResource.kind, () => fleet.observe());
+  }
   return fleet;
 }
 
+const shootName = (name: string) => ({
+  apiVersion: 'core.gardener.cloud/v1beta1',
+  kind: 'Shoot',
+  metadata: { name, namespace: PROJECT },
+});
 const technicalId = (shoot: string) => `shoot--foo--${shoot}`;
 const managedResource = { apiVersion: 'resources.gardener.cloud/v1alpha1', kind: 'ManagedResource' };
 const extensionName = (shoot: string) => ({

@@ -1,8 +1,12 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
+import { builtInKinds } from '../../../functions/managed-resources/shoot/kinds.ts';
+import { protection } from '../../../shared/flux/protection.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { FINALIZER, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { readState } from '../../../shared/rollout/text.ts';
 import { PROJECT } from './gardenlet.ts';
+import type { Lifecycle } from './lifecycles.ts';
 import type { World } from './world.ts';
 
 const kinds = {
@@ -86,8 +90,13 @@ const workloads = /\/namespaces\/apps\//;
 /**
  * Returns everything in the world that must never happen in any scenario.
  * @param removes whether the scenario removes Flux
+ * @param deletes paths of further objects in the shoot that it deletes
+ * @param unprotects whether nothing is protected in the end
  */
-export function violations(world: World, removes: boolean): string[] {
+export function violations(
+  world: World,
+  { removes = false, deletes, unprotects = false }: Pick<Lifecycle, 'removes' | 'deletes' | 'unprotects'>,
+): string[] {
   const secrets = new Set(listed(world.seed, 'v1', 'Secret').map(({ metadata }) => metadata.name));
   const managed = listed(world.seed, 'resources.gardener.cloud/v1alpha1', 'ManagedResource');
   const dangling = managed
@@ -100,12 +109,21 @@ export function violations(world: World, removes: boolean): string[] {
       ([resource, secret]) => `ManagedResource ${resource} refers to Secret ${secret}, which does not exist`,
     ),
     ...deletedInShoot(world)
-      .filter((path) => (removes ? workloads : synced).test(path) === removes)
+      .filter((path) => (removes ? workloads : synced).test(path) === removes && deletes?.test(path) !== true)
       .map((path) => `${path} was deleted in the shoot`),
     ...world.flux.pruned.map((name) => `Kustomization ${name} was deleted together with its objects`),
     ...world.deadLetters(),
     ...remains(world, removes),
+    ...(unprotects ? stillProtected(world) : []),
   ];
+}
+
+function stillProtected({ shoot }: World): string[] {
+  const kinds = Object.values(builtInKinds);
+  return kinds
+    .flatMap(({ group, version, kind }) => listed(shoot, group === '' ? version : `${group}/${version}`, kind))
+    .filter(({ metadata }) => Object.keys(protection).some((name) => metadata.annotations?.[name] !== undefined))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name} stays protected`);
 }
 
 /** A removed extension leaves nothing behind, and an existing one keeps its finalizer while it is needed. */
@@ -163,8 +181,17 @@ function comparable({ metadata, ...object }: KubeObject): unknown {
     metadata: { ...rest, deleting: deletionTimestamp !== undefined },
     ...(status === undefined ? {} : { status: { ...status, secretsDataChecksum: '', ...observed } }),
     ...(object.kind === 'Secret' ? { data: contentOf(object) } : {}),
+    ...(object.kind === 'ConfigMap' && metadata.name === 'flux-status' ? { data: rolloutOf(object) } : {}),
     ...(object.kind === 'Event' ? { metadata: {}, involvedObject: {} } : {}),
   });
+}
+
+/** The state of a rollout, without times. */
+function rolloutOf({ data }: Record<string, unknown>): unknown {
+  const { RolloutState = '', ...rest } = data as Record<string, string>;
+  const state = readState(RolloutState);
+  const inProgress = [...(state?.inProgress ?? [])].map(([shoot, place]) => [shoot, { ...place, since: 'time' }]);
+  return { ...rest, ...state, began: 'time', inProgress, waiting: [...(state?.waiting.keys() ?? [])] };
 }
 
 /** Brotli may compress the same text differently. */

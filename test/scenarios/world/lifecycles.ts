@@ -16,13 +16,17 @@ import {
   both,
   config,
   create,
+  createRenamed,
+  createVariables,
   createWaiting,
   deletedShoot,
   deleteExtension,
+  deleteVariables,
   deployed,
   fluxPauses,
   fluxWorks,
   former,
+  inWaves,
   leave,
   migrate,
   onlyFlux,
@@ -48,6 +52,10 @@ export interface Lifecycle {
   mayHappenAtOnce?: boolean;
   /** True: Flux is removed in the end, but nothing that it has deployed. */
   removes?: boolean;
+  /** True: in the end, nothing in the shoot is protected from the user's Kustomizations. */
+  unprotects?: boolean;
+  /** Paths of other objects in the shoot that are deleted. */
+  deletes?: RegExp;
   /** How long the product may retry without a visible change. Default: 30 s. */
   calmMs?: number;
 }
@@ -81,6 +89,12 @@ export const lifecycles: Lifecycle[] = [
     name: 'from Reconcile to Once',
     setup: [both(create(always), fluxWorks)],
     steps: [config({ ...publicRepository, syncMode: 'Once' })],
+  },
+  {
+    name: 'an edit that waits for its turn in a rollout, and another one after it',
+    setup: [both(create(inWaves), fluxWorks)],
+    steps: [config({ ...inWaves, ...otherBranch }), config({ ...inWaves, repositoryPath: './other' })],
+    calmMs: 120_000,
   },
   {
     name: 'source and Kustomization are renamed',
@@ -173,6 +187,17 @@ export const lifecycles: Lifecycle[] = [
     name: 'restoration',
     setup: [both(create(always), fluxWorks), migrate, leave],
     steps: [createWaiting, restore],
+  },
+  {
+    name: 'restoration after a Secret of the project, the source and the Kustomization have left the configuration',
+    setup: [config(always), both(createVariables, renamed('old'), fluxWorks), deployed, migrate, leave],
+    steps: [both(deleteVariables, createRenamed('new')), restore],
+    deletes: /\/namespaces\/flux-system\/secrets\/flux-variables$/,
+  },
+  {
+    name: 'restoration without the former Kustomization, which comes back before Flux has removed its finalizer',
+    setup: [both(renamed('old'), fluxWorks), deployed, migrate, leave, createRenamed('new'), fluxPauses],
+    steps: [restore, renamed('old'), both(fluxWorks, renamed('old'))],
   },
   {
     name: 'a new Shoot with references, whose copies appear one after the other',

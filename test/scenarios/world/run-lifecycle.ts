@@ -63,7 +63,7 @@ async function runSteps(world: World, lifecycle: Lifecycle, kill: Kill | undefin
   await takeSteps(world, steps, lifecycle);
   const requests = [...world.requests];
   if (kill !== undefined && runContinues(kill.kind)) await world.resume();
-  return { end: endState(world), violations: violations(world, lifecycle.removes === true), requests };
+  return { end: endState(world), violations: violations(world, lifecycle), requests };
 }
 
 async function takeSteps(world: World, steps: Step[], { calmMs }: Lifecycle): Promise<void> {

@@ -50,6 +50,8 @@ export const creating = reconcile({
 export const create = (data: Record<string, string>) => both(config(data), creating);
 
 export const always = { ...publicRepository, syncMode: 'Reconcile' };
+/** With an order, no Shoot begins in the first minute. */
+export const inWaves = { ...always, rollout: '{ maxInProgress: 1, order: stage }' };
 export const template = (name: string) => ({
   apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
   kind: 'FluxConfig',
@@ -97,6 +99,17 @@ export const leave: Step = (world) => {
 };
 export const createWaiting: Step = ({ gardenlet }) => gardenlet.createWaiting();
 export const restore: Step = ({ gardenlet }) => gardenlet.restore(state);
+
+const projectVariables = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-variables' } };
+/** The project creates its Secret with variables for all Shoots. */
+export const createVariables: Step = ({ garden }) =>
+  void garden.objects.create({ ...projectVariables, type: 'Opaque', data: { team: 'Ymx1ZQ==' } } as KubeObject);
+export const deleteVariables: Step = ({ garden }) => void garden.objects.delete(projectVariables);
+/** gardenlet creates the Extension that waits for its state; source and Kustomization have another name now. */
+export const createRenamed =
+  (name: string): Step =>
+  ({ gardenlet }) =>
+    gardenlet.createWaiting(template(name));
 
 export const rotate: Step = ({ garden }) => {
   const reference = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };

@@ -120,4 +120,25 @@ export const buildExamples: Example[] = [
     'BuildFailed',
     '"kustomize build ./clusters/production"',
   ],
+  [
+    kustomization,
+    fluxConfig,
+    "error converting YAML to JSON: yaml: line 1: did not find expected ',' or ']'",
+    'BuildFailed',
+    'the kustomization.yaml in ./clusters/production is not valid YAML at line 1; correct it',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'kustomize build failed: accumulating components: loader.New "must build at directory: not a valid directory: evalsymlink failure on \'/tmp/kustomization-927738248/nowhere\' : lstat /tmp/kustomization-927738248/nowhere: no such file or directory"',
+    'BuildFailed',
+    'component nowhere does not exist in the source; add it',
+  ],
+  [
+    kustomization,
+    fluxConfig,
+    'kustomize build failed: trouble configuring builtin PatchTransformer with config: ` patch: \'a: [\' `: unable to parse SM or JSON patch from [patch: "a: ["]',
+    'BuildFailed',
+    'a patch cannot be parsed; correct it, in patches of',
+  ],
 ];

@@ -32,7 +32,7 @@ export const buildFailures: Failure[] = [
     matches: /(?:decryption failed for '([^']{1,500})'.{0,1000})?(?:cannot get sops data key|Error getting data key)/s,
     says: ([, name], { decryption }) => [
       `none of the keys can decrypt ${name === undefined ? 'an encrypted file' : name}`,
-      `add the private key of one of its recipients to ${decryption} (names end in .agekey or .asc), or encrypt the file for an existing key`,
+      `add the private key of one of its recipients to ${decryption} (names end in .agekey, or in .asc for a PGP key without a passphrase), or encrypt the file for an existing key`,
     ],
   },
   {
@@ -76,6 +76,30 @@ export const buildFailures: Failure[] = [
     reason: 'BuildFailed',
     matches: /MalformedYAMLError: (?:yaml: )?(line \d+)?.* in File: (\S+?)'?(?:[:\s]|$)/s,
     says: ([, line, file]) => [`${file} is not valid YAML${line === undefined ? '' : ` at ${line}`}`, 'correct it'],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /^error converting YAML to JSON: (?:yaml: )?(line \d+)?/,
+    says: ([, line], { path }) => [
+      `the kustomization.yaml in ${path} is not valid YAML${line === undefined ? '' : ` at ${line}`}`,
+      'correct it',
+    ],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /accumulating components: .{0,500}evalsymlink failure on '(?:\/tmp\/[^/\s]+\/)?([^']+)'/s,
+    says: ([, folder], { places }) => [
+      `component ${folder} does not exist in the source`,
+      `add it, or correct components in ${places.template} or in kustomization.yaml`,
+    ],
+  },
+  {
+    reason: 'BuildFailed',
+    matches: /unable to parse SM or JSON patch/,
+    says: (_, { places }) => [
+      'a patch cannot be parsed',
+      `correct it, in patches of ${places.template} or in kustomization.yaml`,
+    ],
   },
   {
     reason: 'BuildFailed',

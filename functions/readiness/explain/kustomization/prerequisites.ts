@@ -19,7 +19,7 @@ export const prerequisiteFailures: Failure[] = [
   {
     reason: 'SourceNotReady',
     matches: /Source artifact not found|Source is not ready/,
-    says: () => ['the source has no artifact yet', 'check condition SourceReady'],
+    says: (_, { sourceToCheck }) => ['the source has no artifact yet', `check ${sourceToCheck}`],
     isTransient: true,
   },
   {

@@ -21,9 +21,9 @@ export const connectionFailures: Failure[] = [
   {
     reason: 'CertificateNotTrusted',
     matches: /x509: certificate signed by unknown authority|x509: .*self-signed|x509: .*not trusted/,
-    says: (_, { host, secret }) => [
+    says: (_, { host, authority }) => [
       `the certificate of ${host} is not signed by a trusted authority`,
-      `add the certificate of its authority as ca.crt to ${secret}`,
+      `add the certificate of its authority as ca.crt to ${authority}`,
     ],
   },
   {
@@ -93,9 +93,9 @@ export const vagueConnectionFailures: Failure[] = [
   {
     reason: 'CertificateNotTrusted',
     matches: /x509: |tls: /,
-    says: (_, { host, secret }) => [
+    says: (_, { host, authority }) => [
       `no TLS connection to ${host} can be established`,
-      `correct the server's certificate, or add the certificate of its authority as ca.crt to ${secret}`,
+      `correct the server's certificate, or add the certificate of its authority as ca.crt to ${authority}`,
     ],
   },
 ];

@@ -99,7 +99,7 @@ export const credentialFailures: Failure[] = [
   {
     reason: 'CredentialsMissing',
     matches:
-      /(?:PGP public keys secret error|using provider '[^']+'): secrets? "([^"]+)" not found|(?:proxy options|failed to generate transport for '[^']+'): .{0,500}secret '(?:[^'/]+\/)?([^']+)' not found/i,
+      /(?:public keys secret error|using provider '[^']+'): secrets? "([^"]+)" not found|(?:proxy options|TLS config|failed to generate transport for '[^']+'): .{0,500}secret '(?:[^'/]+\/)?([^']+)' not found/i,
     says: ([, name, other], { places }) => [
       `Secret ${name ?? other} does not exist in the shoot`,
       `copy it there with additionalSecretResources, or correct the reference in ${places.template}`,
@@ -107,10 +107,12 @@ export const credentialFailures: Failure[] = [
   },
   {
     reason: 'CredentialsMissing',
-    matches: /failed to get (?:authentication )?secret '([^']+)'|secrets "([^"]+)" not found/i,
-    says: ([, name, other], { secret, places }) => [
-      `Secret ${name ?? other} does not exist in the shoot`,
-      `create ${secret}, or correct ${places.secretRef}`,
+    matches: /failed to get (?:TLS )?(?:authentication )?secret '([^']+)'|secrets "([^"]+)" not found/i,
+    says: ([, name = '', other = name], { secret, secretName, places }) => [
+      `Secret ${other} does not exist in the shoot`,
+      other.endsWith(`/${secretName}`) || other === secretName || secretName === undefined
+        ? `create ${secret}, or correct ${places.secretRef}`
+        : `copy it there with additionalSecretResources, or correct the reference in ${places.template}`,
     ],
   },
   {

@@ -38,3 +38,14 @@ it('starts the first batch even after the time limit, so that runs that always s
     ),
   ).toEqual(twenty.slice(0, 8));
 });
+
+it('throws the failure of the first item in their order, also where a later one fails sooner', async () => {
+  let begun = 0;
+  const failing = inParallel(twenty, async (item) => {
+    begun++;
+    await new Promise((resolve) => setTimeout(resolve, item === 3 ? 20 : 1));
+    if (item === 3 || item === 5) throw new Error(`item ${item}`);
+  });
+  await expect(failing).rejects.toThrow('item 3');
+  expect(begun).toBeLessThan(20);
+});

@@ -1,0 +1,128 @@
+import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
+import type { Place } from '../../../shared/config/place.ts';
+import { fieldsAt, textAt } from '../../../shared/gardener/shapes.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+
+/** Where the user can correct a source or a root Kustomization. */
+export interface Origin {
+  from: 'flux-config' | 'providerConfig';
+  /** The sync mode has released the object: it is the user's own and has to be corrected in the shoot. */
+  isReleased: boolean;
+  /** Where the object is written, if neither in keys of `flux-config` nor as `template` of a providerConfig. */
+  place?: Place | undefined;
+  /** Where patches set fields of the root Kustomization, by their paths in the object. */
+  patched?: Readonly<Record<string, Place>> | undefined;
+}
+
+export type Field =
+  | 'url'
+  | 'provider'
+  | 'revision'
+  | 'path'
+  | 'interval'
+  | 'timeout'
+  | 'template'
+  | 'suspend'
+  | 'secretRef'
+  | 'decryption';
+
+/** Paths in the object itself. */
+export const specPaths: Record<Field, string> = {
+  url: 'spec.url',
+  provider: 'spec.provider',
+  revision: 'spec.ref',
+  path: 'spec.path',
+  interval: 'spec.interval',
+  timeout: 'spec.timeout',
+  template: 'spec',
+  suspend: 'spec.suspend',
+  secretRef: 'spec.secretRef',
+  decryption: 'spec.decryption',
+};
+
+/** The fields of an object that remedies name. */
+export interface Spec {
+  url?: string;
+  endpoint?: string;
+  bucketName?: string;
+  image?: string;
+  path?: string;
+  secretRef?: { name?: string };
+  certSecretRef?: { name?: string };
+  sourceRef?: { kind?: string; name?: string };
+  ref?: Partial<Record<'branch' | 'tag' | 'semver' | 'commit' | 'name' | 'digest', string>>;
+  decryption?: { secretRef?: { name?: string } };
+}
+
+const refFields = ['branch', 'tag', 'semver', 'commit', 'name', 'digest'] as const;
+
+/** The fields that remedies name, where they are texts: the owner of a shoot may write anything into them. */
+export function specOf({ spec }: KubeObject): Spec {
+  const texts = ['url', 'endpoint', 'bucketName', 'image', 'path'].map((name) => [name, textAt(spec, name)]);
+  const ref = refFields.map((name) => [name, textAt(spec, 'ref', name)]);
+  const secretRef = fieldsAt(spec, 'secretRef');
+  const certSecretRef = fieldsAt(spec, 'certSecretRef');
+  const decryption = textAt(spec, 'decryption', 'secretRef', 'name');
+  const sourceRef = ['kind', 'name'].map((name) => [name, textAt(spec, 'sourceRef', name)]);
+  return {
+    ...defined(texts),
+    ref: defined(ref),
+    sourceRef: defined(sourceRef),
+    ...(secretRef && { secretRef: defined([['name', textAt(secretRef, 'name')]]) }),
+    ...(certSecretRef && { certSecretRef: defined([['name', textAt(certSecretRef, 'name')]]) }),
+    ...(decryption !== undefined && { decryption: { secretRef: { name: decryption } } }),
+  };
+}
+
+function defined(entries: (string | undefined)[][]): Record<string, string> {
+  return Object.fromEntries(entries.filter(([, text]) => text !== undefined)) as Record<string, string>;
+}
+
+/** Returns where each field of an object is configured. */
+export function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Field, string> {
+  const part = object.kind === 'Kustomization' ? 'kustomization' : 'source';
+  const place = (name: Field): string => {
+    const path = name === 'url' ? urlPath(spec) : specPaths[name];
+    if (origin.isReleased) return `${path} of ${nameOf(object)} in the shoot`;
+    const patch = origin.patched?.[path];
+    if (patch !== undefined) return `${patch.path} of ${configurationName(patch)}`;
+    if (origin.place !== undefined) return listedPlace(origin.place, path);
+    if (origin.from === 'providerConfig') {
+      return name === 'suspend' ? 'suspend in the configuration' : `${part}.template.${path} of the providerConfig`;
+    }
+    const key = fluxConfigKey(
+      name === 'suspend' ? 'suspend' : `${part}.${name === 'revision' ? revisionPath(spec) : path}`,
+    );
+    return key === undefined
+      ? `${part}.template.${path} of a ${part} in the providerConfig (flux-config cannot set it)`
+      : `${key} in ConfigMap flux-config`;
+  };
+  const names = Object.keys(specPaths) as Field[];
+  return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Field, string>;
+}
+
+function urlPath({ url, endpoint, image }: Spec): string {
+  if (url !== undefined) return specPaths.url;
+  return endpoint === undefined && image !== undefined ? 'spec.image' : 'spec.endpoint';
+}
+
+function configurationName({ object }: Place): string {
+  return object === 'providerConfig' ? 'the providerConfig' : object;
+}
+
+/** Returns a field of an object in a list, as a place of the configuration. */
+export function listedPlace(written: Place, field: string): string {
+  const place = `${written.path}.${field} of ${configurationName(written)}`;
+  return field === specPaths.suspend ? `${place}, or suspend in the configuration,` : place;
+}
+
+/** The field of the revision that counts; without any, the branch. */
+function revisionPath({ ref = {} }: Spec): string {
+  const field = (['commit', 'semver', 'tag'] as const).find((name) => ref[name] !== undefined);
+  return `spec.ref.${field ?? 'branch'}`;
+}
+
+/** `GitRepository flux-system/main-gitrepo`. */
+export function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.namespace}/${metadata.name}`;
+}

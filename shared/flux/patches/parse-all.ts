@@ -1,0 +1,19 @@
+import type { Patch } from '../../config/types.ts';
+import { yieldToOthers } from '../../kube/event-loop.ts';
+import { parsedPatch } from './parse.ts';
+import { PatchProblem } from './problem.ts';
+
+/**
+ * Parses all patches before they are applied. Others get their turn in between, because the parser is slow. A patch that
+ * is wrong is reported when it is applied.
+ */
+export async function parsePatches(patches: readonly Patch[]): Promise<void> {
+  for (const patch of patches) {
+    await yieldToOthers();
+    try {
+      parsedPatch(patch);
+    } catch (error) {
+      if (!(error instanceof PatchProblem)) throw error;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Applied, Condition, ExtensionStatus } from './types.ts';
+
+/** Conditions of `readiness` about parts of Flux; a Shoot without a repository has only the first. */
+export const parts = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ObjectsReady'] as const;
+
+export function findCondition({ conditions = [] }: ExtensionStatus, type: string): Condition | undefined {
+  return conditions.find((condition) => condition.type === type);
+}
+
+/** Returns whether a condition is about what is recorded. */
+export function isAbout({ message }: Condition, { configHash }: Applied): boolean {
+  return message.endsWith(` (config ${configHash})`);
+}
+
+/** True when the conditions are about everything that is recorded. */
+export function isChecked(status: ExtensionStatus): boolean {
+  return checked(status) !== undefined;
+}
+
+/** True when they are, and everything is Ready: also while an error of the operation is about something else. */
+export function isReady(status: ExtensionStatus): boolean {
+  return checked(status)?.every((condition) => condition.status === 'True') === true;
+}
+
+function checked(status: ExtensionStatus): Condition[] | undefined {
+  const { applied } = status.state ?? {};
+  if (applied === undefined) return undefined;
+  const types = expected(applied);
+  const found = types.flatMap((type) => findCondition(status, type) ?? []).filter((one) => isAbout(one, applied));
+  return found.length === types.length ? found : undefined;
+}
+
+function expected({ source, kustomization, others }: Applied): readonly (typeof parts)[number][] {
+  const objects = { FluxReady: true, SourceReady: source, KustomizationReady: kustomization, ObjectsReady: others };
+  return parts.filter((type) => objects[type] !== undefined);
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { Killed } from '../scenarios/project/dying.ts';
+import { type Fleet, startFleet } from '../scenarios/rollout/fleet.ts';
+import { killing } from '../scenarios/rollout/killing.ts';
+import { sample, sampling } from '../scenarios/sampling.ts';
+
+const SHOOTS = ['s0', 's1', 's2', 's3'];
+const MOST = 2;
+const rollout = `{ maxInProgress: ${MOST}, maxFailed: 0 }`;
+const edit = (repositoryBranch: string, parts: Record<string, string> = { rollout }): Record<string, string> => ({
+  ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
+  ...{ repositoryBranch, ...parts },
+});
+
+/** Edits of one project with several Shoots; the last one has to reach all of them. */
+interface Life {
+  name: string;
+  /** Ends with an edit to the branch. */
+  run(fleet: Fleet, branch: string): Promise<void>;
+  /** True: in the end there is no rollout. */
+  ends?: boolean;
+}
+
+const lives: Life[] = [
+  {
+    name: 'an edit',
+    async run(fleet, branch) {
+      fleet.edit(edit(branch));
+      await fleet.settle(200);
+    },
+  },
+  {
+    name: 'a bad edit that pauses the rollout, and then a good one',
+    async run(fleet, branch) {
+      fleet.edit(edit(`bad-${branch}`));
+      await fleet.settle(200);
+      expect(withBranch(fleet, `bad-${branch}`)).toBeGreaterThan(0);
+      expect(fleet.status().Rollout).toContain(' is paused, because more than 0 failed');
+      fleet.edit(edit(branch));
+      await fleet.settle(200);
+    },
+  },
+  {
+    name: 'two edits, the second one before anything of the first has ended',
+    async run(fleet, branch) {
+      fleet.edit(edit(`silent-${branch}`));
+      await fleet.settle(5);
+      fleet.edit(edit(branch));
+      await fleet.settle(400);
+    },
+  },
+  {
+    name: 'an edit that is not valid in the middle, and then a valid one',
+    async run(fleet, branch) {
+      fleet.edit(edit(`silent-${branch}`));
+      await fleet.settle(5);
+      fleet.edit(edit(branch, { rollout, repositoryBranchh: 'typo' }));
+      await fleet.settle(5);
+      fleet.edit(edit(branch));
+      await fleet.settle(400);
+    },
+  },
+  {
+    name: 'a rollout that is removed in the middle',
+    ends: true,
+    async run(fleet, branch) {
+      fleet.edit(edit(`silent-${branch}`));
+      await fleet.settle(5);
+      fleet.edit(edit(branch, {}));
+      await fleet.settle(400);
+    },
+  },
+];
+
+const withBranch = (fleet: Fleet, branch: string) =>
+  [...fleet.branches().values()].filter((one) => one === branch).length;
+
+describe('Shoots of a project in a rollout', { timeout: typeof sampling === 'number' ? 120_000 : 1_200_000 }, () => {
+  it.for(lives.map((life) => [life.name, life] as const))(
+    'killed at any request, all get %s, never more at a time than may, and flux-status is true',
+    async ([name, { run, ends = false }]) => {
+      await using fleet = await startFleet({ shoots: SHOOTS });
+      fleet.verdict = (_, branch) =>
+        branch.startsWith('bad') ? 'bad' : branch.startsWith('silent') ? 'silent' : 'ready';
+      const death = killing(fleet);
+      const wrong: string[] = [];
+      let branch = '';
+      /** The state of the clusters after each round of runs and each change of a ManagedResource or of flux-status. */
+      const observe = () => {
+        const open = [branch, `bad-${branch}`, `silent-${branch}`].flatMap((one) => fleet.unjudged(one));
+        const isLimited = !ends || fleet.state() !== undefined;
+        if (isLimited && open.length > MOST) wrong.push(`${branch}: ${open} are changed at the same time`);
+        const places = fleet.state()?.inProgress.size ?? 0;
+        if (places > MOST) wrong.push(`${branch}: ${places} places`);
+        const bad = withBranch(fleet, `bad-${branch}`);
+        if (bad > MOST) wrong.push(`${branch}: ${bad} have the bad edit`);
+      };
+      const live = async (next: string, at: number, isAfter: boolean) => {
+        fleet.observe = () => {};
+        // A life may have ended before its kill.
+        death.arm(Number.POSITIVE_INFINITY, false);
+        branch = next;
+        fleet.edit(edit('base', {}));
+        await fleet.settle(200);
+        fleet.edit(edit('base'));
+        await fleet.settle(200);
+        fleet.observe = observe;
+        death.arm(at, isAfter);
+        await run(fleet, branch);
+        expect(wrong).toEqual([]);
+        expect(withBranch(fleet, branch), branch).toBe(SHOOTS.length);
+        expect(fleet.lies(), branch).toEqual([]);
+        if (ends) expect(fleet.state(), branch).toBeUndefined();
+        else expect(fleet.status().Rollout, branch).toMatch(/has ended: 4 done, 0 in progress, 0 waiting, 0 failed\.$/);
+        expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
+      };
+      await live('undisturbed', Number.POSITIVE_INFINITY, false);
+      // Between two writes, the clusters stay the same.
+      const all =
+        sampling === 'states' ? death.writes() : Array.from({ length: death.requests() }, (_, index) => index + 1);
+      const chosen = new Set(['', ' once more', ' and again'].flatMap((suffix) => sample(all, `${name}${suffix}`)));
+      for (const at of chosen) {
+        for (const isAfter of sampling === 'states' ? [true] : [false, true]) {
+          const before = death.kills();
+          await live(`killed-${at}-${isAfter}`, at, isAfter);
+          // Runs that overtake each other in another order may need fewer requests.
+          expect(death.kills() - before).toBe(death.requests() >= at ? 1 : 0);
+        }
+      }
+      expect(death.kills()).toBeGreaterThan(0);
+    },
+  );
+});

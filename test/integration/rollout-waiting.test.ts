@@ -1,0 +1,4 @@
+import { waitingSuite } from '../scenarios/rollout/waiting.ts';
+import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
+
+waitingSuite('a Shoot that waits for its turn', () => startApisWithShippedRights(), ownDistribution);

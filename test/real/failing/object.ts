@@ -1,0 +1,42 @@
+/** An object that its real controller cannot make Ready, and how the condition explains it. */
+export interface FailingObject {
+  kind: string;
+  name: string;
+  spec: object;
+  /** Reason of the condition; absent: the object only serves others, and becomes Ready. */
+  reason?: string;
+  /** A fragment of the sentence in the condition. */
+  explanation?: string;
+}
+
+/** The servers and Secrets that failing objects name. */
+export interface Servers {
+  /** A repository with charts and folders of manifests. */
+  git: { httpUrl: string; sshUrl: string };
+  /** A registry with the artifact `fleet:v1` and the chart `charts/app:1.2.3`. */
+  registry: string;
+  /** A host behind HTTPS with an authority of its own, which answers 401. */
+  front: string;
+  /** Answers with the status in the path; it has charts below `/charts`. */
+  web: string;
+  /** A port on which nothing listens. */
+  closed: string;
+  /** Accepts connections, and never answers. */
+  silent: string;
+}
+
+export const HOUR = { interval: '1h' };
+/** Names the Secret with the certificate of the authority of the registry. */
+export const TRUSTED = { certSecretRef: { name: 'authority' } };
+export const secretRef = (name: string) => ({ secretRef: { name } });
+
+/** Returns a function that describes objects of a kind. */
+export function failing(kind: string) {
+  return (name: string, spec: object, reason?: string, explanation?: string): FailingObject => ({
+    kind,
+    name,
+    spec,
+    ...(reason !== undefined && { reason }),
+    ...(explanation !== undefined && { explanation }),
+  });
+}

@@ -1,0 +1,87 @@
+import { type AddressInfo, createServer } from 'node:net';
+import type { GitServer } from '@shoot-flux/landscape/git';
+import { generateKeyPair, openSshKey, publicLine } from '@shoot-flux/landscape/git/keys';
+import { ageKey } from '../age-key.ts';
+import { freePorts } from '../cluster/ports.ts';
+import { startChartSite } from '../sync/chart-site.ts';
+import { encrypted } from '../sync/encrypt.ts';
+import { pgpKey } from '../sync/pgp-key.ts';
+import { startPrivateRegistry } from '../sync/private-registry.ts';
+import { startTlsFront } from '../sync/tls-front.ts';
+import { failingChart } from './helm.ts';
+import type { Servers } from './object.ts';
+
+/** Running servers, and the Secrets with right and wrong credentials for them. */
+export interface StartedServers extends AsyncDisposable {
+  servers: Servers;
+  secrets: Record<string, Record<string, string>>;
+}
+
+const SOPS = 'sops encrypt --in-place secret.yaml';
+const rules = (key: string) => `creation_rules:\n  - path_regex: .*\n    encrypted_regex: ^stringData$\n    ${key}\n`;
+
+export async function startServers(git: GitServer): Promise<StartedServers> {
+  await using stack = new AsyncDisposableStack();
+  const registry = stack.use(await startPrivateRegistry());
+  const site = stack.use(await startChartSite([failingChart('app')]));
+  const front = stack.use(await startTlsFront(() => ({ status: 401 })));
+  const locked = ['--batch', '--pinentry-mode loopback', '--passphrase open'].join(' ');
+  const pgp = stack.use(
+    await pgpKey(
+      [
+        `gpg ${locked} --quick-generate-key my-project default default never`,
+        `gpg ${locked} --armor --export-secret-keys my-project > project.asc`,
+      ],
+      'project.asc',
+    ),
+  );
+  const silent = createServer((socket) => socket.on('error', () => {}));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  stack.defer(() => void silent.close());
+  const [closed] = await freePorts(1);
+  const [key, other] = [ageKey(), ageKey()];
+  const chart = Object.entries(failingChart('app')).map(([path, text]) => [`chart/${path}`, text]);
+  const repository = await git.createRepository('failing', {
+    ...Object.fromEntries(chart),
+    'plain/a.yaml': 'a: b',
+    'age/a.yaml': await encrypted({ command: SOPS, rules: rules(`age: ${key.recipient}`) }, 'a', { a: 'b' }),
+    'pgp/a.yaml': await encrypted({ command: SOPS, rules: rules(`pgp: ${pgp.fingerprint}`), env: pgp.env }, 'a', {
+      a: 'b',
+    }),
+  });
+  await registry.pushArtifact('fleet:v1', { 'a.yaml': 'a: b' });
+  await registry.pushChart('charts', failingChart('app'));
+  const identity = openSshKey(generateKeyPair().privateKey);
+  const hostKeys = { known_hosts: git.knownHosts };
+  const otherHost = `${git.knownHosts.split(' ')[0]} ${publicLine(generateKeyPair().publicKey)}`;
+  const wrong = JSON.stringify({ auths: { [registry.host]: { username: 'robot', password: 'wrong' } } });
+  const started = stack.move();
+  return {
+    servers: {
+      git: repository,
+      registry: registry.host,
+      front: front.host,
+      web: site.url,
+      closed: `127.0.0.1:${closed}`,
+      silent: `127.0.0.1:${(silent.address() as AddressInfo).port}`,
+    },
+    secrets: {
+      authority: { 'ca.crt': registry.ca },
+      registry: { '.dockerconfigjson': registry.dockerConfig },
+      'wrong-registry': { '.dockerconfigjson': wrong },
+      login: { username: 'a', password: 's3cr3t', 'ca.crt': front.ca },
+      'only-password': { password: 's3cr3t' },
+      'host-keys': hostKeys,
+      'deploy-key': { identity, ...hostKeys },
+      'other-host': { identity, known_hosts: otherHost },
+      cosign: { 'cosign.pub': 'no key' },
+      'bad-values': { 'values.yaml': 'a: b: s3cr3t' },
+      bucket: { accesskey: 'a', secretkey: 's3cr3t' },
+      token: { token: 's3cr3t' },
+      'other-age': { 'a.agekey': other.identity },
+      'no-age': { 'a.agekey': 's3cr3t' },
+      pgp: { 'a.asc': pgp.privateKey },
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
