@@ -15,14 +15,17 @@ export interface Resync {
    * Returns the keys of `all` whose step is among `steps`, each with its cause.
    * @param seen texts of the keys that are omitted; gets those that are returned
    */
-  due(
-    functionName: string,
-    all: Iterable<ReconcileKey>,
-    steps: Steps,
-    seen?: Set<string>,
-  ): Iterable<{ key: ReconcileKey; cause: Cause }>;
+  due(functionName: string, all: Iterable<ReconcileKey>, steps: Steps, seen?: Set<string>): Iterable<Due>;
   /** Returns the next steps that have passed; after a pause those of the last period, a few at a time. */
   advance(nowMs: number): Steps;
+}
+
+/** A key of a function, and the step in which it is sent. */
+export interface Due {
+  functionName: string;
+  key: ReconcileKey;
+  cause: Cause;
+  step: number;
 }
 
 /** Steps `from` (exclusive) to `to` (inclusive), counted since 1970. */
@@ -54,7 +57,7 @@ export function createResync(periodSeconds: number, startMs: number): Resync {
         const step = to - modulo(to - fnv(`${functionName} ${text}`), stepsPerPeriod);
         if (step <= from || seen.has(text)) continue;
         seen.add(text);
-        yield { key, cause: { type: 'resync', epoch: Math.floor(step / stepsPerPeriod) } };
+        yield { functionName, key, cause: { type: 'resync', epoch: Math.floor(step / stepsPerPeriod) }, step };
       }
     },
   };
@@ -64,7 +67,7 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-/** FNV-1a, 32 bits: 50 ns for a key, and the step of every key is computed every ten seconds. */
+/** FNV-1a, 32 bits. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -15,7 +15,8 @@ import { createKnownKeys, type KnownKeys } from './known-keys.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { Pace } from './pace.ts';
 import { createReflector, type Reflector, type WatchedHealth } from './reflector.ts';
-import { createResync } from './resync.ts';
+import { createResync, type Steps } from './resync.ts';
+import { createResyncPlan } from './resync-plan.ts';
 import { type Selection, selectionsOf, type WatchedClusters } from './selections.ts';
 import { defaultTiming, steadyTime, type Timing } from './timing.ts';
 import { createTracker, type Emit, type Tracker } from './tracker.ts';
@@ -240,17 +241,23 @@ async function runResync(
 ): Promise<void> {
   const resync = createResync(resyncSeconds, steadyTime());
   const names = definitions.filter((definition) => definition.resync).map(({ name }) => name);
+  const plan = createResyncPlan();
+  const planSteps = async (name: string, steps: Steps) => {
+    const seen = new Set<string>();
+    for (const { tracker } of selections) {
+      for (const due of resync.due(name, tracker.keys(name), steps, seen)) plan.add(due);
+      // With 40,000 objects, one of them alone takes ten milliseconds.
+      await yieldToOthers();
+    }
+  };
   while (!signal.aborted) {
     await sleep(resync.everyMs, signal);
     const steps = resync.advance(steadyTime());
-    for (const name of names) {
-      const seen = new Set<string>();
-      for (const { tracker } of selections) {
-        for (const { key, cause } of resync.due(name, tracker.keys(name), steps, seen)) emit(name, key, cause);
-        // With 40,000 objects, one of them alone takes ten milliseconds.
-        await yieldToOthers();
-      }
+    const missing = plan.missing(steps);
+    if (missing !== undefined) {
+      for (const name of names) await planSteps(name, missing);
     }
+    for (const { functionName, key, cause } of plan.take(steps)) emit(functionName, key, cause);
   }
 }
 

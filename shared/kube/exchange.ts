@@ -94,17 +94,23 @@ function send(
         ...(body === undefined ? {} : { 'content-type': call.contentType, 'content-length': Buffer.byteLength(body) }),
       },
     });
+    let isSettled = false;
     outgoing.on('response', (response) => {
+      isSettled = true;
       report(response.statusCode ?? 0);
       resolve(response);
     });
     outgoing.on('error', (error) => {
+      isSettled = true;
       report(0);
       const stale = outgoing.reusedSocket && !signal.aborted;
       reject(stale ? new StaleConnection('', { cause: error }) : unreachable(transport, call, error, signal));
     });
-    // After "101 Switching Protocols" there is neither an answer nor an error.
-    outgoing.on('close', () => reject(unreachable(transport, call, undefined, signal)));
+    // After "101 Switching Protocols" there is neither an answer nor an error. Every request is closed, and an error takes
+    // as long as the rest of this function.
+    outgoing.on('close', () => {
+      if (!isSettled) reject(unreachable(transport, call, undefined, signal));
+    });
     outgoing.end(body);
   });
 }
