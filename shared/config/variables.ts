@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
-import type { Check } from './checks.ts';
+import { type Check, metadataKey } from './checks.ts';
 import { nearest } from './nearest.ts';
 import { quote } from './quote.ts';
 import type { ShootTraits } from './types.ts';
@@ -47,7 +47,12 @@ const isEscaped = (match: string) => match.startsWith('$$');
 /** Checks the names of the variables in a text: an unknown one is wrong for every Shoot. */
 export const variablesProblem: Check = (text) => {
   for (const name of variablesIn(text)) {
-    if ((SHOOT_FACTS as readonly string[]).includes(name) || (name.startsWith(LABEL) && name !== LABEL)) continue;
+    if ((SHOOT_FACTS as readonly string[]).includes(name)) continue;
+    if (name.startsWith(LABEL) && name !== LABEL) {
+      const key = name.slice(LABEL.length);
+      if (metadataKey(key) === undefined) continue;
+      return `uses \${${quotedName(name)}}, but ${quote(key)} is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml`;
+    }
     const suggestion = nearest(name, SHOOT_FACTS);
     const remedy =
       suggestion === undefined
