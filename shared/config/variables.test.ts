@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shootFacts } from '../gardener/shoot-facts.ts';
 import type { Cluster } from '../gardener/types.ts';
 import {
+  bucket,
   gitRepository,
   kustomization,
   ociRepository,
@@ -116,6 +117,12 @@ describe('variables', () => {
     ['$$ and $x and ${unfinished', '$$ and $x and ${unfinished'],
   ])('are escaped: %s', (text, result) => {
     expect(substitute(text, shoot())).toEqual({ text: result });
+  });
+
+  it.each(['bucketName', 'endpoint'])('have no place in the %s of a bucket', (field) => {
+    expect(problems(withTemplates(bucket({ [field]: 'a-${SHOOT_NAME}' })))).toEqual([
+      `providerConfig: source.template.spec.${field} has the variable \${SHOOT_NAME}, but only a URL, ref or path may have one; write the value, in overrides.yaml if Shoots differ`,
+    ]);
   });
 
   it.each<[string, Record<string, string>, Record<string, string>, string]>([

@@ -73,6 +73,13 @@ export function unlessVariables(check?: Check): Check {
   return (text) => openProblem(text) ?? (variablesIn(text).length === 0 ? check?.(text) : variablesProblem(text));
 }
 
+/** Checks a field whose variables are not replaced. */
+export const withoutVariables: Check = (text) => {
+  const name = variablesIn(text).find((one) => one.startsWith('SHOOT_'));
+  if (name === undefined) return undefined;
+  return `has the variable \${${quotedName(name)}}, but only a URL, ref or path may have one; write the value, in overrides.yaml if Shoots differ`;
+};
+
 /** A variable inside another one would be replaced, and the outer one would stay as it is written. */
 function openProblem(text: string): string | undefined {
   return text.replace(VARIABLE, '').includes('${SHOOT_')
