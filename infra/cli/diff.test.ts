@@ -214,6 +214,7 @@ test('render --diff says which kinds are deleted, and how the edit arrives', asy
     components: 'source-controller, kustomize-controller',
     rollout: '{ maxInProgress: 20%, maxFailed: 0, order: stage, maintenanceWindow: true }',
     'config.yaml': 'flux: { removedComponents: Delete }',
+    syncMode: 'Reconcile',
   };
   await using input = await files({ config: configMap(data) });
   const options = ['--flux-config', input.paths.config, '--diff', before.paths.old];

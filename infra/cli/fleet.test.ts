@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, shootFlux } from './testing.ts';
 
@@ -18,6 +18,8 @@ const fluxConfig = {
       '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: loud, networkPolicy: 1 } } }]',
   },
 };
+
+const withOverrides = (text: string) => ({ ...fluxConfig, data: { ...fluxConfig.data, 'overrides.yaml': text } });
 
 const folder = () =>
   files({
@@ -73,7 +75,7 @@ test('validate --fleet checks the others when a Shoot is not well-formed, and re
 
 test('validate --fleet succeeds if every Shoot is good, and prints JSON on request', async () => {
   await using fleet = await files({ 'a.yaml': shoot('good', { stage: 'prod' }) });
-  await using config = await files({ config: fluxConfig });
+  await using config = await files({ config: withOverrides('[]') });
   expect(await validate(fleet.dir, config.paths.config)).toEqual({ code: 0, out: 'a.yaml (good): ok\n', err: '' });
   const { out } = await validate(fleet.dir, config.paths.config, '--json');
   expect(JSON.parse(out)).toEqual([{ shoot: 'a.yaml (good)' }]);
@@ -145,4 +147,45 @@ test('validate --fleet says of a Shoot that does not list the extension when its
   expect(b?.endsWith(` (if ${condition})`)).toBe(true);
   const json = JSON.parse((await validate(fleet.dir, config.paths.config, '--json')).out);
   expect(json).toMatchObject([{ condition }, { condition, sentence: expect.any(String) }]);
+});
+
+describe('validate --fleet warns of an override', () => {
+  const overrides = withOverrides(`
+- { selector: { matchLabels: { stage: prod } }, config: {} }
+- { selector: { matchLabels: { stage: prd } }, config: {} }
+- { selector: { matchLabels: { shoot.gardener.cloud/status: healthy } }, config: {} }
+- { selector: { matchExpressions: [{ key: team, operator: Exists }] }, config: {} }
+- { selector: {}, config: {} }
+`);
+  const warning = (index: number) =>
+    `warning: ConfigMap garden-foo/flux-config: overrides.yaml[${index}].selector selects no Shoot of the fleet; correct it, unless Shoots get such labels later\n`;
+  const labels = { stage: 'prod', 'shoot.gardener.cloud/status': 'healthy' };
+  const elsewhere = { ...shoot('other', { stage: 'prod', team: 'blue' }) };
+  const other = { ...elsewhere, metadata: { ...elsewhere.metadata, namespace: 'garden-other' } };
+
+  test('that selects none of its Shoots, and succeeds', async () => {
+    await using fleet = await files({ 'a.yaml': shoot('a', labels), 'b.yaml': other });
+    await using config = await files({ config: overrides });
+    const { code, out, err } = await validate(fleet.dir, config.paths.config);
+    expect({ code, err }).toEqual({ code: 0, err: [1, 2, 3].map(warning).join('') });
+    expect(out).toMatch(/^a\.yaml \(a\): ok\nb\.yaml \(other\): skipped, .*\n$/);
+    const json = await validate(fleet.dir, config.paths.config, '--json');
+    expect(JSON.parse(json.out)).toHaveLength(2);
+  });
+
+  test('but not if a Shoot with an issue gets it', async () => {
+    await using fleet = await files({ 'a.yaml': shoot('a', { ...labels, team: 'blue' }, { fluxx: {} }) });
+    await using config = await files({ config: overrides });
+    expect(await validate(fleet.dir, config.paths.config)).toMatchObject({ code: 1, err: warning(1) + warning(2) });
+  });
+
+  test.each([
+    ['a file cannot be read', { 'a.yaml': shoot('a', labels), 'b.yaml': '\tbroken' }],
+    ['a Shoot is not well-formed', { 'a.yaml': shoot('a', labels), 'b.yaml': shoot('b', { stage: 1 as never }) }],
+    ['all Shoots are skipped', { 'a.yaml': other }],
+  ])('but not where %s', async (_why, shoots: Record<string, unknown>) => {
+    await using fleet = await files(shoots);
+    await using config = await files({ config: overrides });
+    expect(await validate(fleet.dir, config.paths.config)).toMatchObject({ err: '' });
+  });
 });

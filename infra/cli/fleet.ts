@@ -7,6 +7,7 @@ import { type CliInputs, otherNamespaces, withShoot } from './inputs.ts';
 import { renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
 import { readDocuments } from './read-file.ts';
+import { type Labels, unselectedOverrides } from './unselected-overrides.ts';
 
 /** A Shoot of a fleet, and its first issue if it has any. */
 export interface Verdict {
@@ -19,6 +20,20 @@ export interface Verdict {
   condition?: string;
 }
 
+/** What a fleet would get. */
+export interface FleetVerdict {
+  verdicts: Verdict[];
+  /** One sentence for each override that no Shoot of the fleet gets. */
+  warnings: string[];
+}
+
+/** A Shoot of the files. */
+interface Checked {
+  verdict: Verdict;
+  /** Absent: it is skipped, or cannot be read. */
+  labels?: Labels;
+}
+
 /** The folder does not say whether the ControllerRegistration enables the extension for all Shoots. */
 const NOT_LISTED = 'the extension is enabled for all Shoots, because this one does not list it';
 
@@ -26,16 +41,23 @@ const NOT_LISTED = 'the extension is enabled for all Shoots, because this one do
  * Checks what each Shoot in the files of a folder would get, each with its own labels, resources and providerConfig.
  * Other objects in these files are ignored.
  */
-export async function validateFleet(folder: string, inputs: CliInputs, terminal: Terminal): Promise<Verdict[]> {
-  const verdicts: Verdict[] = [];
+export async function validateFleet(folder: string, inputs: CliInputs, terminal: Terminal): Promise<FleetVerdict> {
+  const checked: Checked[] = [];
   for (const file of await filesIn(folder)) {
     for (const document of await documentsIn(join(folder, file), terminal)) {
-      if (document instanceof ShootFluxError) verdicts.push({ shoot: file, sentence: document.message });
-      else for (const shoot of shootsIn(document)) verdicts.push(await verdictOn(shoot, file, inputs));
+      if (document instanceof ShootFluxError) checked.push({ verdict: { shoot: file, sentence: document.message } });
+      else for (const shoot of shootsIn(document)) checked.push(await check(shoot, file, inputs));
     }
   }
-  if (verdicts.length === 0) throw new ShootFluxError(`${folder} has no file with a Shoot; name a folder of Shoots.`);
-  return verdicts;
+  if (checked.length === 0) throw new ShootFluxError(`${folder} has no file with a Shoot; name a folder of Shoots.`);
+  return { verdicts: checked.map(({ verdict }) => verdict), warnings: warningsAbout(checked, inputs) };
+}
+
+/** While a Shoot cannot be read, an override may be for that one. */
+function warningsAbout(checked: readonly Checked[], { config }: CliInputs): string[] {
+  const counting = checked.filter(({ verdict }) => verdict.skipped === undefined);
+  const labels = counting.flatMap((shoot) => (shoot.labels === undefined ? [] : [shoot.labels]));
+  return labels.length < counting.length ? [] : unselectedOverrides(config.fluxConfig, labels).map(issueText);
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -62,29 +84,41 @@ function shootsIn(document: unknown): unknown[] {
   return all.filter((one) => asObject(one)?.kind === 'Shoot');
 }
 
-async function verdictOn(document: unknown, file: string, inputs: CliInputs): Promise<Verdict> {
+async function check(document: unknown, file: string, inputs: CliInputs): Promise<Checked> {
   const name = asObject(asObject(document)?.metadata)?.name;
   const shoot = typeof name === 'string' ? `${file} (${name})` : file;
   const skipped = whySkipped(document, inputs);
-  if (skipped !== undefined) return { shoot, skipped };
-  const sentence = await firstIssue(() => withShoot(inputs, document, file));
-  const condition = ownEntry(document) === undefined ? NOT_LISTED : undefined;
-  return { shoot, ...(sentence !== undefined && { sentence }), ...(condition !== undefined && { condition }) };
+  if (skipped !== undefined) return { verdict: { shoot, skipped } };
+  const condition = ownEntry(document) === undefined ? { condition: NOT_LISTED } : {};
+  let ofShoot: CliInputs;
+  try {
+    ofShoot = withShoot(inputs, document, file);
+  } catch (error) {
+    // A Shoot that is not well-formed must not hide the others.
+    return { verdict: { shoot, sentence: sentenceOf(error), ...condition } };
+  }
+  const sentence = await firstIssue(ofShoot);
+  const verdict = { shoot, ...(sentence !== undefined && { sentence }), ...condition };
+  return { verdict, labels: ofShoot.config.shoot?.labels ?? {} };
 }
 
-/** @param inputsOf fails for a Shoot that is not well-formed, which must not hide the others */
-async function firstIssue(inputsOf: () => CliInputs): Promise<string | undefined> {
+async function firstIssue(inputs: CliInputs): Promise<string | undefined> {
   try {
-    await renderOffline(inputsOf());
+    await renderOffline(inputs);
     return undefined;
   } catch (error) {
-    if (error instanceof ConfigError) {
-      const [first, ...others] = error.issues.map(issueText);
-      return `${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
-    }
-    if (error instanceof ShootFluxError) return error.message;
-    throw error;
+    return sentenceOf(error);
   }
+}
+
+/** @throws the error itself if it is not about what users have written */
+function sentenceOf(error: unknown): string {
+  if (error instanceof ConfigError) {
+    const [first, ...others] = error.issues.map(issueText);
+    return `${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
+  }
+  if (error instanceof ShootFluxError) return error.message;
+  throw error;
 }
 
 /** A folder may hold Shoots of other projects, and some that have switched the extension off. */

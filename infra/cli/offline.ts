@@ -73,7 +73,7 @@ export async function renderOffline({
     warnings: [
       ...projectWarnings(inputs, shoot),
       ...(config.warnings ?? []).map(issueText),
-      ...removedKindsWarnings(deleted),
+      ...removedKindsWarnings(deleted, config.syncMode),
     ],
     deletedKinds: deleted,
     fluxVersion: version,

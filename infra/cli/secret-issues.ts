@@ -1,8 +1,7 @@
 import { githubAppProblem } from '../../shared/config/github-app.ts';
 import { keySentence } from '../../shared/config/listed/secret-keys.ts';
 import { secretUses } from '../../shared/config/listed/secret-uses.ts';
-import { type Origins, originOf } from '../../shared/config/origins.ts';
-import { issueAt } from '../../shared/config/place.ts';
+import { originOf } from '../../shared/config/origins.ts';
 import { quote } from '../../shared/config/quote.ts';
 import type { ShootResource } from '../../shared/config/shoot-resources.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
@@ -79,23 +78,23 @@ function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: Gi
 }
 
 function keyIssues(config: EffectiveConfig, copies: readonly Copy[], release: string): ConfigIssue[] {
-  return objectsOf(config).flatMap(({ object, place }) =>
+  return objectsOf(config).flatMap(({ object, part }) =>
     secretUses(object).flatMap(({ kind, name, path, needs }) => {
       const { namespace } = object.metadata;
       const copy = copies.find((one) => one.kind === kind && one.name === name && one.namespace === namespace);
       const problem = copy && needs?.(copy.keys, release);
       if (problem === undefined) return [];
-      return [issueAt(place, path, `names ${kind} ${namespace}/${name}, which ${keySentence(problem, kind)}`)];
+      const message = `names ${kind} ${namespace}/${name}, which ${keySentence(problem, kind)}`;
+      return [{ ...originOf(config.origins, `${part}.${path}`), message }];
     }),
   );
 }
 
-function objectsOf({ source, kustomization, objects, origins }: EffectiveConfig) {
-  const placed = (part: string, object: KubeObject | undefined, from: Origins) =>
-    object === undefined ? [] : [{ object, place: originOf(from, part) }];
+function objectsOf({ source, kustomization, objects }: EffectiveConfig) {
+  const placed = (part: string, object: KubeObject | undefined) => (object === undefined ? [] : [{ object, part }]);
   return [
-    ...placed('source', source, origins),
-    ...placed('kustomization', kustomization, origins),
-    ...objects.flatMap((object, index) => placed(`objects[${index}]`, object, origins)),
+    ...placed('source', source),
+    ...placed('kustomization', kustomization),
+    ...objects.flatMap((object, index) => placed(`objects[${index}]`, object)),
   ];
 }

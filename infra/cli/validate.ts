@@ -78,7 +78,8 @@ async function checkFleet(
   if (shoot !== undefined || providerConfig !== undefined) {
     throw new UsageError('--fleet reads the Shoots of a folder; omit --shoot and --provider-config');
   }
-  const verdicts = await validateFleet(folder, inputs, terminal);
+  const { verdicts, warnings } = await validateFleet(folder, inputs, terminal);
+  for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
   const lines = verdicts.map((verdict) => `${verdict.shoot}: ${textOf(verdict)}\n`);
   terminal.out(json ? `${JSON.stringify(verdicts, null, 2)}\n` : lines.join(''));
   return verdicts.some(({ sentence }) => sentence !== undefined) ? exitCodes.failure : exitCodes.success;

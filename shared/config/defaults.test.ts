@@ -193,6 +193,12 @@ describe('multiTenancy', () => {
       withTemplates(gitRepository({}, { metadata: { namespace: 'a' } }), kustomization(fields, { metadata }), {
         flux: { multiTenancy: true },
       });
+    const ofShoot = { source: { template: gitRepository({}, { metadata: { namespace: 'a' } }) } };
+    expect(
+      problems({ ...withFluxConfig({ ...source, multiTenancy: 'true' }), ...withProviderConfig(ofShoot) }),
+    ).toEqual([
+      'providerConfig: source.template.metadata.namespace must be flux-system, the namespace of the Kustomization, because multiTenancy is true',
+    ]);
     expect(problems(apart({}, { namespace: 'b' }))).toEqual([
       'providerConfig: kustomization.template.metadata.namespace must be a, the namespace of its source, because multiTenancy is true',
       'providerConfig: kustomization.template.spec.serviceAccountName is missing, which multiTenancy requires outside of flux-system; name a ServiceAccount that may apply the objects',

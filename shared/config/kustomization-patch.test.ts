@@ -102,6 +102,23 @@ describe('kustomization.patch', () => {
     expect(problems(patched(patch, more))).toEqual([`providerConfig: ${sentence}`]);
   });
 
+  it.each([
+    [
+      { sourceRef: { kind: 'Bucket' } },
+      'sourceRef.kind "Bucket" is not the kind of the configured source; use GitRepository or omit sourceRef',
+    ],
+    [
+      { sourceRef: { namespace: 'x' } },
+      'sourceRef.namespace must be flux-system, the namespace of the Kustomization, because multiTenancy is true',
+    ],
+  ])('is named by what the rules for several layers find in %j', (spec, sentence) => {
+    const inputs = patched({ spec }, {});
+    const data = { ...inputs.fluxConfig?.data, multiTenancy: 'true' };
+    expect(problems({ ...inputs, fluxConfig: { namespace: 'garden-foo', data } })).toEqual([
+      `providerConfig: kustomization.patch.spec.${sentence}`,
+    ]);
+  });
+
   it('rejects a patch of nothing', () => {
     expect(problems(withProviderConfig({ kustomization: { patch: { spec: { path: './a' } } } }))).toEqual([
       'providerConfig: kustomization.patch has no Kustomization to change, because no lower layer has one; use template instead of patch',

@@ -100,18 +100,27 @@ function tenancyIssues({ flux, source, kustomization, origins }: MergedLayers): 
   };
   const { namespace } = kustomization.metadata;
   const issues: ConfigIssue[] = [];
-  if ((sourceRef.namespace ?? namespace) !== namespace) {
-    const place = originOf(origins, 'kustomization.metadata.namespace');
-    issues.push({
-      ...place,
-      message: `must be ${sourceRef.namespace}, the namespace of its source, because multiTenancy is true`,
-    });
-  }
+  const ofSource = sourceRef.namespace ?? namespace ?? '';
+  if (ofSource !== namespace) issues.push(sourceNamespaceIssue(origins, ofSource, namespace ?? ''));
   if (serviceAccountName === undefined && kubeConfig === undefined && namespace !== flux.namespace) {
     const message = `is missing, which multiTenancy requires outside of ${flux.namespace}; name a ServiceAccount that may apply the objects`;
     issues.push({ ...originOf(origins, 'kustomization.spec.serviceAccountName'), message });
   }
   return issues;
+}
+
+/** Names the namespace that users can change: `main-ks` of `flux-config` has a fixed one. */
+function sourceNamespaceIssue(origins: Origins, ofSource: string, ofKustomization: string): ConfigIssue {
+  const isPatched = origins['kustomization.spec.sourceRef'] !== undefined;
+  if (!isPatched && origins.kustomization !== undefined) {
+    const message = `must be ${ofSource}, the namespace of its source, because multiTenancy is true`;
+    return { ...originOf(origins, 'kustomization.metadata.namespace'), message };
+  }
+  const place = originOf(origins, isPatched ? 'kustomization.spec.sourceRef.namespace' : 'source.metadata.namespace');
+  return {
+    ...place,
+    message: `must be ${ofKustomization}, the namespace of the Kustomization, because multiTenancy is true`,
+  };
 }
 
 /** Options that need another one, or exclude it. */
@@ -138,19 +147,14 @@ function optionIssues({ flux, kustomization, origins }: MergedLayers): ConfigIss
 }
 
 /** A sourceRef with the source's name but another kind would wait forever. */
-function sourceRefIssues({ source, kustomization, kustomizationFrom }: MergedLayers): ConfigIssue[] {
+function sourceRefIssues({ source, kustomization, origins }: MergedLayers): ConfigIssue[] {
   if (source === undefined || kustomization === undefined) return [];
   const { sourceRef } = kustomization.spec as { sourceRef: { kind: string; name: string; namespace?: string } };
   const sameName = sourceRef.name === source.metadata.name;
   const sameNamespace = (sourceRef.namespace ?? kustomization.metadata.namespace) === source.metadata.namespace;
   if (!sameName || !sameNamespace || sourceRef.kind === source.kind) return [];
-  return [
-    issueAt(
-      kustomizationFrom,
-      `${pathOfPart(kustomizationFrom, 'kustomization')}.template.spec.sourceRef.kind`,
-      `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`,
-    ),
-  ];
+  const message = `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`;
+  return [{ ...originOf(origins, 'kustomization.spec.sourceRef.kind'), message }];
 }
 
 /** The credentials must not replace the landscape's pull secret. */

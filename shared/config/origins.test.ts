@@ -54,6 +54,14 @@ test.each<[string, ConfigInputs, string]>([
     withTemplates(gitRepository()),
     'providerConfig: source.template.spec.include[0].repository',
   ],
+  [
+    'kustomization.spec.dependsOn[0].name',
+    {
+      ...repository,
+      providerConfig: { kustomization: { patch: { spec: { dependsOn: [{ name: 'a' }] } } } },
+    },
+    'providerConfig: kustomization.patch.spec.dependsOn[0].name',
+  ],
   ['kustomization.spec.prune', withTemplates(gitRepository()), 'providerConfig: kustomization.template.spec.prune'],
   ['source.spec.url', repository, `${OBJECT}: repositoryUrl`],
   ['source.spec.interval', repository, `${OBJECT}: repositoryInterval`],

@@ -13,13 +13,19 @@ export type Origins = Readonly<Record<string, Origin>>;
 /** The object in errors about a field that no layer sets. */
 const MERGED_CONFIG = 'configuration';
 
-/** Returns where a field comes from; a field below a known one is at the same place below its origin. */
+/** Returns where a field or list entry comes from; one below a known field is at the same place below its origin. */
 export function originOf(origins: Origins, path: string): Origin {
-  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
-    const origin = origins[path.slice(0, end)];
-    if (origin !== undefined) return { ...origin, path: origin.path + path.slice(end) };
+  for (let known = path; known !== ''; known = parentOf(known)) {
+    const origin = origins[known];
+    if (origin !== undefined) return { ...origin, path: origin.path + path.slice(known.length) };
   }
   return { object: MERGED_CONFIG, path: path.replace(/\[.*$/, '') };
+}
+
+/** An entry that is named by its value has no field above it: it may come from another layer than the list. */
+function parentOf(path: string): string {
+  const list = path.replace(/\[\d+\]$/, '');
+  return list === path ? path.slice(0, Math.max(0, path.lastIndexOf('.'))) : list;
 }
 
 /** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */

@@ -90,6 +90,50 @@ describe('an override with lists', () => {
   });
 });
 
+describe('the issues of a list', () => {
+  it('are where the patch of a higher layer is', async () => {
+    const config = { sources: [source], kustomizations: [entry('root', './root'), entry('apps', './apps')] };
+    const patch = {
+      spec: { dependsOn: [{ name: 'ops' }], decryption: { provider: 'sops', secretRef: { name: 'age' } } },
+    };
+    expect(problems(await inputs({}, config, { kustomization: { patch } }))).toEqual([
+      expect.stringContaining(
+        'overrides.yaml[0].config.kustomization.patch.spec.dependsOn[0] names Kustomization "ops"',
+      ),
+      expect.stringContaining(
+        'overrides.yaml[0].config.kustomization.patch.spec.decryption.secretRef names Secret "age"',
+      ),
+    ]);
+  });
+
+  const wrong = { template: { metadata: { name: 'base' }, spec: { path: './', interval: '5' } } };
+  const waiting = { template: { metadata: { name: 'apps' }, spec: { path: './', dependsOn: [{ name: 'base' }] } } };
+
+  it.each<[string, Record<string, string>, object, string]>([
+    ['a root', {}, { sources: [source], kustomizations: [wrong, waiting] }, 'config.yaml.kustomizations[0]'],
+    [
+      'another entry',
+      {},
+      { sources: [source], kustomizations: [entry('root', './'), wrong, waiting] },
+      'config.yaml.kustomizations[1]',
+    ],
+    [
+      'an object',
+      repository,
+      {
+        objects: [
+          { kind: 'Kustomization', ...wrong.template },
+          { kind: 'Kustomization', ...waiting.template },
+        ],
+      },
+      'config.yaml.objects[0]',
+    ],
+    ['a key', { ...repository, repositoryInterval: '5' }, { objects: [listed('apps')] }, 'repositoryInterval'],
+  ])('do not say that %s is missing which only has an issue', async (_what, data, config, where) => {
+    expect(problems(await inputs(data, config))).toEqual([expect.stringContaining(`${object}: ${where}`)]);
+  });
+});
+
 describe('flux-source', () => {
   const secretRef = { name: 'flux-source' };
   const copied = { origin: { type: 'flux-source' }, targetName: 'flux-source', namespace: 'flux-system' };

@@ -20,7 +20,7 @@ import { misspelt } from './nearest.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
-import { unlessVariables, urlWithVariables } from './variables.ts';
+import { unlessVariables, urlWithVariables, withoutVariables } from './variables.ts';
 
 const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
 const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
@@ -115,8 +115,8 @@ const ociRepositorySpec = z.looseObject({
 });
 
 const bucketSpec = z.looseObject({
-  bucketName: requiredKey(text(), { description: 'Bucket: the name of the bucket.', example: 'fleet' }),
-  endpoint: requiredKey(text(), {
+  bucketName: requiredKey(text(withoutVariables), { description: 'Bucket: the name of the bucket.', example: 'fleet' }),
+  endpoint: requiredKey(text(withoutVariables), {
     description:
       'Bucket: host and port of the server; with provider `azure`, the URL of the account, such as `https://account.blob.core.windows.net`. Flux does not read it with provider `gcp`.',
     example: 's3.amazonaws.com',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { shootFacts } from '../gardener/shoot-facts.ts';
 import type { Cluster } from '../gardener/types.ts';
 import {
+  bucket,
   gitRepository,
   kustomization,
   ociRepository,
@@ -118,6 +119,12 @@ describe('variables', () => {
     expect(substitute(text, shoot())).toEqual({ text: result });
   });
 
+  it.each(['bucketName', 'endpoint'])('have no place in the %s of a bucket', (field) => {
+    expect(problems(withTemplates(bucket({ [field]: 'a-${SHOOT_NAME}' })))).toEqual([
+      `providerConfig: source.template.spec.${field} has the variable \${SHOOT_NAME}, but only a URL, ref or path may have one; write the value, in overrides.yaml if Shoots differ`,
+    ]);
+  });
+
   it.each<[string, Record<string, string>, Record<string, string>, string]>([
     [
       'a misspelt one',
@@ -142,6 +149,12 @@ describe('variables', () => {
       { ...repository, repositoryPath: './${SHOOT_LABEL_stage}' },
       { stage: '' },
       'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml',
+    ],
+    [
+      'a default, as in the objects of the repository',
+      { ...repository, repositoryPath: './${SHOOT_LABEL_stage:-dev}' },
+      { stage: 'dev' },
+      'repositoryPath uses ${"SHOOT_LABEL_stage:-dev"}, but "stage:-dev" is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml',
     ],
     [
       'a fact that is not known of this Shoot',

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
-import type { Check } from './checks.ts';
+import { type Check, metadataKey } from './checks.ts';
 import { nearest } from './nearest.ts';
 import { quote } from './quote.ts';
 import type { ShootTraits } from './types.ts';
@@ -47,7 +47,12 @@ const isEscaped = (match: string) => match.startsWith('$$');
 /** Checks the names of the variables in a text: an unknown one is wrong for every Shoot. */
 export const variablesProblem: Check = (text) => {
   for (const name of variablesIn(text)) {
-    if ((SHOOT_FACTS as readonly string[]).includes(name) || (name.startsWith(LABEL) && name !== LABEL)) continue;
+    if ((SHOOT_FACTS as readonly string[]).includes(name)) continue;
+    if (name.startsWith(LABEL) && name !== LABEL) {
+      const key = name.slice(LABEL.length);
+      if (metadataKey(key) === undefined) continue;
+      return `uses \${${quotedName(name)}}, but ${quote(key)} is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml`;
+    }
     const suggestion = nearest(name, SHOOT_FACTS);
     const remedy =
       suggestion === undefined
@@ -67,6 +72,13 @@ function quotedName(name: string): string {
 export function unlessVariables(check?: Check): Check {
   return (text) => openProblem(text) ?? (variablesIn(text).length === 0 ? check?.(text) : variablesProblem(text));
 }
+
+/** Checks a field whose variables are not replaced. */
+export const withoutVariables: Check = (text) => {
+  const name = variablesIn(text).find((one) => one.startsWith('SHOOT_'));
+  if (name === undefined) return undefined;
+  return `has the variable \${${quotedName(name)}}, but only a URL, ref or path may have one; write the value, in overrides.yaml if Shoots differ`;
+};
 
 /** A variable inside another one would be replaced, and the outer one would stay as it is written. */
 function openProblem(text: string): string | undefined {

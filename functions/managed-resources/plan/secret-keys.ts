@@ -1,8 +1,6 @@
-import type { PlacedObject } from '../../../shared/config/listed/merge.ts';
 import { listedRules } from '../../../shared/config/listed/rules.ts';
 import { keySentence } from '../../../shared/config/listed/secret-keys.ts';
 import { type Origins, originOf } from '../../../shared/config/origins.ts';
-import { issueAt } from '../../../shared/config/place.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
 import type { SecretContent } from '../../../shared/flux/release.ts';
@@ -22,27 +20,26 @@ export function secretKeyIssues(
   if (objects.length === 0) return [];
   const contents = new Map(secrets.map((secret) => [`${secret.namespace}/${secret.name}`, secret]));
   const { secretUses } = listedRules();
-  return objects.flatMap(({ object, place }) =>
+  return objects.flatMap(({ object, part }) =>
     secretUses(object).flatMap(({ kind, name, path, needs }) => {
       const secret = contents.get(`${object.metadata.namespace}/${name}`);
       if (kind !== 'Secret' || secret === undefined) return [];
       const problem = needs?.(new Set(Object.keys(secret.data)), release);
       if (problem === undefined) return [];
-      return [issueAt(place, path, `names Secret ${secret.namespace}/${name}, which ${keySentence(problem)}`)];
+      const message = `names Secret ${secret.namespace}/${name}, which ${keySentence(problem)}`;
+      return [{ ...originOf(config.origins, `${part}.${path}`), message }];
     }),
   );
 }
 
-/** Returns the objects that come from lists, with their places. */
-function listedObjects({ source, kustomization, objects, origins }: EffectiveConfig): PlacedObject[] {
-  const root = (part: string, object: KubeObject | undefined): PlacedObject[] => {
-    const place = originOf(origins, part);
-    return object === undefined || !isListed(origins, part) ? [] : [{ object, place }];
-  };
+/** Returns the objects that come from lists, and which parts of the configuration they are. */
+function listedObjects({ source, kustomization, objects, origins }: EffectiveConfig) {
+  const root = (part: string, object: KubeObject | undefined) =>
+    object === undefined || !isListed(origins, part) ? [] : [{ object, part }];
   return [
     ...root('source', source),
     ...root('kustomization', kustomization),
-    ...objects.map((object, index) => ({ object, place: originOf(origins, `objects[${index}]`) })),
+    ...objects.map((object, index) => ({ object, part: `objects[${index}]` })),
   ];
 }
 

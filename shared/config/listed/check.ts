@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Layer } from '../layer.ts';
-import { originOf } from '../origins.ts';
+import { type Origins, originOf } from '../origins.ts';
 import { issueAt } from '../place.ts';
 import type { CopiedSecret } from '../types.ts';
 import { linkProblems } from './link-rules.ts';
@@ -40,16 +40,38 @@ export function listedProblems(
     existingSecrets: layers.flatMap(({ content }) => content.existingSecrets ?? []),
     existingConfigMaps: layers.flatMap(({ content }) => content.existingConfigMaps ?? []),
   };
+  const found = [
+    ...(isComplete(inputs) ? links.issues : links.issues.filter(isCertain)),
+    ...secretIssues(all, available),
+  ];
   return {
     issues: [
       ...issues,
       ...namespaceIssues(objects, flux),
       ...collisionIssues(secrets, copies, shootResources),
-      ...links.issues,
-      ...secretIssues(all, available),
+      ...found.map((issue) => whereWritten(issue, inputs.origins)),
     ],
     warnings: links.warnings,
   };
+}
+
+/** False if an object is missing here because it has an issue of its own; others may well name it. */
+function isComplete({ layers, source, kustomization, sourceFrom, kustomizationFrom }: ListedInputs): boolean {
+  const lacksSource = source === undefined && sourceFrom.sets.source;
+  const lacksKustomization = kustomization === undefined && kustomizationFrom.sets.kustomization;
+  const lacksListed = layers.some(({ issues }) => issues.some(({ path }) => IN_LIST.test(path)));
+  return !lacksSource && !lacksKustomization && !lacksListed;
+}
+
+const IN_LIST = /(^|\.)(sources|kustomizations|objects)\[/;
+
+const isCertain = ({ mayBeElsewhere }: ConfigIssue) => mayBeElsewhere !== true;
+
+/** A patch of a higher layer may have set the field of the root Kustomization. */
+function whereWritten(issue: ConfigIssue, origins: Origins): ConfigIssue {
+  const { object, path } = originOf(origins, 'kustomization');
+  if (issue.object !== object || !issue.path.startsWith(`${path}.`)) return issue;
+  return { ...issue, ...originOf(origins, `kustomization${issue.path.slice(path.length)}`) };
 }
 
 /** Returns the root pair, as far as it comes from lists. */

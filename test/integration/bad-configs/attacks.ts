@@ -144,7 +144,7 @@ const injecting: BadConfig[] = [
   ofKeys(
     'a prototype as a variable',
     { repositoryPath: `./\${SHOOT_LABEL___proto__}` },
-    `repositoryPath uses \${SHOOT_LABEL___proto__}, but the Shoot has no value for the label "__proto__"; add the label, or set the field for such Shoots in overrides.yaml`,
+    `repositoryPath uses \${SHOOT_LABEL___proto__}, but "__proto__" is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml`,
   ),
   ofKeys(
     'a branch with an option of Git',
