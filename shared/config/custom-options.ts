@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Check, labelValue, metadataKey, objectName } from './checks.ts';
 import { wrongType } from './issues.ts';
-import { type Limit, limits, withCommas } from './limits.ts';
+import { type Limit, limits, limitText, withCommas } from './limits.ts';
 import { quote } from './quote.ts';
 import { isReserved } from './reserved-keys.ts';
 import { type KeyDoc, key, lengthProblem, requiredKey, text } from './schema.ts';
@@ -199,10 +199,18 @@ export const shardingSchema = z.strictObject({
 });
 
 /** `flux.commonMetadata`. */
-export const commonMetadataSchema = z.strictObject({
-  labels: key(mapOf(ownKey, labelValue), { description: 'Labels.', example: '{ example.com/team: platform }' }),
-  annotations: key(mapOf(ownKey), { description: 'Annotations.', example: '{ example.com/contact: platform team }' }),
-});
+export const commonMetadataSchema = z
+  .strictObject({
+    labels: key(mapOf(ownKey, labelValue), { description: 'Labels.', example: '{ example.com/team: platform }' }),
+    annotations: key(mapOf(ownKey), { description: 'Annotations.', example: '{ example.com/contact: platform team }' }),
+  })
+  .check(
+    z.check<object>(({ value, issues }) => {
+      if (JSON.stringify(value).length <= limits.metadata.most * 1024) return;
+      const message = `is longer than ${limitText(limits.metadata)}; use shorter values`;
+      issues.push({ code: 'custom', message, input: value });
+    }),
+  );
 
 export const nodeSelectorSchema = mapOf(metadataKey, labelValue);
 

@@ -114,6 +114,13 @@ const tooLarge: [string, ConfigInputs, string][] = [
     'providerConfig is nested more than 64 levels deep; flatten it',
   ],
   [
+    'commonMetadata of 100 KiB, which each object of the installation would get',
+    withProviderConfig({
+      flux: { commonMetadata: { annotations: Object.fromEntries(times(25, (i) => [`a-${i}`, 'a'.repeat(4000)])) } },
+    }),
+    'providerConfig: flux.commonMetadata is longer than 8 KiB; use shorter values',
+  ],
+  [
     'a key of 1,000 characters, which the resource-manager could not read',
     withTemplates(gitRepository(), kustomization({ postBuild: { substitute: { ['a'.repeat(1000)]: 'x' } } })),
     `providerConfig has the key "${'a'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,

@@ -57,6 +57,12 @@ export const limits = {
     of: 'a range of Flux releases',
     why: 'each is compared with every release, and with the policy',
   },
+  metadata: {
+    most: 8,
+    unit: 'KiB',
+    of: 'all labels and annotations of `commonMetadata`',
+    why: 'each object of the installation gets them',
+  },
   patches: {
     most: 32,
     unit: 'entries',

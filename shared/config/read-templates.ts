@@ -156,9 +156,18 @@ function templateIssues(
   isListed: boolean,
 ): ConfigIssue[] {
   return [
-    ...schemaIssues(place, sourceTemplateSchema(kind), template, ['template']),
+    ...schemaIssues(place, schemaOf(kind), template, ['template']),
     ...sourceIssues(source, template, kind, place, isListed),
   ];
+}
+
+const schemas = new Map<SourceKind, z.ZodMiniType>();
+
+/** A schema takes longer to make than to check one template with it, and a list may have a hundred. */
+function schemaOf(kind: SourceKind): z.ZodMiniType {
+  const schema = schemas.get(kind) ?? sourceTemplateSchema(kind);
+  schemas.set(kind, schema);
+  return schema;
 }
 
 function unknownKind(template: JsonObject, place: Place): ConfigIssue {

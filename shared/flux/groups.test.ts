@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { objectGroups } from './groups.ts';
 import type { SecretContent } from './release.ts';
@@ -272,3 +273,21 @@ test('keeps data and binaryData of a copied ConfigMap, and labels it', async () 
     },
   ]);
 });
+
+test('wrong fields of many objects give few sentences', async () => {
+  const objects = Array.from({ length: 99 }, (_, i) => object('Bucket', `b${i}`, { spec: {} }));
+  const inputs = await renderInputs({ config: fluxOnly({ objects }) });
+  const issues = issuesOf(() => objectGroups(inputs));
+  expect(issues.length).toBeGreaterThan(0);
+  expect(issues.length).toBeLessThan(2 * MOST_ISSUES);
+});
+
+function issuesOf(work: () => unknown): ConfigIssue[] {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues;
+    throw error;
+  }
+}

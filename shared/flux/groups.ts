@@ -1,7 +1,7 @@
 import { inOrder } from '../config/listed/kinds.ts';
 import { referencedNames } from '../config/references.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT, ONLY_CREATE } from '../gardener/managed-resource.ts';
 import { FLUX_VARIABLES } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -104,9 +104,14 @@ function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObje
 function syncObjects({ config, release }: RenderInputs): KubeObject[] {
   const parts = configuredObjects(config).map(({ part, object }) => {
     const resource = customResourceIn(release, config, object, part);
-    return { part, object, resource, issues: specIssues(part, resource, object, config.origins) };
+    return { part, object, resource };
   });
-  const issues = parts.flatMap((part) => part.issues);
+  const issues: ConfigIssue[] = [];
+  for (const { part, object, resource } of parts) {
+    // No sentence has room for more, and each costs a search for the nearest name.
+    if (issues.length >= MOST_ISSUES) break;
+    issues.push(...specIssues(part, resource, object, config.origins));
+  }
   if (issues.length > 0) throw new ConfigError(issues);
   const objects = parts.map(({ part, object, resource }) => ({
     ...object,

@@ -1,5 +1,6 @@
+import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
 import { listedRules } from '../../../shared/config/listed/rules.ts';
-import { keySentence } from '../../../shared/config/listed/secret-keys.ts';
+import { keySentence, type NeedsKeys } from '../../../shared/config/listed/secret-keys.ts';
 import { type Origins, originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
@@ -18,18 +19,36 @@ export function secretKeyIssues(
 ): ConfigIssue[] {
   const objects = listedObjects(config);
   if (objects.length === 0) return [];
-  const contents = new Map(secrets.map((secret) => [`${secret.namespace}/${secret.name}`, secret]));
-  const { secretUses } = listedRules();
-  return objects.flatMap(({ object, part }) =>
-    secretUses(object).flatMap(({ kind, name, path, needs }) => {
-      const secret = contents.get(`${object.metadata.namespace}/${name}`);
-      if (kind !== 'Secret' || secret === undefined) return [];
-      const problem = needs?.(new Set(Object.keys(secret.data)), release);
-      if (problem === undefined) return [];
-      const message = `names Secret ${secret.namespace}/${name}, which ${keySentence(problem)}`;
-      return [{ ...originOf(config.origins, `${part}.${path}`), message }];
-    }),
+  // Made once: a Secret may have a hundred thousand keys, and a thousand fields may name it.
+  const answersAt = new Map(
+    secrets.map(({ namespace, name, data }) => [
+      `${namespace}/${name}`,
+      answersOf(new Set(Object.keys(data)), release),
+    ]),
   );
+  const { secretUses } = listedRules();
+  const issues: ConfigIssue[] = [];
+  for (const { object, part } of objects) {
+    for (const { kind, name, path, needs } of secretUses(object)) {
+      const answer = kind === 'Secret' ? answersAt.get(`${object.metadata.namespace}/${name}`) : undefined;
+      const problem = needs && answer?.(needs);
+      if (problem === undefined) continue;
+      const message = `names Secret ${object.metadata.namespace}/${name}, which ${keySentence(problem)}`;
+      issues.push({ ...originOf(config.origins, `${part}.${path}`), message });
+      if (issues.length === MOST_ISSUES_OF_A_PART) return issues;
+    }
+  }
+  return issues;
+}
+
+/** Returns a function that asks each question about the keys once: some read all of them. */
+function answersOf(keys: ReadonlySet<string>, release: string): (needs: NeedsKeys) => ReturnType<NeedsKeys> {
+  const known = new Map<NeedsKeys, ReturnType<NeedsKeys>>();
+  return (needs) => {
+    const answer = known.has(needs) ? known.get(needs) : needs(keys, release);
+    known.set(needs, answer);
+    return answer;
+  };
 }
 
 /** Returns the objects that come from lists, and which parts of the configuration they are. */

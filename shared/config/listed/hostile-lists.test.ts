@@ -20,3 +20,61 @@ test('a circle through all objects gives one sentence', () => {
 test('thousands of wrong references give few sentences', () => {
   expect(problems(withLists({ objects: typos }))).toHaveLength(MOST_ISSUES_OF_A_PART);
 });
+
+const times = <T>(amount: number, entry: (index: number) => T) => Array.from({ length: amount }, (_, i) => entry(i));
+const generator = (artifacts: string[]) => ({
+  kind: 'ArtifactGenerator',
+  metadata: { name: 'g' },
+  spec: { sources: [], artifacts: artifacts.map((name) => ({ name, copy: [] })) },
+});
+const readsArtifact = (name: string, artifact: string) =>
+  kustomize(name, '', { sourceRef: { kind: 'ExternalArtifact', name: artifact } });
+const alert = (names: string[]) => ({
+  kind: 'Alert',
+  metadata: { name: 'a' },
+  spec: { eventSources: names.map((name) => ({ kind: 'Kustomization', name })) },
+});
+
+/** What it is -> the objects, and how many sentences they give. Each took up to some seconds, the first one a minute. */
+const searches: [string, object[], number][] = [
+  [
+    'two names of 60,000 characters',
+    [generator(['x'.repeat(60_000)]), readsArtifact('k', `${'x'.repeat(59_999)}y`)],
+    1,
+  ],
+  [
+    'many names of the greatest length that is compared, all of them close',
+    [
+      generator(times(1200, (i) => `${'x'.repeat(52)}-generator-${i}`.slice(-60))),
+      ...times(50, (i) => readsArtifact(`k${i}`, `${'x'.repeat(51)}-generatir-${i}`.slice(-60))),
+    ],
+    MOST_ISSUES_OF_A_PART,
+  ],
+  [
+    'a thousand event sources from other repositories',
+    [
+      alert(times(1200, (i) => `${'a'.repeat(40)}-${i}-bbbbbbbb`)),
+      { kind: 'Provider', metadata: { name: 'p' }, spec: {} },
+      git('a'),
+      ...times(90, (i) => kustomize(`${'a'.repeat(40)}-${i}-cccccccc`, 'a')),
+    ],
+    0,
+  ],
+];
+
+test.each(searches)('the nearest of %s is found in time or not at all', (_, objects, sentences) => {
+  const inputs = withLists({ objects });
+  expect(problems(inputs)).toHaveLength(sentences);
+  // At most 30 ms on a quiet machine.
+  expect(leastCpuMs(() => problems(inputs))).toBeLessThan(200);
+});
+
+/** The least of three, because another program may have the processor. */
+function leastCpuMs(work: () => void): number {
+  const measured = times(3, () => {
+    const startedAt = process.cpuUsage();
+    work();
+    return process.cpuUsage(startedAt).user / 1000;
+  });
+  return Math.min(...measured);
+}

@@ -21,6 +21,9 @@ export interface LinkProblems {
   warnings: ConfigIssue[];
 }
 
+/** An Alert may name a thousand objects of other repositories, for none of which there is a similar name. */
+const MOST_LOOSE_SEARCHES = 40;
+
 /**
  * Checks the references of the listed objects to each other and to the root pair. A Kustomization that waits for a name that does
  * not exist waits for ever and says so only in the shoot.
@@ -32,12 +35,14 @@ export function linkProblems(listed: readonly PlacedObject[], roots: readonly Ku
   const known = new Set(targets.map(refOf));
   const issues: ConfigIssue[] = [];
   const warnings: ConfigIssue[] = [];
+  let searches = 0;
   for (const { object, place } of listed) {
     for (const link of linksOf(object)) {
       // A missing or unknown kind is an error of the CRD.
       if (link.kind === '' || known.has(refOf(link))) continue;
       // Each costs a search for the nearest name.
       if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
+      if (!link.isNeeded && ++searches > MOST_LOOSE_SEARCHES) continue;
       const meant = suggestion(link, targets);
       if (link.isNeeded) issues.push(issueAt(place, link.path, missing(link, meant)));
       else if (meant !== undefined) warnings.push(issueAt(place, link.path, missing(link, meant)));

@@ -32,7 +32,17 @@ const metadataSchema = (kind: string) =>
     annotations: z.optional(z.looseObject({})),
   });
 
-const objectSchema = (kind: string) =>
+/** By kind; of the known ones, because anyone can think of others. */
+const schemas = new Map<string, ReturnType<typeof newObjectSchema>>();
+
+/** A schema takes longer to make than to check one object with it. */
+function objectSchema(kind: string): ReturnType<typeof newObjectSchema> {
+  const schema = schemas.get(kind) ?? newObjectSchema(kind);
+  if (Object.hasOwn(fluxKinds, kind)) schemas.set(kind, schema);
+  return schema;
+}
+
+const newObjectSchema = (kind: string) =>
   z.strictObject({
     apiVersion: z.optional(text(apiVersionOf(kind))),
     kind: text(),

@@ -108,15 +108,18 @@ export const kubeConfigKeys: NeedsKeys = (keys) => (keys.has('value') || keys.ha
 export const decryptionKeys: NeedsKeys = (keys) =>
   [...keys].some((key) => /\.(agekey|asc)$|^sops\./.test(key)) ? undefined : 'key that ends with .agekey or .asc';
 
+const cosignKeys: NeedsKeys = (keys) =>
+  [...keys].some((key) => key.endsWith('.pub')) ? undefined : 'key that ends with .pub';
+
+const notationKeys: NeedsKeys = (keys) => {
+  const hasCertificates = [...keys].some((key) => /\.(crt|pem)$/.test(key));
+  return hasCertificates ? all('trustpolicy.json')(keys) : 'key that ends with .crt or .pem';
+};
+
 /** The keys for signatures, by the tool that made them. */
 export function signatureKeys(verify: unknown): NeedsKeys {
-  if (asObject(verify)?.provider === 'notation') {
-    return (keys) => {
-      const hasCertificates = [...keys].some((key) => /\.(crt|pem)$/.test(key));
-      return hasCertificates ? all('trustpolicy.json')(keys) : 'key that ends with .crt or .pem';
-    };
-  }
-  return (keys) => ([...keys].some((key) => key.endsWith('.pub')) ? undefined : 'key that ends with .pub');
+  if (asObject(verify)?.provider === 'notation') return notationKeys;
+  return cosignKeys;
 }
 
 /** Services that are reached at an address of the user's own, which may be secret. */

@@ -69,6 +69,15 @@ const manager = (fields: object) => ({
   ...{ kind: 'Deployment', metadata: { name: 'any' } },
   spec: { template: { spec: { containers: [{ name: 'manager', ...fields }] } } },
 });
+const listed = (kind: string, name: string, spec: object) => ({ kind, metadata: { name }, spec });
+const readsArtifact = (name: string, artifact: string) => {
+  const sourceRef = { kind: 'ExternalArtifact', name: artifact };
+  return listed('Kustomization', name, { interval: '1h', path: './', prune: true, sourceRef });
+};
+const repository = (name: string, fields: object = {}) =>
+  listed('GitRepository', name, { url: 'https://example.org/fleet', interval: '1h', ...fields });
+const generator = (artifacts: string[]) =>
+  listed('ArtifactGenerator', 'g', { sources: [], artifacts: artifacts.map((name) => ({ name, copy: [] })) });
 const variables = (count: number) => names(count).map((name) => ({ name, value: '' }));
 
 /** One input for each place that a tenant can write to or answer from, as large as API servers accept it. */
@@ -115,6 +124,78 @@ export const hostileInputs: readonly HostileInput[] = [
     providerConfig: patches({}, [
       { kind: 'any', metadata: { name: 'any', labels: Object.fromEntries(names(660).map((name) => [name, ''])) } },
     ]),
+  },
+  {
+    name: 'objects, two names of 60 KB that are almost the same',
+    providerConfig: providerConfig({
+      objects: [generator(['x'.repeat(60_000)]), readsArtifact('a', `${'x'.repeat(59_999)}y`)],
+    }),
+  },
+  {
+    name: 'objects, 1,200 names that are almost those of 50 references',
+    providerConfig: providerConfig({
+      objects: [
+        generator(names(1200).map((name) => `${'x'.repeat(45)}-${name}`)),
+        ...names(50).map((name) => readsArtifact(name, `${'x'.repeat(44)}-${name}-y`)),
+      ],
+    }),
+  },
+  {
+    name: 'objects, 99 with 40 misspelt fields each',
+    providerConfig: providerConfig({
+      objects: names(99).map((name) =>
+        repository(name, Object.fromEntries(names(40).map((field) => [`recurseSubmodule${field}`, true]))),
+      ),
+    }),
+  },
+  {
+    name: 'an Alert for 1,200 objects of other repositories',
+    providerConfig: providerConfig({
+      objects: [
+        listed('Provider', 'p', { type: 'slack' }),
+        listed('Alert', 'a', {
+          providerRef: { name: 'p' },
+          eventSources: names(1200).map((name) => ({ kind: 'GitRepository', name: `${'a'.repeat(40)}-${name}-b` })),
+        }),
+        ...names(90).map((name) => repository(`${'a'.repeat(40)}-${name}-cccccc`)),
+      ],
+    }),
+  },
+  {
+    name: 'a Secret with 50,000 keys that 1,000 entries of valuesFrom name',
+    providerConfig: providerConfig({
+      additionalSecretResources: [{ name: 'keys', targetName: 'keys' }],
+      objects: [
+        listed('HelmRepository', 'r', { url: 'https://charts.example.org', interval: '1h' }),
+        listed('HelmRelease', 'a', {
+          interval: '1h',
+          chart: { spec: { chart: 'a', sourceRef: { kind: 'HelmRepository', name: 'r' } } },
+          valuesFrom: Array(1000).fill({ kind: 'Secret', name: 'keys', valuesKey: 'missing' }),
+        }),
+      ],
+    }),
+    secrets: { 'ref-keys': Object.fromEntries(names(50_000).map((name) => [name, ''])) },
+  },
+  {
+    name: '70 overrides that all select the Shoot, each with a source and a Kustomization',
+    fluxConfig: {
+      'overrides.yaml': names(70)
+        .map((name) => {
+          const template = { kind: 'GitRepository', spec: { url: `https://example.org/${name}` } };
+          const config = { source: { template }, kustomization: { template: { spec: { path: `./${name}` } } } };
+          return `- ${JSON.stringify({ selector: {}, config })}\n`;
+        })
+        .join(''),
+    },
+  },
+  {
+    name: 'commonMetadata of 112 KB for all objects of 16 shards',
+    providerConfig: providerConfig({
+      flux: {
+        ...sharding,
+        commonMetadata: { annotations: Object.fromEntries(names(28).map((name) => [name, 'x'.repeat(4000)])) },
+      },
+    }),
   },
   { name: 'a repository URL of 900 KB', fluxConfig: { repositoryUrl: `https://example.org/${'a'.repeat(900_000)}` } },
   { name: 'a version range of 300,000 alternatives', fluxConfig: { fluxVersion: '1||'.repeat(300_000) } },
