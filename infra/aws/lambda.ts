@@ -17,16 +17,20 @@ export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
   const sqs = lazySqs({ endpoint: process.env.SQS_ENDPOINT });
   // A function that sends needs the SDK in every run: load it during initialisation, when Lambda grants a full CPU.
   if (queueFunction.definition.sends) sqs().catch(() => {});
-  let made: SqsLambda | undefined;
-  return (event, context) => {
+  let made: Promise<SqsLambda> | undefined;
+  return async (event, context) => {
     made ??= make(queueFunction, sqs, process.env);
-    return made(event, context);
+    return (await made)(event, context);
   };
 }
 
-function make(queueFunction: QueueFunction, sqs: () => Promise<Sqs>, variables: NodeJS.ProcessEnv): SqsLambda {
+async function make(
+  queueFunction: QueueFunction,
+  sqs: () => Promise<Sqs>,
+  variables: NodeJS.ProcessEnv,
+): Promise<SqsLambda> {
   const { name } = queueFunction.definition;
-  const environment = readEnvironment(variables);
+  const environment = await readEnvironment(variables);
   const queues = prefixedQueueUrls(readQueueUrlPrefix(variables));
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   const lambda = createSqsLambda(queueFunction, {

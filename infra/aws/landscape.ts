@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { readLandscape } from '../../shared/config/landscape.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import { asObject } from '../../shared/config/values.ts';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
@@ -10,7 +9,7 @@ import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
  * @param file the environment variable `CONFIG`; absent or empty: no file
  * @throws ShootFluxError, so that no function works without the policy
  */
-export function landscapeIn(file: string | undefined): Landscape {
+export async function landscapeIn(file: string | undefined): Promise<Landscape> {
   if (!file) return {};
   const content = asObject(parsed(file));
   if (content === undefined) throw new ShootFluxError(`${file} is not a JSON object; correct the file of CONFIG.`);
@@ -21,6 +20,8 @@ export function landscapeIn(file: string | undefined): Landscape {
       `${file} has the key ${JSON.stringify(unknown)}; on Lambda it may hold ${known.join(' and ')}.`,
     );
   }
+  // Without a landscape, few functions need the code of the configuration, a third of what a cold start imports.
+  const { readLandscape } = await import('../../shared/config/landscape.ts');
   return readLandscape(content);
 }
 

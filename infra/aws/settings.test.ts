@@ -11,8 +11,8 @@ import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 const least = { KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
 
 describe('environment of a Lambda', () => {
-  it('has defaults for optional settings', () => {
-    expect(readEnvironment({ ...least, GARDEN_IDENTITY: '' })).toEqual({
+  it('has defaults for optional settings', async () => {
+    expect(await readEnvironment({ ...least, GARDEN_IDENTITY: '' })).toEqual({
       kubeconfigSecretPrefix: 'shoot-flux/dev/keys/',
       logLevel: 'info',
       settings: {
@@ -28,8 +28,8 @@ describe('environment of a Lambda', () => {
     });
   });
 
-  it('is read from the variables', () => {
-    const { settings } = readEnvironment({
+  it('is read from the variables', async () => {
+    const { settings } = await readEnvironment({
       ...least,
       SEEDS: 'eu-1, eu-2',
       SHOOT_HEALTH: 'true',
@@ -38,8 +38,8 @@ describe('environment of a Lambda', () => {
     expect(settings).toMatchObject({ seeds: ['eu-1', 'eu-2'], shootHealth: true, shootAccess: 'internal' });
   });
 
-  it('says which hosts may be scanned', () => {
-    const { settings } = readEnvironment({
+  it('says which hosts may be scanned', async () => {
+    const { settings } = await readEnvironment({
       ...least,
       HOST_KEY_SCAN: 'listed',
       HOST_KEY_SCAN_ALLOW: '10.0.0.0/8, *.example.org',
@@ -58,8 +58,8 @@ describe('environment of a Lambda', () => {
     [{ ...least, HOST_KEY_SCAN: 'maybe' }, 'HOST_KEY_SCAN must be one of on, listed, off'],
     [{ ...least, HOST_KEY_SCAN_DENY: '10.0.0.0/99' }, 'HOST_KEY_SCAN_DENY: "10.0.0.0/99" is not an address'],
     [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of'],
-  ])('is refused with the name of the wrong variable', (variables, message) => {
-    expect(() => readEnvironment(variables)).toThrow(message);
+  ])('is refused with the name of the wrong variable', async (variables, message) => {
+    await expect(readEnvironment(variables)).rejects.toThrow(message);
   });
 
   it('names the queues', () => {
@@ -90,10 +90,10 @@ describe('the variables of the command line', () => {
     { LANDSCAPE: 'live', GARDEN_IDENTITY: 'garden-1' },
   ])('give a Lambda the same settings: %j', async (variables) => {
     const given = { ...distribution, ...variables };
-    expect(readEnvironment({ ...least, ...given }).settings).toEqual(await onCommandLine(given));
+    expect((await readEnvironment({ ...least, ...given })).settings).toEqual(await onCommandLine(given));
   });
 
-  it('are all that a Lambda reads, beside those of its template', () => {
+  it('are all that a Lambda reads, beside those of its template', async () => {
     const names = new Set<string>();
     const all = new Proxy<Record<string, string>>(least, {
       get(target, name: string) {
@@ -101,7 +101,7 @@ describe('the variables of the command line', () => {
         return target[name];
       },
     });
-    readEnvironment(all);
+    await readEnvironment(all);
     const ofOptions = Object.entries(serviceOptions).map(([flag, option]) => variableOf(keyOf(flag, option)));
     const own = ['KUBECONFIG_SECRET_PREFIX', 'CLUSTER_AUDIENCE_PREFIX', 'CONFIG'];
     expect([...names].filter((name) => !ofOptions.includes(name)).sort()).toEqual(own.sort());

@@ -18,7 +18,7 @@ export interface Environment {
 type Variables = Record<string, string | undefined>;
 
 /** Reads a Lambda's environment. @throws ShootFluxError that names the missing or wrong variable */
-export function readEnvironment(variables: Variables): Environment {
+export async function readEnvironment(variables: Variables): Promise<Environment> {
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
     clusterAudiencePrefix: variables.CLUSTER_AUDIENCE_PREFIX || undefined,
@@ -36,7 +36,7 @@ export function readEnvironment(variables: Variables): Environment {
         allow: scanEntries(variables, 'HOST_KEY_SCAN_ALLOW'),
         deny: scanEntries(variables, 'HOST_KEY_SCAN_DENY'),
       },
-      ...landscapeIn(variables.CONFIG),
+      ...(await landscapeIn(variables.CONFIG)),
     },
   };
 }

@@ -21,18 +21,21 @@ interface HttpEvent {
  * to end with a token; the rest of it is ignored.
  */
 export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
-  let made: ((event: HttpEvent) => Promise<HttpAnswer>) | undefined;
+  let made: Promise<(event: HttpEvent) => Promise<HttpAnswer>> | undefined;
   return async (event) => {
     made ??= make(webhook, process.env);
-    const { status, contentType, body } = await made(event);
+    const { status, contentType, body } = await (await made)(event);
     return { statusCode: status, headers: { 'content-type': contentType }, body };
   };
 }
 
 const notFound: HttpAnswer = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'Not found.\n' };
 
-function make(webhook: WebhookFunction, variables: NodeJS.ProcessEnv): (event: HttpEvent) => Promise<HttpAnswer> {
-  const environment = readEnvironment(variables);
+async function make(
+  webhook: WebhookFunction,
+  variables: NodeJS.ProcessEnv,
+): Promise<(event: HttpEvent) => Promise<HttpAnswer>> {
+  const environment = await readEnvironment(variables);
   const log = createLog(environment.logLevel);
   const tokens = tokensOf(variables, log);
   if (tokens === undefined) return async () => notFound;
