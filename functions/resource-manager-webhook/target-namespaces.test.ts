@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { expect, it } from 'vitest';
 import { targetNamespacesOf } from './target-namespaces.ts';
 
@@ -8,6 +9,8 @@ const template = (namespace: string | undefined, spec: object, kind?: string) =>
 const source = (namespace?: string) =>
   template(namespace, { url: 'https://example.com/x', ref: { branch: 'main' } }, 'GitRepository');
 const kustomization = (namespace?: string) => template(namespace, { path: './' });
+const defaults = { source: source('fleet'), kustomization: kustomization() };
+const ofStage = { source: source(), kustomization: template(undefined, { path: './${SHOOT_LABEL_stage}' }) };
 const providerConfigHasErrors = 'the providerConfig has errors and is ignored when computing target namespaces; fix it';
 const fluxConfigHasErrors =
   'the ConfigMap flux-config has errors and is ignored when computing target namespaces; fix it';
@@ -56,6 +59,21 @@ it.each<[string, Parameters<typeof targetNamespacesOf>[0], string[], string[]]>(
     { fluxConfig: fluxConfig({ typo: '1' }), providerConfig: { typo: 1 } },
     ['flux-system'],
     [providerConfigHasErrors],
+  ],
+  [
+    'the providerConfig allows no namespace that the defaults of the landscape use',
+    { landscape: { defaults }, providerConfig: { flux: { watchAllNamespaces: false } } },
+    ['flux-system', 'fleet'],
+    [providerConfigHasErrors],
+  ],
+  [
+    'the defaults of the landscape use a label that the Shoot lacks',
+    { landscape: { defaults: ofStage }, shoot: { labels: {}, facts: {} }, fluxConfig: fluxConfig({}) },
+    ['flux-system'],
+    [
+      fluxConfigHasErrors,
+      "the landscape's configuration has errors and is ignored when computing target namespaces; fix it",
+    ],
   ],
   ['the providerConfig is not an object', { providerConfig: 'x' }, ['flux-system'], [providerConfigHasErrors]],
 ])('returns the namespaces when %s', (_, layers, namespaces, warnings) => {

@@ -224,6 +224,15 @@ test('render --diff says which kinds are deleted, and how the edit arrives', asy
     '\nAn edit of flux-config reaches at most 20% of the Shoots at a time, in the order of their label stage, in its maintenance window, and pauses when more than 0 are not Ready.\n',
   );
   expect(err).toMatch(/^warning: removedComponents is Delete: /);
+  await using released = await files({ config: configMap({ ...data, syncMode: 'ManifestsOnly' }) });
+  const { out: kept } = await shootFlux([
+    'render',
+    ...distribution,
+    ...options,
+    '--flux-config',
+    released.paths.config,
+  ]);
+  expect(kept).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(stays in the shoot/);
   const whole = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
   expect(whole.out).toMatch(/^# An edit of flux-config reaches at most 20% /);
 });

@@ -75,7 +75,7 @@ export async function renderOffline({
       ...(config.warnings ?? []).map(issueText),
       ...removedKindsWarnings(deleted, config.syncMode),
     ],
-    deletedKinds: deleted,
+    deletedKinds: config.syncMode === 'Reconcile' ? deleted : [],
     fluxVersion: version,
     components: config.flux.components,
   };

@@ -10,6 +10,7 @@ import {
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { readLandscape } from './landscape.ts';
+import { git, kustomize } from './listed/testing.ts';
 import type { ConfigInputs, Defaults } from './types.ts';
 
 const merged = (defaults: Defaults, inputs: ConfigInputs = {}) =>
@@ -205,4 +206,14 @@ describe('multiTenancy', () => {
     ]);
     expect(problems(apart({ serviceAccountName: 'deployer' }, { namespace: 'a' }))).toEqual([]);
   });
+});
+
+test("lists of the landscape's defaults are checked with each Shoot: a Lambda starts without the code for them", () => {
+  const base = { ...kustomize('base', 'fleet'), typo: true };
+  const defaults = { objects: [git('fleet'), base, kustomize('apps', 'fleet', { dependsOn: [{ name: 'base' }] })] };
+  const sentence =
+    "the landscape's defaults: objects[1].typo is not a known key; known keys are apiVersion, kind, metadata, spec";
+  expect(problems({ landscape: { defaults } })).toEqual([sentence]);
+  const own = { objects: [kustomize('own', 'nowhere')] };
+  expect(problems({ ...withProviderConfig(own), landscape: { defaults } })).toContain(sentence);
 });

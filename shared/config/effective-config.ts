@@ -45,8 +45,9 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const { landscape = {}, shootResources } = inputs;
   const fluxConfig = projectLayers(inputs.fluxConfig, inputs.shoot?.labels);
   const { flat } = fluxConfig;
+  const defaults = defaultsLayer(landscape);
   // Highest first.
-  const layers = [providerConfig, ...fluxConfig.layers, defaultsLayer(landscape)];
+  const layers = [providerConfig, ...fluxConfig.layers, defaults];
   const sourceFrom = layers.find(({ sets }) => sets.source) ?? flat;
   const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? flat;
   const project = projectSecretsOf(inputs);
@@ -108,6 +109,8 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
     ...providerConfig.issues,
+    // A function on Lambda has checked them without their lists.
+    ...defaults.issues,
     ...patched.issues,
     ...ofSource.issues,
     ...ofKustomization.issues,
