@@ -20,6 +20,9 @@ interface Listed {
 /** Objects that the server writes about itself, or with random content. */
 const passedOver = new Set(['Lease', 'IPAddress', 'APIService', 'ComponentStatus', 'FlowSchema']);
 
+/** Every three minutes the server compares Services and IPAddresses, and reports what was created in that moment. */
+const isOwnReport = ({ reportingComponent }: KubeObject) => reportingComponent === 'ipallocator-repair-controller';
+
 /** Reads every object of every kind that is served. */
 export async function dump(server: ApiServer): Promise<Dump> {
   const get = <T>(path: string) => patiently(() => requestJson(server, 'GET', path) as Promise<T>);
@@ -39,6 +42,7 @@ export async function dump(server: ApiServer): Promise<Dump> {
       if (!verbs.includes('list') || passedOver.has(kind)) continue;
       const { items } = await get<{ items: KubeObject[] }>(`${path}/${name}`);
       for (const item of items) {
+        if (isOwnReport(item)) continue;
         const named = { ...item, apiVersion, kind };
         objects[unused(objects, title(named))] = settled(named);
       }
