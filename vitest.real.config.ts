@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/real/**/*.test.ts'],
     globalSetup: ['test/real/setup.ts'],
     testTimeout: 300_000,
-    // A first build takes minutes. After this time the servers that a hook has started went away, whatever it had done.
-    hookTimeout: 1_800_000,
+    // A first build takes minutes.
+    hookTimeout: 600_000,
     // A second, the default, is not enough on a machine that is busy.
     expect: { poll: { timeout: 15_000 } },
     maxWorkers: 1,
