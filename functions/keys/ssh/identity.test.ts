@@ -81,6 +81,29 @@ test('needs the right passphrase of an encrypted key in the PKCS#1 format', () =
   expect(publicKeyOf(pem, passphrase).type).toBe('ssh-rsa');
 });
 
+const lines = (good['ssh-ed25519'] ?? '').trim().split('\n');
+// Each as the PEM decoder of Go reads it.
+test.each([
+  ['an empty line before it', `\n\n${lines.join('\n')}`],
+  ['line ends of Windows', lines.join('\r\n')],
+  ['no end of its last line', lines.join('\n')],
+  ['spaces at the ends of its lines', lines.join('  \n')],
+  ['spaces before its content', lines.map((line) => (line.startsWith('-') ? line : `  ${line}`)).join('\n')],
+])('reads a key with %s', (_, pem) => {
+  expect(publicKeyOf(pem).type).toBe('ssh-ed25519');
+});
+
+test.each([
+  ['spaces in place of line ends', lines.join(' ')],
+  ['its last line joined to the one before', `${lines.slice(0, -1).join('\n')} ${lines.at(-1)}\n`],
+  ['indented lines', lines.map((line) => `  ${line}`).join('\n')],
+  ['an indented last line', lines.join('\n  ')],
+  ['a byte order mark', `\uFEFF${lines.join('\n')}`],
+  ['text after its last line', `${lines.join('\n')} my key`],
+])('rejects a key with %s, which Flux would not find', (_, pem) => {
+  expect(readIdentity(pem)).toEqual({ problem: 'cannot be read by Flux, because its lines are joined or indented' });
+});
+
 const openSshKey = ssh2.utils.generateKeyPairSync('ed25519').private;
 const bad: Record<string, string> = {
   nothing: '',

@@ -9,6 +9,9 @@ export type Identity = { publicKey: PublicKey } | { problem: string };
 /** The formats that Flux reads (golang.org/x/crypto/ssh, ParseRawPrivateKey), without DSA, which is no longer safe. */
 const PEM = /^-----BEGIN ((?:RSA |EC |OPENSSH |DSA |)PRIVATE KEY)-----\s/;
 
+/** Flux finds a key only between a first and a last line that stand at the start of lines of their own. */
+const HAS_LINES = /^(?:\s*\n)?-----BEGIN [^\n]*\n[\s\S]*?\n-----END [A-Z ]*-----[ \t\r]*(?:\n|$)/;
+
 /**
  * Derives the public key of a private key in any format that Flux reads. Size, type and numbers are checked before any
  * cryptography, because a project writes this text (decision 33). `ssh2` could replace only the OpenSSH part, at 134 KB
@@ -24,6 +27,7 @@ export function readIdentity(pem: string, passphrase?: string): Identity {
   if (format === 'DSA PRIVATE KEY') return unsupported;
   const block = pemBlock(text);
   if (block === undefined) return damaged;
+  if (!HAS_LINES.test(pem)) return withoutLines;
   const { bytes, encryption } = block;
   try {
     if (format === 'OPENSSH PRIVATE KEY') return openSsh(bytes, passphrase);
@@ -42,6 +46,9 @@ export function readIdentity(pem: string, passphrase?: string): Identity {
 const tooLong: Identity = { problem: `is longer than ${MAX_PEM_KIB} KiB, which no key for a Git host is` };
 const encrypted: Identity = { problem: 'is encrypted, and password does not contain its passphrase' };
 const damaged: Identity = { problem: 'is damaged' };
+const withoutLines: Identity = {
+  problem: 'cannot be read by Flux, because its lines are joined or indented',
+};
 const undecryptable: Identity = {
   problem: 'cannot be decrypted: it is damaged, or the key password holds the wrong passphrase',
 };
