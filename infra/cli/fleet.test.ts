@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
+import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, shootFlux } from './testing.ts';
@@ -51,6 +52,16 @@ test('validate --fleet prints a line for each Shoot, and fails if one of them ha
     'd.yml (typo): providerConfig: fluxx is not a known key; did you mean flux?',
     expect.stringMatching(/^e\.yaml: .*line 1 is indented with a tab; correct the file\.$/),
   ]);
+});
+
+test('validate --fleet skips no Shoot in an encoding that it cannot read', async () => {
+  const utf16 = `\uFEFF${JSON.stringify(shoot('windows', { stage: 'prod' }))}`;
+  await using fleet = await files({ 'a.yaml': shoot('good', { stage: 'prod' }), 'b.yaml': '' });
+  await writeFile(fleet.paths['b.yaml'], utf16, 'utf16le');
+  await using config = await files({ config: fluxConfig });
+  const { code, out } = await validate(fleet.dir, config.paths.config);
+  expect(code).toBe(1);
+  expect(out).toContain(`b.yaml: ${fleet.paths['b.yaml']} is not text in UTF-8; save it in this encoding.\n`);
 });
 
 test('validate --fleet checks the others when a Shoot is not well-formed, and reads a List of kubectl', async () => {

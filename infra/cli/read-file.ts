@@ -10,6 +10,12 @@ const mistakes: Record<string, string> = {
   RESOURCE_EXHAUSTION: 'is nested too deeply',
 };
 
+/**
+ * What is left of other encodings, such as the UTF-16 that `>` of Windows PowerShell writes. Their YAML would be a text
+ * without objects, and a Shoot in it would be left out of a fleet.
+ */
+const NOT_UTF_8 = /[\0\uFFFD]/;
+
 /** Of one request to an API server; anything larger cannot be applied either. */
 const MOST_MIB = 3;
 
@@ -27,6 +33,7 @@ export async function readDocument(path: string, terminal: Terminal): Promise<un
 export async function readDocuments(path: string, terminal: Terminal): Promise<unknown[]> {
   const content = path === '-' ? await terminal.stdin() : await readText(path);
   if (content.length > MOST_MIB * 1024 * 1024) throw tooLarge(path);
+  if (NOT_UTF_8.test(content)) throw new ShootFluxError(`${path} is not text in UTF-8; save it in this encoding.`);
   const documents = parse(path, content);
   return documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
 }

@@ -140,6 +140,7 @@ test.each([
   ],
   ['--provider-config', 'a: b\nc: "hidden\n', ': line 3 is neither YAML nor JSON (MISSING_CHAR); correct the file.'],
   ['--provider-config', 'a: b\na: c\n', ': line 2 repeats a key; correct the file.'],
+  ['--flux-config', '\uFFFDk\0i\0n\0d\0', ' is not text in UTF-8; save it in this encoding.'],
   ['--provider-config', 'a:\n\tb: c\n', ': line 2 is indented with a tab; correct the file.'],
   ['--provider-config', 'a: b\n---\na: c\n', ' holds 2 documents; keep only one.'],
   [
