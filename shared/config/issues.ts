@@ -69,7 +69,7 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
         .map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
     }
     case 'invalid_type':
-      return [{ path: [], message: at === undefined ? missing(schema, issue.path) : wrongType(issue.expected, at) }];
+      return [{ path: [], message: invalidType(issue.expected, at, exampleAt(schema, issue.path)) }];
     case 'invalid_value':
       return [{ path: [], message: wrongValue(at, issue.values.map(String)) }];
     default:
@@ -77,10 +77,14 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
   }
 }
 
-function missing(schema: z.core.$ZodType, path: Path): string {
-  const field = schemaAt(schema, path);
-  const example = field === undefined ? undefined : keyDocs.get(field)?.example;
+function invalidType(expected: string, value: unknown, example: string | undefined): string {
+  if (value !== undefined) return wrongType(expected, value, example);
   return example === undefined ? 'is missing; set it' : `is missing; set it, for example ${example}`;
+}
+
+function exampleAt(schema: z.core.$ZodType, path: Path): string | undefined {
+  const field = schemaAt(schema, path);
+  return field === undefined ? undefined : keyDocs.get(field)?.example;
 }
 
 /**
@@ -94,10 +98,14 @@ export function unknownKey(key: string, known: readonly string[], where = ''): s
     : `is not a known key${where}; did you mean ${suggestion}?`;
 }
 
-/** Returns the sentence for a value that does not have the expected JSON type. */
-export function wrongType(expected: string, value: unknown): string {
+/** Returns the sentence for a value that does not have the expected JSON type. @param example a correct value */
+export function wrongType(expected: string, value: unknown, example?: string): string {
   if (expected === 'string' && value === null) return 'must be a string, not null; write its value';
-  if (expected === 'string') return `must be a string, not ${withArticle(typeName(value))}; put it in quotes`;
+  if (expected === 'string') {
+    // Quotes around a list or an object would make a text that no key understands.
+    const asText = example === undefined ? 'write a single value' : `write for example ${example}`;
+    return `must be a string, not ${withArticle(typeName(value))}; ${typeof value === 'object' ? asText : 'put it in quotes'}`;
+  }
   if (expected === 'boolean')
     return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : withArticle(typeName(value))}`;
   if (expected === 'array') return `must be a list, not ${withArticle(typeName(value))}; start each entry with "- "`;

@@ -215,7 +215,7 @@ describe('every invalid value of flux-config has its own sentence', () => {
     const data = { suspend: true, components: ['source-controller'] } as unknown as Record<string, string>;
     expect(problems(withFluxConfig(data))).toEqual([
       'ConfigMap garden-foo/flux-config: suspend must be a string, not a boolean; put it in quotes',
-      'ConfigMap garden-foo/flux-config: components must be a string, not a list; put it in quotes',
+      'ConfigMap garden-foo/flux-config: components must be a string, not a list; write for example source-controller, kustomize-controller',
     ]);
   });
 });
