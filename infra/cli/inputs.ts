@@ -17,7 +17,7 @@ import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../shared/gardener/
 import { missing } from './clusters.ts';
 import { type Option, type Terminal, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
-import { type GivenSecrets, readSecrets } from './secrets.ts';
+import { checkNamespace, type GivenSecrets, readSecrets } from './secrets.ts';
 
 /** Options that `render` and `validate` share. */
 export const inputOptions = {
@@ -88,6 +88,7 @@ export async function readInputs(
         : providerConfigOf(providerConfig, values['provider-config']),
     shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
   };
+  if (secrets !== undefined) checkNamespace(secrets, config.fluxConfig?.namespace ?? shoot?.metadata.namespace);
   return { distribution, shoot, secrets, config: { ...config, ...projectSecretsIn(secrets, config) } };
 }
 

@@ -37,11 +37,12 @@ export function givenSecretIssues(
     const original = copied && originalOf(copied, resources);
     if (copied === undefined || original === undefined) continue;
     const { kind, name, from } = original;
+    if (isGenerated(copied, config)) continue;
     const found = given.objects.get(`${kind}/${name}`);
     if (found !== undefined) {
       const keys = new Set(Object.keys(asObject(found.data) ?? {}));
       copies.push({ kind, name: copied.targetName ?? name, namespace: copied.namespace, keys });
-    } else if (!isGenerated(copied, config)) {
+    } else {
       const message = `is not in ${given.file}${from}; add it there, and create it in the project`;
       issues.push({ object: `${kind} ${name}`, path: '', message });
     }
@@ -61,10 +62,11 @@ function originalOf(
   return { kind: entry.kind, name: entry.resourceName, from: ` (spec.resources ${quote(entry.name)})` };
 }
 
-/** The key pair of a private repository over SSH is generated in the garden. */
-function isGenerated({ origin }: CopiedSecret, { source }: EffectiveConfig): boolean {
+/** For `repositoryUrl` over SSH, what `flux-source` lacks of a key pair and host keys is added to it in the garden. */
+function isGenerated({ origin }: CopiedSecret, { source, origins }: EffectiveConfig): boolean {
   const url = asObject(source?.spec)?.url;
-  return origin.type === 'flux-source' && typeof url === 'string' && url.startsWith('ssh://');
+  const isOfKeys = origin.type === 'flux-source' && origins['source.spec.url']?.path === 'repositoryUrl';
+  return isOfKeys && typeof url === 'string' && url.startsWith('ssh://');
 }
 
 function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: GivenSecrets): ConfigIssue[] {

@@ -8,6 +8,7 @@ const fluxConfig = (data: Record<string, string>) => ({
   ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'flux-config', namespace: 'garden-foo' } },
   data: { repositoryUrl: 'https://github.com/org/fleet', ...data },
 });
+const SSH = 'ssh://git@github.com/org/fleet';
 const secret = (name: string, stringData: object, more: object = {}) => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData, ...more },
 });
@@ -96,6 +97,20 @@ describe('--secrets', () => {
       'providerConfig: source.template.spec.secretRef names Secret flux-system/credentials, which has no password; add the key to the original of the Secret',
     ],
     [
+      'a key pair that is not generated, because the source is in config.yaml',
+      {
+        config: fluxConfig({
+          repositoryUrl: '',
+          'config.yaml': stringify({
+            source: { template: { ...git, spec: { ...git.spec, url: SSH, secretRef: { name: 'flux-source' } } } },
+            kustomization: { template: { spec: { path: './' } } },
+          }),
+        }),
+      },
+      documents(age),
+      'Secret flux-source is not in FILE; add it there, and create it in the project',
+    ],
+    [
       'incomplete credentials of a GitHub App',
       { config: fluxConfig({ repositoryType: 'private', repositoryProvider: 'github' }) },
       documents(
@@ -108,9 +123,25 @@ describe('--secrets', () => {
     expect({ code, first: out.split('\n')[0] }).toEqual({ code: 1, first: sentence });
   });
 
-  it('needs no key pair, which is generated in the garden', async () => {
-    const config = fluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
-    expect(await run('validate', { config }, documents(age))).toEqual({ code: 0, out: '', err: '' });
+  it.each([
+    ['no key pair', age],
+    ['no host keys beside a key of the user', secret('flux-source', { identity: 'MARKED' })],
+    ['no key beside host keys', secret('flux-source', { known_hosts: 'MARKED' })],
+  ])('needs %s, because the garden adds what is missing', async (_, given) => {
+    const config = fluxConfig({ repositoryUrl: SSH, repositoryType: 'private' });
+    expect(await run('validate', { config }, documents(given))).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it.each([
+    ['the ConfigMap', { config: fluxConfig({}) }],
+    ['the Shoot', { shoot }],
+  ])('refuses a Secret in another namespace than %s', async (_, inputs) => {
+    const other = { ...age, metadata: { name: 'flux-sops', namespace: 'garden-fo' } };
+    const { code, err } = await run('validate', inputs, documents(other));
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'shoot-flux validate: FILE: Secret flux-sops is in namespace garden-fo, and the project in garden-foo; correct the namespace, or remove it.\n',
+    );
   });
 
   it('accepts a GitHub App', async () => {

@@ -1,3 +1,4 @@
+import { shown } from '../../shared/config/quote.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -29,6 +30,21 @@ export async function readSecrets(file: string, terminal: Terminal): Promise<Giv
     objects.set(key, withContent(document as KubeObject, `${file}: ${kind} ${name}`));
   }
   return { file, objects };
+}
+
+/**
+ * One in another namespace would look as if it were there, and no Shoot would get it.
+ * @param namespace that of the project
+ * @throws ShootFluxError with the first one that is in another namespace
+ */
+export function checkNamespace({ file, objects }: GivenSecrets, namespace: string | undefined): void {
+  if (!namespace) return;
+  for (const [key, { metadata }] of objects) {
+    const other = asString(metadata.namespace);
+    if (other === undefined || other === namespace) continue;
+    const where = `${file}: ${key.replace('/', ' ')} is in namespace ${shown(other)}`;
+    throw new ShootFluxError(`${where}, and the project in ${shown(namespace)}; correct the namespace, or remove it.`);
+  }
 }
 
 function itemsOf(document: unknown): unknown[] {
