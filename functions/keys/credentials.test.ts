@@ -19,12 +19,15 @@ test.each([
   [{ 'ca.crt': 'authority' }, 'has no credentials'],
   [{ username }, 'password is missing'],
   [{ password }, 'username is missing'],
-])('reports which credentials %j lacks', (data, sentence) => {
+  [{ username, password: `${password}\n` }, 'password ends with a line break, which Flux would send along; write it'],
+  [{ username: `${username}\r\n`, password }, 'username ends with a line break'],
+  [{ bearerToken: `${bearerToken}\n` }, 'bearerToken ends with a line break'],
+])('reports what is wrong with the credentials %j', (data, sentence) => {
   const notice = missingCredentials('garden-foo', data);
   expect(notice).toMatchObject({ type: 'Warning', reason: 'CredentialsMissing' });
   expect(notice?.message).toContain('Secret garden-foo/flux-source: ');
   expect(notice?.message).toContain(sentence);
-  expect(notice?.message).not.toContain(password);
+  for (const secret of [password, bearerToken]) expect(notice?.message).not.toContain(secret);
 });
 
 describe('of a GitHub App', () => {
@@ -53,6 +56,10 @@ describe('of a GitHub App', () => {
     [{ ...whole, githubAppInstallationID: ' 2' }, 'githubAppInstallationID has a line break or a space'],
     [{ ...whole, githubAppID: '9'.repeat(19) }, 'githubAppID is not a number'],
     [{ githubAppID: '1', githubAppInstallationID: '2' }, 'githubAppPrivateKey is missing'],
+    [
+      { ...whole, githubAppPrivateKey: lines.join(' ') },
+      'githubAppPrivateKey is not a private key in PEM form; add the whole file',
+    ],
     [{ ...whole, githubAppPrivateKey: 'marked-secret' }, 'githubAppPrivateKey is not a private key in PEM form'],
     [
       { ...whole, githubAppPrivateKey: [...lines.slice(0, 2), ...lines.slice(-2)].join('\n') },

@@ -4,6 +4,11 @@ import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { type Notice, warning } from './notice.ts';
 import { readIdentity } from './ssh/identity.ts';
 
+/** Tools such as `echo` and editors add it, and the host then refuses what looks right. */
+const LINE_BREAK = /[\r\n]$/;
+const ENDS_WITH_LINE_BREAK =
+  "ends with a line break, which Flux would send along; write it without one, for example with printf '%s' instead of echo";
+
 /**
  * Reports the credentials that Flux still needs for a private repository over HTTP(S): a bearer token, a client
  * certificate, or username and password (docs/flux-facts.md, Sources and Secrets). The user provides them.
@@ -22,6 +27,8 @@ export function missingCredentials(
   if (data.githubAppID !== undefined) {
     return missing(namespace, 'has githubAppID; set repositoryProvider to github, or Flux refuses these credentials');
   }
+  const broken = ['username', 'password', 'bearerToken'].find((name) => LINE_BREAK.test(data[name] ?? ''));
+  if (broken !== undefined) return missing(namespace, `${broken} ${ENDS_WITH_LINE_BREAK}`);
   if (data.bearerToken !== undefined) return undefined;
   if (data['tls.crt'] !== undefined && data['tls.key'] !== undefined) return undefined;
   const { username, password } = data;

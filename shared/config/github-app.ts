@@ -9,7 +9,8 @@ export const GITHUB_APP_KEYS = [
 /** As far as Flux can count. */
 const NUMBER = /^\d{1,18}$/;
 
-const PEM = /^\s*-----BEGIN (?:RSA )?PRIVATE KEY-----\s/;
+/** Flux finds a key only if its first line is a line of its own. */
+const PEM = /^(?:\s*\n)?-----BEGIN (?:RSA )?PRIVATE KEY-----[ \t\r]*\n/;
 
 /**
  * Returns why these credentials of a GitHub App cannot be used, with the remedy; never their content.
