@@ -78,6 +78,13 @@ function defined(entries: (string | undefined)[][]): Record<string, string> {
   return Object.fromEntries(entries.filter(([, text]) => text !== undefined)) as Record<string, string>;
 }
 
+/** Where fields are set that the keys of `flux-config` do not have. A Kustomization keeps its name with a patch. */
+const beyondKeys = {
+  source: (path: string) =>
+    `source.template.${path} of a source in config.yaml of ConfigMap flux-config or in the providerConfig (repositoryUrl has no key for it)`,
+  kustomization: (path: string) => `kustomization.patch.${path} in config.yaml of ConfigMap flux-config`,
+};
+
 /** Returns where each field of an object is configured. */
 export function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record<Field, string> {
   const part = object.kind === 'Kustomization' ? 'kustomization' : 'source';
@@ -93,9 +100,7 @@ export function placesOf(object: KubeObject, origin: Origin, spec: Spec): Record
     const key = fluxConfigKey(
       name === 'suspend' ? 'suspend' : `${part}.${name === 'revision' ? revisionPath(spec) : path}`,
     );
-    return key === undefined
-      ? `${part}.template.${path} of a ${part} in the providerConfig (flux-config cannot set it)`
-      : `${key} in ConfigMap flux-config`;
+    return key === undefined ? beyondKeys[part](path) : `${key} in ConfigMap flux-config`;
   };
   const names = Object.keys(specPaths) as Field[];
   return Object.fromEntries(names.map((name) => [name, place(name)])) as Record<Field, string>;

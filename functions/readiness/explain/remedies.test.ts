@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { withDocuments } from '../../../shared/config/documents.ts';
+import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigFields } from '../../../shared/config/flux-config-fields.ts';
 import type { Origin } from './places.ts';
 import { remediesFor } from './remedies.ts';
@@ -51,6 +53,31 @@ describe('remedies', () => {
     expect(authorityOf('Bucket', {}, listed)).toContain('objects[1].spec.certSecretRef of the providerConfig');
     expect(authorityOf('OCIRepository', {}, providerConfig)).toContain('source.template.spec.certSecretRef of');
     expect(authorityOf('OCIRepository', {}, released)).toContain('spec.certSecretRef of OCIRepository flux-system/a');
+  });
+
+  it('name the patch that sets what flux-config has no key for', async () => {
+    const { timeout } = remediesFor(flux('kustomize', 'Kustomization', 'main-ks', {}), fluxConfig).places;
+    expect(timeout).toBe('kustomization.patch.spec.timeout in config.yaml of ConfigMap flux-config');
+    const data = { repositoryUrl: https, 'config.yaml': 'kustomization: { patch: { spec: { timeout: 10m } } }' };
+    const configMap = await withDocuments({ namespace: 'garden-foo', data });
+    expect(effectiveConfig({ fluxConfig: configMap }).kustomization?.spec).toMatchObject({ timeout: '10m' });
+  });
+
+  it.each([
+    ['flux-config', fluxConfig],
+    ['a providerConfig', providerConfig],
+    ['a list', { ...providerConfig, place: { object: 'providerConfig', path: 'objects[1]' } }],
+    ['a released object', released],
+  ])('name the Secret of the project that has wired itself, beside %s', (_, origin) => {
+    const decryption = { provider: 'sops', secretRef: { name: 'flux-sops' } };
+    const { decryption: keys } = remediesFor(flux('kustomize', 'Kustomization', 'main-ks', { decryption }), origin);
+    expect(keys).toBe("Secret flux-sops in the project's namespace");
+  });
+
+  it('name the Secret of the project in place of a secretResourceName that is not set', () => {
+    const oci = { url: 'oci://ghcr.io/org/fleet', secretRef: { name: 'flux-registry' } };
+    const { credentials } = remediesFor(flux('source', 'OCIRepository', 'fleet', oci), providerConfig);
+    expect(credentials).toContain("into Secret flux-registry in the project's namespace");
   });
 
   it('name the patch that sets a field', () => {

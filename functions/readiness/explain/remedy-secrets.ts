@@ -1,4 +1,4 @@
-import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
+import { FLUX_SOURCE, projectSecretNames } from '../../../shared/gardener/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { listedPlace, nameOf, type Origin, type Spec, specPaths } from './places.ts';
 
@@ -8,9 +8,16 @@ function isCopied(origin: Origin, { secretRef }: Spec): boolean {
   return !origin.isReleased || origin.from === 'providerConfig' || secretRef.name === FLUX_SOURCE;
 }
 
+/** Returns the original of a Secret that has wired itself: no field of the configuration refers to it. */
+function projectSecret(name: string | undefined): string | undefined {
+  return projectSecretNames.some((one) => one === name) ? `Secret ${name} in the project's namespace` : undefined;
+}
+
 /** The Secret that the user edits: the original of a copied Secret, or the one in the shoot. */
 export function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const { secretRef } = spec;
+  const ofProject = projectSecret(secretRef?.name);
+  if (ofProject !== undefined) return ofProject;
   if (origin.place !== undefined) {
     return secretRef === undefined
       ? `a new Secret that you reference as ${listedPlace(origin.place, specPaths.secretRef)}`
@@ -73,6 +80,8 @@ export function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): s
 /** Returns the Secret that holds the decryption keys. */
 export function decryptionOf(object: KubeObject, { from, place }: Origin, { decryption }: Spec): string {
   const name = decryption?.secretRef?.name;
+  const ofProject = projectSecret(name);
+  if (ofProject !== undefined) return ofProject;
   if (place !== undefined && name !== undefined) return `the original of Secret ${object.metadata.namespace}/${name}`;
   if (from === 'flux-config') {
     return name === undefined ? 'a Secret in the shoot' : `Secret ${object.metadata.namespace}/${name} in the shoot`;

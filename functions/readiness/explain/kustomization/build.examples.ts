@@ -30,7 +30,7 @@ export const buildExamples: Example[] = [
     'Secret/podinfo/mysecret is SOPS encrypted, configuring decryption is required for this secret to be reconciled',
     'DecryptionNotConfigured',
     'Secret/podinfo/mysecret is encrypted with SOPS',
-    'set kustomization.template.spec.decryption of a kustomization in the providerConfig (flux-config cannot set it) to provider sops',
+    'set kustomization.patch.spec.decryption in config.yaml of ConfigMap flux-config to provider sops',
   ],
   [
     kustomization,
@@ -61,7 +61,7 @@ export const buildExamples: Example[] = [
     'post build failed for \'Deployment.v1.apps/app\': envsubst error: variable substitution failed: variable not set (strict mode): "domain"',
     'SubstitutionFailed',
     'the variables in Deployment.v1.apps/app cannot be substituted',
-    'postBuild of kustomization.template.spec of a kustomization in the providerConfig (flux-config cannot set it)',
+    'postBuild of kustomization.patch.spec in config.yaml of ConfigMap flux-config',
   ],
   [
     kustomization,

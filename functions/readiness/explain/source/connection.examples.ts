@@ -84,7 +84,7 @@ export const connectionExamples: Example[] = [
     fluxConfig,
     `${checkout} clone '${ssh}': dial tcp 192.0.2.7:22: connect: connection timed out`,
     'TimedOut',
-    'allow the shoot to reach it (firewall, proxy, NetworkPolicies), or raise source.template.spec.timeout of a source in the providerConfig (flux-config cannot set it)',
+    'allow the shoot to reach it (firewall, proxy, NetworkPolicies), or raise source.template.spec.timeout of a source in config.yaml of ConfigMap flux-config or in the providerConfig (repositoryUrl has no key for it)',
   ],
   [
     overSsh,
