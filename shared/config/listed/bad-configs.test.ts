@@ -209,6 +209,11 @@ const bad: [string, ConfigInputs, string][] = [
     'objects[1].spec.postBuild.substituteFrom[0] names ConfigMap "shoot-fact" in namespace flux-system, which is not copied there; did you mean shoot-facts?',
   ],
   [
+    'values of a chart in a text',
+    objects(helmRepository('charts'), helmRelease('podinfo', 'charts', { values: 'replicas: 2\n' })),
+    'objects[1].spec.values must be an object, because Flux ignores all other values; write them below the key, without | and quotes',
+  ],
+  [
     'values that nothing delivers',
     objects(
       helmRepository('charts'),

@@ -32,6 +32,12 @@ const metadataSchema = (kind: string) =>
     annotations: z.optional(z.looseObject({})),
   });
 
+/** The CRD accepts anything, and Flux installs a chart with its own defaults where it cannot read these. */
+const chartValues = z.custom(
+  (value) => asObject(value) !== undefined,
+  'must be an object, because Flux ignores all other values; write them below the key, without | and quotes',
+);
+
 /** By kind; of the known ones, because anyone can think of others. */
 const schemas = new Map<string, ReturnType<typeof newObjectSchema>>();
 
@@ -51,6 +57,7 @@ const newObjectSchema = (kind: string) =>
       interval: z.optional(text(duration)),
       retryInterval: z.optional(text(duration)),
       timeout: z.optional(text(duration)),
+      ...(kind === 'HelmRelease' && { values: z.optional(chartValues) }),
     }),
   });
 
