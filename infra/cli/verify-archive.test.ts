@@ -61,7 +61,8 @@ test('accepts an archive with the expected checksum, and says that it was verifi
     code: 0,
     err: expect.stringContaining(': verified and created with '),
   });
-  await using listed = await ground();
+  const release = `${other}  flux_2.9.99_linux_amd64.tar.gz\n${sha256}  manifests.tar.gz\n`;
+  await using listed = await ground(archive, release);
   expect(await listed.make('--checksums', listed.paths['checksums.txt'])).toMatchObject({
     code: 0,
     err: expect.stringContaining(': verified and created with '),
@@ -89,6 +90,11 @@ test.each([
     'two lines for the archive',
     `${sha256}  manifests.tar.gz\n${other}  manifests.tar.gz\n`,
     /does not list manifests\.tar\.gz exactly once; pass/,
+  ],
+  [
+    'names of another release',
+    `${other}  flux_2.9.4_linux_amd64.tar.gz\n${sha256}  manifests.tar.gz\n`,
+    /checksums\.txt is of Flux v2\.9\.4, but --version says v2\.9\.99; pass the version of this release\.\n$/,
   ],
 ])('refuses an archive when the checksums have %s', async (_, checksums, message) => {
   await using at = await ground(archive, checksums);

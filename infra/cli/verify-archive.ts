@@ -72,6 +72,17 @@ export async function verifyArchive(
   const text = await read(verification.checksums);
   await verifySignature(text, version, verification);
   compare(path, actual, listed(text, path, verification.checksums), verification.checksums);
+  const release = releaseOf(text);
+  if (release === undefined || release === version) return;
+  throw new ShootFluxError(
+    `${verification.checksums} is of Flux ${release}, but --version says ${version}; pass the version of this release.`,
+  );
+}
+
+/** The files of a release do not say which one it is, but the other assets that the checksums list are named by it. */
+function releaseOf(checksums: string): string | undefined {
+  const version = /^[0-9a-f]{64} [ *]flux_(\d[^_\s]*)_/m.exec(checksums)?.[1];
+  return version && `v${version}`;
 }
 
 function compare(path: string, actual: string, expected: string, source: string): void {
