@@ -218,13 +218,27 @@ export function fromScpForm(text: string): string | undefined {
   return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
 }
 
+/**
+ * Returns the URL with a port that an address in the form of scp may mean: `git@host:2222/path` is the folder 2222 there,
+ * because this form has no port.
+ */
+export function withPort(text: string): string | undefined {
+  const [, user, host, path = ''] = SCP.exec(text) ?? [];
+  const isPort = user !== undefined && /^\d{2,5}\/./.test(path);
+  return isPort ? withoutCredentials(`ssh://${user}@${host}:${path}`) : undefined;
+}
+
 /** The longest name in DNS. Lines of known_hosts are compared with the host letter by letter. */
 const MAX_HOST_NAME = 253;
 
 /** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
-  if (ssh !== undefined) return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}`;
+  if (ssh !== undefined) {
+    const port = withPort(text);
+    const other = port === undefined ? '' : `, or ${port} if the number is a port`;
+    return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}${other}`;
+  }
   if (!/^(https?|ssh):\/\//.test(text)) {
     return `${quote(text)} is not a URL that Flux can read; it must start with https://, http:// or ssh://`;
   }

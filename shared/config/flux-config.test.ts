@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema, readFluxConfig } from './flux-config.ts';
 import { fluxConfigFields } from './flux-config-fields.ts';
 import { originOf } from './origins.ts';
@@ -42,5 +43,32 @@ describe('the keys of flux-config', () => {
   it.each(Object.entries(fluxConfigFields))('%s sets %s', (key, field) => {
     const paths = fieldsSetBy(key).map(({ path }) => path);
     expect(paths.filter((path) => path === field || path.startsWith(`${field}.`))).not.toEqual([]);
+  });
+});
+
+describe('a number after the colon of an address in the form of scp', () => {
+  const warningsAbout = (repositoryUrl: string) =>
+    effectiveConfig({ fluxConfig: { namespace: 'garden-foo', data: { repositoryUrl, repositoryType: 'private' } } })
+      .warnings;
+
+  it('is a folder, and a warning says so', () => {
+    expect(warningsAbout('git@git.example.com:2222/org/fleet')).toEqual([
+      {
+        object: 'ConfigMap garden-foo/flux-config',
+        path: 'repositoryUrl',
+        message:
+          'has no port, because a number after the colon is a folder; write ssh://git@git.example.com:2222/org/fleet if a port is meant',
+      },
+    ]);
+  });
+
+  it.each([
+    'git@git.example.com:org/fleet',
+    'git@git.example.com:2222',
+    'git@git.example.com:2222org/fleet',
+    'ssh://git@git.example.com:2222/org/fleet',
+    'ssh://git@git.example.com/2222/org/fleet',
+  ])('is not in %s', (url) => {
+    expect(warningsAbout(url)).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import type { ConfigIssue } from '../errors.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
-import { normalVersion, objectName } from './checks.ts';
+import { normalVersion, objectName, withPort } from './checks.ts';
 import { customDocs, digestModes, removals, sizes } from './custom-options.ts';
 import { fluxConfigFields } from './flux-config-fields.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
@@ -84,7 +85,16 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
       ...repositoryIssues(object, data),
       ...binaryIssues(fluxConfig),
     ],
+    warnings: portWarnings(object, parsed.data?.repositoryUrl),
   };
+}
+
+/** Such an address is valid, but no server answers where the number was meant as a port. */
+function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
+  const port = url === undefined ? undefined : withPort(url);
+  if (port === undefined) return [];
+  const message = `has no port, because a number after the colon is a folder; write ${port} if a port is meant`;
+  return [{ object, path: 'repositoryUrl', message }];
 }
 
 function originsOf(object: string, keys: FluxConfigKeys): Origins {

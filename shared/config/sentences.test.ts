@@ -421,6 +421,11 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'source.template.spec.ref.brnach is not a known key; did you mean branch?',
   ],
   [
+    'a port in the form of scp',
+    withTemplates(gitRepository({ url: 'git@git.example.com:2222/org/fleet.git' })),
+    'source.template.spec.url "git@git.example.com:2222/org/fleet.git" is a form that Flux does not accept; use ssh://git@git.example.com/2222/org/fleet.git, or ssh://git@git.example.com:2222/org/fleet.git if the number is a port',
+  ],
+  [
     'a Git source of the form user@host:path',
     withTemplates(gitRepository({ url: 'git@github.com:org/fleet.git' })),
     'source.template.spec.url "git@github.com:org/fleet.git" is a form that Flux does not accept; use ssh://git@github.com/org/fleet.git',
