@@ -76,7 +76,9 @@ function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: Gi
   const data = Object.entries((asObject(secret.data) ?? {}) as Record<string, string>);
   const values = data.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')] as const);
   const problem = githubAppProblem(Object.fromEntries(values.filter(([, value]) => value.trim() !== '')));
-  return problem === undefined ? [] : [{ object: `Secret ${FLUX_SOURCE}`, path: '', message: problem }];
+  if (problem === undefined) return [];
+  const [, path = '', message = problem] = /^(githubApp\w+) (.+)$/.exec(problem) ?? [];
+  return [{ object: `Secret ${FLUX_SOURCE}`, path, message }];
 }
 
 function keyIssues(config: EffectiveConfig, copies: readonly Copy[], release: string): ConfigIssue[] {

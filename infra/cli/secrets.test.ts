@@ -116,7 +116,7 @@ describe('--secrets', () => {
       documents(
         secret('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey: 'MARKED' }),
       ),
-      'Secret flux-source githubAppPrivateKey is not a private key in PEM form; add the whole file that GitHub has generated',
+      'Secret flux-source: githubAppPrivateKey is not a private key in PEM form; add the whole file that GitHub has generated',
     ],
   ])('reports %s', async (_, inputs, secrets, sentence) => {
     const { code, out } = await run('validate', inputs, secrets);
