@@ -141,12 +141,14 @@ const shootSchema = z.looseObject({
   status: z.optional(z.looseObject({ technicalID: name, uid: name, clusterIdentity: name })),
 });
 
-/** The values of `data` are checked later, together with its keys. */
-const configMapSchema = z.looseObject({
+/** Strict, because a misspelt `data` is an empty configuration. The values of `data` are checked later, with its keys. */
+const configMapSchema = z.strictObject({
   apiVersion: z.optional(z.literal('v1')),
+  kind: z.literal('ConfigMap'),
   metadata: z.optional(z.looseObject({ name: z.optional(z.literal('flux-config')), namespace: name })),
   data: z.optional(z.looseObject({})),
   binaryData: z.optional(z.looseObject({})),
+  immutable: z.optional(z.boolean()),
 });
 
 function fluxConfigOf(document: unknown, file: string, shoot: Shoot | undefined): FluxConfigMap {

@@ -126,6 +126,12 @@ test.each([
     'kind: Shoot\nspec: {extensions: [null, x]}\n',
     ': spec.extensions[0] must be an object, not null; $1: spec.extensions[1] must be an object, not a string',
   ],
+  ['--flux-config', 'kind: ConfigMap\nDATA: {}\n', ': DATA is not a known key; did you mean data?'],
+  [
+    '--flux-config',
+    'kind: ConfigMap\nstringData: {}\n',
+    ': stringData is not a known key; known keys are apiVersion, kind, metadata, data, binaryData, immutable',
+  ],
   ['--flux-config', 'kind: ConfigMap\ndata: [a]\n', ': data must be an object, not a list'],
   [
     '--flux-config',
