@@ -74,6 +74,12 @@ describe('remedies', () => {
     expect(keys).toBe("Secret flux-sops in the project's namespace");
   });
 
+  it('name the original of a Secret with keys, which a patch in config.yaml may name', () => {
+    const decryption = { provider: 'sops', secretRef: { name: 'sops-age' } };
+    const { decryption: keys } = remediesFor(flux('kustomize', 'Kustomization', 'main-ks', { decryption }), fluxConfig);
+    expect(keys).toBe('Secret flux-system/sops-age in the shoot (or its original, if it is a copy)');
+  });
+
   it('name the Secret of the project in place of a secretResourceName that is not set', () => {
     const oci = { url: 'oci://ghcr.io/org/fleet', secretRef: { name: 'flux-registry' } };
     const { credentials } = remediesFor(flux('source', 'OCIRepository', 'fleet', oci), providerConfig);

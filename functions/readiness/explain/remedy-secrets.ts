@@ -84,7 +84,11 @@ export function decryptionOf(object: KubeObject, { from, place }: Origin, { decr
   if (ofProject !== undefined) return ofProject;
   if (place !== undefined && name !== undefined) return `the original of Secret ${object.metadata.namespace}/${name}`;
   if (from === 'flux-config') {
-    return name === undefined ? 'a Secret in the shoot' : `Secret ${object.metadata.namespace}/${name} in the shoot`;
+    // `sopsAgeSecret` names a Secret in the shoot, and a patch in config.yaml one that may be copied there.
+    const original = ' (or its original, if it is a copy)';
+    return name === undefined
+      ? 'a Secret in the shoot'
+      : `Secret ${object.metadata.namespace}/${name} in the shoot${original}`;
   }
   const target = name === undefined ? '' : ` with targetName ${name}`;
   return `the Secret that an entry of additionalSecretResources${target} in the providerConfig refers to`;
