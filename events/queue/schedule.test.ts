@@ -325,6 +325,26 @@ describe('turns', () => {
     expect(busy.length).toBeLessThan(10);
   });
 
+  it('come to a tenant whose last run was long, however many others are busy', () => {
+    const schedule = createSchedule({ concurrency: 20 });
+    const slow = shoot('seed', 'slow', 1);
+    schedule.add(slow, live(), 0);
+    schedule.take(0);
+    schedule.lasts(slow);
+    schedule.end(slow, done, 2_000);
+    for (let cluster = 0; cluster < 16; cluster++) {
+      for (let n = 0; n < 20; n++) schedule.add(shoot(`busy${cluster}`, `p${n % 5}`, n), live(), 3_000);
+    }
+    const busy = takeAll(schedule, 3_000).map(({ key }) => key);
+    schedule.add(slow, live(), 4_000);
+    // Each run that ends leaves a slot, for which all of them wait.
+    const started = busy.slice(0, 5).flatMap((key) => {
+      schedule.end(key, done, 5_000);
+      return takeAll(schedule, 5_000).map((start) => start.key);
+    });
+    expect(started).toContainEqual(slow);
+  });
+
   it('alternate between clusters, and between the projects of a cluster', () => {
     const schedule = createSchedule({ concurrency: 1 });
     for (let n = 0; n < 10; n++) {

@@ -88,6 +88,42 @@ describe('slots', () => {
     expect(slots.has(tenant('a'))).toBe(true);
   });
 
+  it('are counted for slow tenants as for all: nothing is left when all runs have ended', () => {
+    const last = tenant('last');
+    const become = (slots: Slots) => {
+      slots.start(last);
+      slots.release(last);
+      slots.end(last, true);
+      return hang(slots, last);
+    };
+    const expected = become(createSlots(20));
+    const step = fc.record({ cluster: fc.nat(3), kind: fc.nat(2), which: fc.nat(30) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const slots = createSlots(20);
+        const running: { holder: Tenant; released: boolean }[] = [];
+        for (const { cluster, kind, which } of steps) {
+          const holder = tenant(`c${cluster}`);
+          const one = running[which];
+          if (kind === 0 && slots.has(holder)) {
+            slots.start(holder);
+            running.push({ holder, released: false });
+          } else if (kind === 1 && one?.released === false) {
+            slots.release(one.holder);
+            one.released = true;
+          } else if (kind === 2 && one !== undefined) {
+            slots.end(one.holder, one.released);
+            running.splice(which, 1);
+          }
+        }
+        for (const { holder, released } of running) slots.end(holder, released);
+        expect(slots.counts()).toEqual({ working: 0, runs: 0 });
+        expect(become(slots)).toBe(expected);
+      }),
+      { seed: 9 },
+    );
+  });
+
   it('start nothing for a tenant whose hanging runs are too many, and again when they end', () => {
     const slots = createSlots(20);
     const held = hang(slots, tenant('dead'));

@@ -14,7 +14,8 @@ const MOST_SLOW = 10_000;
  * Of slots and of all runs, a cluster may take more only while it holds fewer than are free, and a project of it only
  * while it holds fewer than the cluster may still take. So k clusters that take what they can leave as much as one of
  * them holds, and so do the projects of a cluster. For the case that tenants are more than runs, a tenant whose last run
- * was long leaves a reserve to the others: hanging runs never hold everything for long (decision 25).
+ * was long leaves a reserve to the others: hanging runs never hold everything for long (decision 25). It is a share of
+ * what such tenants may hold together, or busy tenants would keep it waiting as long as they are busy.
  */
 export interface Slots {
   /** Returns how many slots and runs the cluster may still take; none at 0 or less. */
@@ -32,32 +33,58 @@ export interface Slots {
 
 /** Creates the slots of one function. */
 export function createSlots(concurrency: number): Slots {
-  const working = new Holdings(concurrency);
-  const runs = new Holdings(concurrency * RUNS_PER_SLOT);
+  const working = new Limited(concurrency);
+  const runs = new Limited(concurrency * RUNS_PER_SLOT);
   const slow = new Set<string>();
+  const isSlow = (tenant: Tenant) => slow.has(idOf(tenant));
   return {
-    roomFor: (cluster) => Math.min(working.roomFor(cluster), runs.roomFor(cluster)),
-    has(tenant) {
-      const reserve = slow.has(idOf(tenant)) ? RESERVE : 0;
-      return working.has(tenant, reserve) && runs.has(tenant, reserve);
-    },
+    roomFor: (cluster) => Math.min(working.all.roomFor(cluster), runs.all.roomFor(cluster)),
+    has: (tenant) => working.has(tenant, isSlow(tenant)) && runs.has(tenant, isSlow(tenant)),
     start(tenant) {
-      working.add(tenant, 1);
-      runs.add(tenant, 1);
+      working.add(tenant, 1, isSlow(tenant));
+      runs.add(tenant, 1, isSlow(tenant));
     },
     release(tenant) {
-      working.add(tenant, -1);
-      if (slow.size < MOST_SLOW) slow.add(idOf(tenant));
+      working.add(tenant, -1, isSlow(tenant));
+      if (isSlow(tenant) || slow.size >= MOST_SLOW) return;
+      slow.add(idOf(tenant));
+      for (const limited of [working, runs]) limited.count(tenant, true);
     },
     end(tenant, released) {
-      if (!released) {
-        working.add(tenant, -1);
-        slow.delete(idOf(tenant));
-      }
-      runs.add(tenant, -1);
+      if (!released) working.add(tenant, -1, isSlow(tenant));
+      runs.add(tenant, -1, isSlow(tenant));
+      if (released || !slow.delete(idOf(tenant))) return;
+      for (const limited of [working, runs]) limited.count(tenant, false);
     },
-    counts: () => ({ working: working.total, runs: runs.total }),
+    counts: () => ({ working: working.all.total, runs: runs.all.total }),
   };
+}
+
+/** What tenants hold of something that is limited, and what slow ones among them do. */
+class Limited {
+  readonly all: Holdings;
+  readonly #ofSlow: Holdings;
+
+  constructor(limit: number) {
+    this.all = new Holdings(limit);
+    this.#ofSlow = new Holdings(limit);
+  }
+
+  /** A slow tenant leaves the reserve beside what slow ones hold: others, whose runs are short, never keep it waiting. */
+  has(tenant: Tenant, isSlow: boolean): boolean {
+    return this.all.has(tenant, 0) && (!isSlow || this.#ofSlow.has(tenant, RESERVE));
+  }
+
+  add(tenant: Tenant, by: number, isSlow: boolean): void {
+    this.all.add(tenant, by);
+    if (isSlow) this.#ofSlow.add(tenant, by);
+  }
+
+  /** The tenant has become slow, or is so no longer. */
+  count(tenant: Tenant, isSlow: boolean): void {
+    const held = this.all.heldBy(tenant);
+    this.#ofSlow.add(tenant, isSlow ? held : -held);
+  }
 }
 
 /** What each cluster and project holds of something that is limited. */
@@ -78,7 +105,11 @@ class Holdings {
     return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster) - Math.floor(this.#limit * reserve);
   }
 
-  add(tenant: Tenant, by: 1 | -1): void {
+  heldBy(tenant: Tenant): number {
+    return this.#of(idOf(tenant));
+  }
+
+  add(tenant: Tenant, by: number): void {
     this.total += by;
     for (const id of [tenant.cluster, idOf(tenant)]) {
       const held = this.#of(id) + by;

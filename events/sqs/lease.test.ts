@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLog } from '../../shared/runtime/log.ts';
 import { changeOf, definitionOf, keptLog, lookInto } from '../testing.ts';
 import { openSqsBridge, type SqsBridge } from './bridge.ts';
@@ -83,6 +83,39 @@ describe('the lease of a poller', () => {
       return inflight[0];
     }, soon);
     expect((received?.visibilityDeadline ?? 0) - Date.now()).toBeLessThanOrEqual(15_000);
+    await poller.stop(0);
+  });
+});
+
+describe('a lease that SQS did not renew', () => {
+  it('is renewed at the next opportunity, before it ends', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const begun = Promise.withResolvers<void>();
+    const renewals: number[] = [];
+    const messages = [{ MessageId: 'm', ReceiptHandle: 'r', Body: '{}', Attributes: { MessageGroupId: 'g' } }];
+    const send = async (command: object) => {
+      if (command instanceof sqs.commands.ReceiveMessageCommand) return { Messages: messages.splice(0) };
+      renewals.push(performance.now());
+      if (renewals.length === 1) throw new Error('throttled');
+      return {};
+    };
+    const start = performance.now();
+    const poller = startPoller({
+      ...{ name: 'leased', queueUrl: 'http://sqs/0/leased.fifo', log, concurrency: 1 },
+      sqs: { ...sqs, client: { send } as never },
+      lambda() {
+        begun.resolve();
+        return new Promise(() => {});
+      },
+    });
+    await begun.promise;
+    for (let second = 0; second < 15; second++) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      // Requests leave in the next turns of the event loop.
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    }
+    expect(renewals.filter((at) => at - start < 15_000)).toHaveLength(2);
     await poller.stop(0);
   });
 });

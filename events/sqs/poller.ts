@@ -164,16 +164,23 @@ export function startPoller(options: PollerOptions): Poller {
   const renewLeases = async () => {
     const half = performance.now() + (visibilitySeconds * 1000) / 2;
     const due = [...running.values(), ...waiting].filter(({ hiddenUntil }) => hiddenUntil < half);
-    for (const delivery of due) delivery.hiddenUntil = performance.now() + visibilitySeconds * 1000;
-    await hide(due, visibilitySeconds);
+    await Promise.all(due.map(renew));
+  };
+  /** A lease that could not be renewed is due again at the next renewal, before it ends. */
+  const renew = async (delivery: Delivery) => {
+    const { hiddenUntil } = delivery;
+    delivery.hiddenUntil = performance.now() + visibilitySeconds * 1000;
+    if (!(await hide([delivery], visibilitySeconds))) delivery.hiddenUntil = hiddenUntil;
   };
   const returnToQueue = (deliveries: Delivery[]) => hide(deliveries, 0);
-  const hide = async (deliveries: Delivery[], seconds: number): Promise<void> => {
+  /** Returns whether SQS has taken it for all messages. */
+  const hide = async (deliveries: Delivery[], seconds: number): Promise<boolean> => {
     const records = deliveries.flatMap((delivery) => delivery.records);
     const results = await Promise.allSettled(records.map(({ receiptHandle }) => visibility(receiptHandle, seconds)));
     const failure = results.find((result) => result.status === 'rejected');
     if (failure !== undefined)
       log.warn('visibility change failed', { function: name, error: errorMessage(failure.reason) });
+    return failure === undefined;
   };
 
   const renewal = setInterval(() => void renewLeases(), (visibilitySeconds * 1000) / 6);

@@ -47,8 +47,10 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
     position = next(position, page.names, page.token);
-    if (position === undefined || performance.now() - started >= pagesMs) break;
-    await sleep(took * REST);
+    const rest = took * REST;
+    // The next page begins after the rest: it must leave the time that a page may take.
+    if (position === undefined || performance.now() - started + rest >= pagesMs) break;
+    await sleep(rest);
   }
   if (position !== undefined) await sendRest(key, context, position, cause);
   context.log.info('changes forwarded', { changes: sent, ...(position !== undefined && { after: position.after }) });

@@ -1,27 +1,42 @@
+import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import type { RequestOptions } from 'node:https';
 import { ShootFluxError } from '../errors.ts';
+import { CALL_MS } from './call-limit.ts';
 import type { Connection, TokenFunction } from './connection.ts';
+
+/** client-node's `exec`, as far as it is used here. */
+interface Executor {
+  execFn(command: string, given: string[], options: SpawnOptionsWithoutStdio): unknown;
+}
 
 /**
  * Adds the credentials of a kubeconfig's `exec` or `auth-provider`, by client-node: 1.4 MB and 90 ms that are loaded
  * only here. A client certificate from a plugin is used until the client is created again.
+ * @param limitMs client-node waits for ever, and with it every call to the cluster and every watch
  */
-export async function pluginConnection(text: string, source: string, connection: Connection): Promise<Connection> {
+export async function pluginConnection(
+  text: string,
+  source: string,
+  connection: Connection,
+  limitMs = CALL_MS,
+): Promise<Connection> {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const load = () => {
     const config = new KubeConfig();
     config.loadFromString(text);
+    for (const authenticator of config['authenticators']) if (isExecutor(authenticator)) limit(authenticator, limitMs);
     return config;
   };
   let config = load();
   const ask = async (): Promise<RequestOptions> => {
     const options: RequestOptions = {};
     try {
-      await config.applyToHTTPSOptions(options);
+      await inTime(config.applyToHTTPSOptions(options), limitMs);
     } catch {
       // The error may quote the command's output, which is a credential.
       throw new ShootFluxError(
-        `${source}: its exec or auth-provider failed; run kubectl with this kubeconfig to see why`,
+        `${source}: its exec or auth-provider failed, or took longer than ${limitMs / 1000} s; run kubectl with this ` +
+          'kubeconfig to see why',
       );
     }
     return options;
@@ -35,6 +50,26 @@ export async function pluginConnection(text: string, source: string, connection:
   token.origin = text;
   const withCertificate = typeof cert === 'string' && typeof key === 'string';
   return withCertificate ? { ...connection, cert, key } : { ...connection, token };
+}
+
+function isExecutor(authenticator: object): authenticator is Executor {
+  return 'execFn' in authenticator;
+}
+
+/** Ends commands that take too long, or each call would leave one more behind. */
+function limit(executor: Executor, timeout: number): void {
+  executor.execFn = (command, given, options) => spawn(command, given, { ...options, timeout, killSignal: 'SIGKILL' });
+}
+
+/** Also for what no signal ends: a request to an identity provider, or a command that a killed one has started. */
+async function inTime(work: Promise<void>, ms: number): Promise<void> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('no credentials in time')), ms);
+  try {
+    await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function bearerToken(options: RequestOptions, source: string): string {

@@ -1,10 +1,11 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { inCluster } from './in-cluster.ts';
 import { kubeconfigConnection, kubeconfigFile } from './kubeconfig.ts';
+import { pluginConnection } from './kubeconfig-plugin.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -120,6 +121,32 @@ test('does not quote the output of a failed exec plugin', async () => {
   const error = await kubeconfigFile(join(path, 'config')).catch((thrown) => thrown);
   expect(error.message).toContain('exec or auth-provider failed');
   expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
+});
+
+test('a plugin that never ends makes calls fail in time, and leaves no process behind', async () => {
+  const path = await folder({});
+  const script = join(path, 'plugin');
+  await writeFile(script, `#!/bin/sh\necho $$ >> ${path}/pids\nexec sleep 600\n`);
+  await chmod(script, 0o755);
+  const text = stringify(kubeconfig({ exec: { command: script } }));
+  await expect(pluginConnection(text, 'kubeconfig x', { server: 'https://127.0.0.1:1' }, 2_000)).rejects.toThrow(
+    'kubeconfig x: its exec or auth-provider failed, or took longer than 2 s; run kubectl with this kubeconfig',
+  );
+  const pid = Number(await readFile(join(path, 'pids'), 'utf8'));
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
+});
+
+test('a plugin that leaves a command behind makes calls fail in time, too', async () => {
+  const path = await folder({});
+  const script = join(path, 'plugin');
+  // The command keeps the output open, for which client-node waits.
+  await writeFile(script, `#!/bin/sh\nsleep 120 &\necho $! > ${path}/pid\nwait\n`);
+  await chmod(script, 0o755);
+  const text = stringify(kubeconfig({ exec: { command: script } }));
+  await expect(pluginConnection(text, 'kubeconfig x', { server: 'https://127.0.0.1:1' }, 2_000)).rejects.toThrow(
+    'took longer than 2 s',
+  );
+  process.kill(Number(await readFile(join(path, 'pid'), 'utf8')));
 });
 
 test('uses the ServiceAccount of the pod inside a cluster', async () => {
