@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { shootLimits } from '../../shared/kube/answer-limits.ts';
 import type { HttpKubeClient, KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
-import { resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { selfSigned } from '../../shared/kube/testing.ts';
 import { createTurns, turnsOf } from '../../shared/turns.ts';
 import { head, type Script, startHostileApi, stream } from './hostile-api.ts';
@@ -48,6 +48,14 @@ const hostile: [what: string, script: Script, sentence: string][] = [
       stream(socket, 'x'.repeat(65_536));
     },
     '^GET configmaps a/b: the answer of the shoot is larger than 3 MiB, so it is not read; make the objects smaller, or remove some$',
+  ],
+  [
+    'sends its answer byte by byte',
+    (socket) => {
+      socket.write(head('200 OK', { 'transfer-encoding': 'chunked' }));
+      stream(socket, '1\r\n \r\n'.repeat(10_000));
+    },
+    '^GET configmaps a/b: the answer of the shoot arrives in pieces of a few bytes, so it is not read; check what sends it$',
   ],
   [
     'streams headers without end',
@@ -139,6 +147,16 @@ const hostile: [what: string, script: Script, sentence: string][] = [
     ': 500: no message$',
   ],
 ];
+
+test('an answer in pieces as small as servers send them is read, however large it is', async () => {
+  const pieces = Array.from({ length: 2000 }, () => `200\r\n${'x'.repeat(512)}\r\n`).join('');
+  const [begin, end] = ['{"metadata":{"name":"b"},"data":{"a":"', '"}}'];
+  const text = (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`;
+  const chunked = `${text(begin)}${pieces}${text(end)}0\r\n\r\n`;
+  const client = await shootWith(body(chunked, '200 OK', { 'transfer-encoding': 'chunked' }));
+  const found = await client.find<KubeObject & { data: { a: string } }>(configMaps, name);
+  expect(found?.data.a).toHaveLength(2000 * 512);
+});
 
 test.each(hostile)('an API that %s ends in one sentence, in time', async (_, script, sentence) => {
   const client = await shootWith(script);
