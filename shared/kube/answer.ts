@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { LARGE_ANSWER, sizeText } from './answer-limits.ts';
 import { type CallLimit, expiry } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
+import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
@@ -113,9 +114,9 @@ async function readJson(
   request: Request,
   readLarge?: Request['readLarge'],
 ): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const json = Buffer.concat(chunks);
+  const received = createGrowingBytes();
+  for await (const chunk of body) received.add(chunk);
+  const json = received.all();
   const { parts } = limitsOf(transport);
   if (countParts(json, parts) > parts) {
     if (readLarge !== undefined) return readLarge(json);
