@@ -125,6 +125,15 @@ async function readJson(
   return JSON.parse(json.toString('utf8'));
 }
 
+/** API servers send a kilobyte or more at a time. Each piece costs microseconds: a million of one byte keeps the process busy. */
+const SMALL_PIECE = 64;
+const MOST_SMALL_PIECES = 10_000;
+
+function tooSmallPieces(request: Request, transport: Transport): UnreachableError {
+  const problem = `the answer of ${serverName(transport)} arrives in pieces of a few bytes, so it is not read; check what sends it`;
+  return invalidAnswer(request, problem);
+}
+
 /** Yields the chunks of an answer up to a limit. */
 async function* bounded(
   transport: Transport,
@@ -135,10 +144,13 @@ async function* bounded(
   beginTurn = async () => {},
 ): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0;
+  let pieces = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     limit.progressed();
     bytes += chunk.length;
+    pieces++;
     if (bytes > max) throw tooManyBytes(request, transport, max);
+    if (pieces > MOST_SMALL_PIECES && bytes < pieces * SMALL_PIECE) throw tooSmallPieces(request, transport);
     if (bytes > LARGE_ANSWER) await beginTurn();
     yield chunk;
   }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -30,25 +29,25 @@ function* letters(): Generator<Buffer> {
   for (let letter = 0; letter < LETTERS; letter++) yield Buffer.alloc(1, 'x');
 }
 
-test('an answer in pieces of one byte needs little more memory than its length', async () => {
-  const before = usedMb();
-  let after = Number.POSITIVE_INFINITY;
-  async function* body() {
+test('an answer in pieces of one byte is left after ten thousand of them', async () => {
+  let sent = 0;
+  function* body() {
     yield Buffer.from('{"a":"');
-    yield* letters();
-    // What this turn of the event loop has used is freed after it.
-    await nextTurn();
-    after = usedMb();
+    for (const letter of letters()) {
+      sent++;
+      yield letter;
+    }
     yield Buffer.from('"}');
   }
-  const transport = createTransport({ server: 'https://shoot.example.org' }, { limits: shootLimits });
-  const request = { method: 'GET', resource: resources.configMaps, name: {}, path: '/' };
+  const options = { name: 'the shoot', limits: shootLimits };
+  const transport = createTransport({ server: 'https://shoot.example.org' }, options);
+  const request = { method: 'GET', resource: resources.configMaps, name: { namespace: 'a', name: 'b' }, path: '/' };
   const response = Object.assign(Readable.from(body()), { statusCode: 200, headers: {} }) as unknown as IncomingMessage;
-  const read = await withCallLimit({ timeoutMs: 60_000 }, (limit) =>
-    answer<{ a: string }>(transport, request, response, limit),
+  const read = withCallLimit({ timeoutMs: 60_000 }, (limit) => answer(transport, request, response, limit));
+  await expect(read).rejects.toThrow(
+    /^GET configmaps a\/b: the answer of the shoot arrives in pieces of a few bytes, so it is not read; check what sends it$/,
   );
-  expect(read.a).toHaveLength(LETTERS);
-  expect(after - before).toBeLessThan(MOST_MB);
+  expect(sent).toBeLessThan(11_000);
 });
 
 test('an item of a list in pieces of one byte needs little more memory than its length', () => {
