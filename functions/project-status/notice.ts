@@ -4,6 +4,7 @@ import type { Shoot } from '../../shared/gardener/types.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import type { Line } from '../../shared/status/line.ts';
+import { countOf, MOST_LINES } from '../../shared/status/status-map.ts';
 
 /** Returns the Event on the Shoot; the same one for the same transition, whenever a run reports it. */
 export function transitionEvent(
@@ -27,11 +28,12 @@ export function transitionEvent(
 const LONGEST_SENTENCE = 1000;
 
 /** Returns the Event on a ConfigMap of this name that is not ours, which is never changed. */
-export function foreignEvent({ metadata }: KubeObject, now: Date): KubeObject {
-  const { name, namespace = '', uid = '' } = metadata;
+export function foreignEvent(map: KubeObject, now: Date): KubeObject {
+  const { name, namespace = '', uid = '' } = map.metadata;
   const subject: EventSubject = { apiVersion: 'v1', kind: resources.configMaps.kind, namespace, name, uid };
+  const why = countOf(map) > MOST_LINES ? `has more than ${MOST_LINES} keys` : 'was not created by shoot-flux';
   const message =
-    `ConfigMap ${namespace}/${FLUX_STATUS} was not created by shoot-flux and is left alone; ` +
+    `ConfigMap ${namespace}/${FLUX_STATUS} ${why} and is left alone; ` +
     'delete or rename it to see the state of Flux in your Shoots here.';
   return eventAbout(subject, { type: 'Warning', reason: 'NotOurs', message }, now);
 }

@@ -5,7 +5,7 @@ import type { Applied, FluxStatus, ListedObject, ShootObject } from '../../share
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { controllersVerdict, type ObservedControllers } from './controllers.ts';
-import { explain } from './explain/explain.ts';
+import { explain, isForUser } from './explain/explain.ts';
 import { nameOf, type Origin } from './explain/places.ts';
 import { remediesFor } from './explain/remedies.ts';
 import { keepVerdictWhileReconciling, type Previous } from './keep-verdict.ts';
@@ -105,7 +105,7 @@ function othersVerdict(
   if (others === undefined) return undefined;
   const type = 'ObjectsReady';
   const states = others.map((reference, index) => otherState(applied, reference, observed[index]));
-  const notReady = states.filter(({ verdict }) => verdict.status !== 'True');
+  const notReady = states.filter(({ isReady }) => !isReady);
   if (notReady.length === 0) {
     const message =
       others.length === 1 ? 'The other object is Ready.' : `All ${others.length} other objects are Ready.`;
@@ -115,20 +115,31 @@ function othersVerdict(
   // The published verdict stays only while every object that is not Ready is at work.
   const kept = attempts.includes(undefined) ? undefined : keepVerdictWhileReconciling(type, oldest(attempts), previous);
   if (kept !== undefined) return { verdict: kept, isReconciling: true };
-  return { verdict: { type, ...together(notReady.map(({ verdict }) => verdict)) }, isReconciling: false };
+  return { verdict: { type, ...together(notReady) }, isReconciling: false };
 }
 
-function otherState(
-  applied: Applied,
-  reference: ListedObject,
-  object: KubeObject | undefined,
-): { verdict: Omit<Verdict, 'type'>; attempt?: Attempt | undefined } {
+/** What decides whether an object is named. */
+interface OtherState {
+  isReady: boolean;
+  /** True: a user has to correct something. */
+  isError: boolean;
+  attempt?: Attempt | undefined;
+  /** Makes the sentence: milliseconds for some messages, and a shoot may write one for each of a hundred objects. */
+  verdict: () => Omit<Verdict, 'type'>;
+}
+
+function otherState(applied: Applied, reference: ListedObject, object: KubeObject | undefined): OtherState {
   const origin = originOf(applied, reference);
-  if (object === undefined) return { verdict: missingState(reference, origin) };
+  if (object === undefined) {
+    return { isReady: false, isError: false, verdict: () => missingState(reference, origin) };
+  }
   const state = readiness(object);
+  const isFailing = state.state === 'failed' || state.state === 'in progress';
   return {
-    verdict: objectState(object, state, origin),
+    isReady: state.state === 'current',
+    isError: isFailing && isForUser(object.kind, state.message),
     ...(state.state === 'in progress' && { attempt: state.attempt }),
+    verdict: () => objectState(object, state, origin),
   };
 }
 
@@ -139,14 +150,14 @@ function oldest(attempts: readonly (Attempt | undefined)[]): Attempt | undefined
 }
 
 /** An error that a user has to correct comes first, what only takes time comes last. */
-function together(verdicts: readonly Omit<Verdict, 'type'>[]): Omit<Verdict, 'type'> {
-  const sorted = verdicts.toSorted((one, other) => (other.codes?.length ?? 0) - (one.codes?.length ?? 0));
-  const [first = { status: 'False', reason: 'Progressing', message: '' } as const] = sorted;
-  const named = sorted.slice(0, MOST_NAMED).map(({ message }) => message);
+function together(states: readonly OtherState[]): Omit<Verdict, 'type'> {
+  const sorted = states.toSorted((one, other) => Number(other.isError) - Number(one.isError));
+  const named = sorted.slice(0, MOST_NAMED).map(({ verdict }) => verdict());
+  const [first = { status: 'False', reason: 'Progressing' } as const] = named;
   const unnamed = sorted.length - named.length;
   const more =
     unnamed > 0 ? [unnamed === 1 ? '1 more object is not Ready.' : `${unnamed} more objects are not Ready.`] : [];
-  return { ...first, message: [...named, ...more].join(' ') };
+  return { ...first, message: [...named.map(({ message }) => message), ...more].join(' ') };
 }
 
 function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {

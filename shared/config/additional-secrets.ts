@@ -6,7 +6,7 @@ import { issueAt } from './place.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
 import { type CopyKind, type ReferencedNames, referencedNames } from './references.ts';
-import { entryProblem, type ShootResource } from './shoot-resources.ts';
+import { entryProblem, resourcesByName, type ShootResource } from './shoot-resources.ts';
 import type { ConfigInputs, CopiedSecret } from './types.ts';
 
 /** What decides where copies go and which names are free. */
@@ -42,8 +42,7 @@ export function additionalSecrets(
     namespace: user.metadata.namespace ?? fluxNamespace,
     names: referencedNames(user),
   }));
-  // The first entry of a name counts. A map, because both lists may have thousands of entries.
-  const byName = new Map(shootResources?.toReversed().map((resource) => [resource.name, resource]));
+  const byName = resourcesByName(shootResources);
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
   );

@@ -3,7 +3,7 @@ import { FLUX_REGISTRY } from '../gardener/project-config.ts';
 import type { Layer } from './layer.ts';
 import { type Origins, originOf } from './origins.ts';
 import { quote } from './quote.ts';
-import type { ShootResource } from './shoot-resources.ts';
+import { resourcesByName, type ShootResource } from './shoot-resources.ts';
 import type { CopiedSecret, EffectiveConfig } from './types.ts';
 import { asObject } from './values.ts';
 
@@ -47,12 +47,10 @@ export function optionSecretWarnings(inputs: OptionSecrets): ConfigIssue[] {
 function isThere({ flux, layers, copies, shootResources }: OptionSecrets, name: string, namespace: string): boolean {
   const existing = layers.flatMap(({ content }) => content.existingSecrets ?? []);
   const placed = existing.map((entry) => (entry.includes('/') ? entry : `${flux.namespace}/${entry}`));
+  const byName = resourcesByName(shootResources);
   // A copy whose name is known only in the landscape may be it.
   const mayBe = ({ origin, targetName }: CopiedSecret) => {
-    const entry =
-      origin.type === 'resource'
-        ? shootResources?.find((resource) => resource.name === origin.resourceName)
-        : undefined;
+    const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
     const target = targetName ?? entry?.resourceName;
     return target === undefined || target === name;
   };

@@ -21,8 +21,8 @@ export function projectSecretOf(name: ProjectSecretName, namespace: string, secr
   return {
     name,
     namespace,
-    ...(problem !== undefined && { problem }),
-    ...(name === FLUX_REGISTRY && { hosts: registryHosts(secret) }),
+    // A Secret with a problem may be too large to be read.
+    ...(problem !== undefined ? { problem } : name === FLUX_REGISTRY && { hosts: registryHosts(secret) }),
   };
 }
 

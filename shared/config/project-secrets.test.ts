@@ -147,6 +147,13 @@ describe('flux-registry and other kinds that read from registries', () => {
     expect(wiredTo(kind, spec, address)).toEqual(expected ? { name: 'flux-registry' } : undefined);
   });
 
+  it('reads no registries from content that is too large to be used', () => {
+    const addresses = Array.from({ length: 20_000 }, (_, index) => `r${index}.example.com`);
+    const secret = projectSecretOf('flux-registry', 'garden-foo', dockerConfig(...addresses) as KubeObject);
+    expect(secret.problem).toMatch(/^is longer than 64 KiB; /);
+    expect(secret).not.toHaveProperty('hosts');
+  });
+
   it('leaves them as they are while the registries are unknown', () => {
     const object = { kind: 'HelmRepository', metadata: { name: 'one' }, spec: { interval: '1h', ...charts } };
     const inputs = project({ ...withFluxConfig({}), ...withLists({ objects: [object] }) }, 'flux-registry');

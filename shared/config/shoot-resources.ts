@@ -29,6 +29,14 @@ export function shootResourcesOf(resources: unknown): ShootResource[] {
   return found;
 }
 
+/**
+ * Returns the entries by their names; the first one of a name counts. For lists of references: a Shoot has room for twenty
+ * thousand entries.
+ */
+export function resourcesByName(resources: readonly ShootResource[] | undefined): ReadonlyMap<string, ShootResource> {
+  return new Map(resources?.toReversed().map((resource) => [resource.name, resource]));
+}
+
 /** Gardener copies these kinds to the control plane, and only in these API versions (rule 2.2). */
 const copiedKinds = new Map([
   ['Secret', 'v1'],

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { LARGE_ANSWER, sizeText } from './answer-limits.ts';
 import { type CallLimit, expiry } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
+import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
@@ -113,15 +114,24 @@ async function readJson(
   request: Request,
   readLarge?: Request['readLarge'],
 ): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const json = Buffer.concat(chunks);
+  const received = createGrowingBytes();
+  for await (const chunk of body) received.add(chunk);
+  const json = received.all();
   const { parts } = limitsOf(transport);
   if (countParts(json, parts) > parts) {
     if (readLarge !== undefined) return readLarge(json);
     throw tooManyParts(request, transport);
   }
   return JSON.parse(json.toString('utf8'));
+}
+
+/** API servers send a kilobyte or more at a time. Each piece costs microseconds: a million of one byte keeps the process busy. */
+const SMALL_PIECE = 64;
+const MOST_SMALL_PIECES = 10_000;
+
+function tooSmallPieces(request: Request, transport: Transport): UnreachableError {
+  const problem = `the answer of ${serverName(transport)} arrives in pieces of a few bytes, so it is not read; check what sends it`;
+  return invalidAnswer(request, problem);
 }
 
 /** Yields the chunks of an answer up to a limit. */
@@ -134,10 +144,13 @@ async function* bounded(
   beginTurn = async () => {},
 ): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0;
+  let pieces = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     limit.progressed();
     bytes += chunk.length;
+    pieces++;
     if (bytes > max) throw tooManyBytes(request, transport, max);
+    if (pieces > MOST_SMALL_PIECES && bytes < pieces * SMALL_PIECE) throw tooSmallPieces(request, transport);
     if (bytes > LARGE_ANSWER) await beginTurn();
     yield chunk;
   }

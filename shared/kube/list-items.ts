@@ -1,3 +1,4 @@
+import { createGrowingBytes } from './growing-bytes.ts';
 import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote } from './json-bytes.ts';
 import type { ObjectCutter } from './object-cutter.ts';
 
@@ -32,8 +33,8 @@ export function scanItems(
   limits: ScanLimits,
   onUnreadable?: (error: Error) => void,
 ): ItemScanner {
-  const list: Buffer[] = [];
-  let item: Buffer[] = [];
+  const list = createGrowingBytes();
+  const item = createGrowingBytes();
   let listBytes = 0;
   let itemBytes = 0;
   let parts = 0;
@@ -53,21 +54,20 @@ export function scanItems(
     if (onUnreadable === undefined || !inItems || depth < 2) throw limits.exceeded(what);
     if (!isSkipped) onUnreadable(limits.exceeded(what));
     isSkipped = true;
-    item = [];
+    item.clear();
     cutter = undefined;
   };
 
   const keep = (piece: Buffer) => {
-    // A copy: a slice would keep its whole chunk.
     if (!inItems) {
       listBytes += piece.length;
       if (listBytes > limits.bytes) throw limits.exceeded('bytes');
-      list.push(Buffer.from(piece));
+      list.add(piece);
     } else if (depth > 2) {
       itemBytes += piece.length;
       if (itemBytes > limits.bytes) exceeded('bytes');
       if (cutter !== undefined) cutter.write(piece);
-      else if (!isSkipped) item.push(Buffer.from(piece));
+      else if (!isSkipped) item.add(piece);
     }
   };
 
@@ -75,14 +75,17 @@ export function scanItems(
     if (++parts <= limits.parts || cutter !== undefined) return;
     if (limits.cutter === undefined || isSkipped || !inItems || depth < 3) return exceeded('parts');
     cutter = limits.cutter();
-    for (const piece of item) cutter.write(piece);
-    item = [];
+    cutter.write(item.all());
+    item.clear();
   };
 
   /** Returns the JSON of the item; undefined when it is skipped. */
   const read = (piece: Buffer): string | undefined => {
     if (isSkipped) return undefined;
-    if (cutter === undefined) return Buffer.concat([...item, piece]).toString('utf8');
+    if (cutter === undefined) {
+      item.add(piece);
+      return item.all().toString('utf8');
+    }
     cutter.write(piece);
     const json = cutter.end();
     if (json === undefined) exceeded('parts');
@@ -94,7 +97,7 @@ export function scanItems(
     if (++items > limits.items) throw limits.exceeded('items');
     const json = read(piece);
     if (json !== undefined) onItem(json);
-    item = [];
+    item.clear();
     cutter = undefined;
     itemBytes = 0;
     parts = 0;
@@ -141,6 +144,6 @@ export function scanItems(
       if (inString && depth === 1) key += chunk.toString('latin1', stringStart);
       keep(chunk.subarray(start));
     },
-    end: () => Buffer.concat(list).toString('utf8'),
+    end: () => list.all().toString('utf8'),
   };
 }

@@ -4,6 +4,7 @@ import { type CallLimit, withCallLimit } from './call-limit.ts';
 import type { WatchEvent } from './client.ts';
 import type { ClusterDownError } from './errors.ts';
 import { exchange } from './exchange.ts';
+import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
@@ -104,23 +105,20 @@ async function* lines(
   chunks: AsyncIterable<Buffer>,
   longest: number,
 ): AsyncGenerator<Buffer | undefined, void, undefined> {
-  // Pieces of a long line are joined once.
-  let pieces: Buffer[] = [];
-  let bytes = 0;
+  const begun = createGrowingBytes();
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      const line = Buffer.concat([...pieces, chunk.subarray(start, end)]);
-      pieces = [];
-      bytes = 0;
+      begun.add(chunk.subarray(start, end));
+      const line = Buffer.from(begun.all());
+      begun.clear();
       start = end + 1;
       if (!isBlank(line)) yield line;
     }
-    bytes += chunk.length - start;
-    if (bytes > longest) yield undefined;
-    if (start < chunk.length) pieces.push(chunk.subarray(start));
+    begun.add(chunk.subarray(start));
+    if (begun.all().length > longest) yield undefined;
   }
-  const rest = Buffer.concat(pieces);
+  const rest = begun.all();
   if (!isBlank(rest)) yield rest;
 }
 

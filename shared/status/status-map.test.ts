@@ -7,6 +7,7 @@ import {
   emptyStatusMap,
   isOwn,
   MOST_BYTES,
+  MOST_LINES,
   publishedLine,
   SUMMARY,
   shootAfter,
@@ -130,5 +131,21 @@ describe('the ConfigMap', () => {
     expect(lengthAmong(100)).toBe(300);
     expect(lengthAmong(2000)).toBeLessThan(150);
     expect(lengthAmong(2000)).toBeGreaterThan(60);
+  });
+});
+
+describe('a ConfigMap with very many keys', () => {
+  const withKeys = (count: number) =>
+    withData(Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, 'Ready'])));
+
+  it('gets no further lines, and keeps those that it has', () => {
+    const map = withKeys(MOST_LINES);
+    expect(isOwn(map)).toBe(true);
+    expect(changesFor(map, 'one-more', { state: 'Ready' })).toBe('no room');
+    expect(changesFor(map, 's0', { state: 'Hibernated' })).toMatchObject({ s0: 'Hibernated' });
+  });
+
+  it('is left alone where members have added what would take long to read', () => {
+    expect(isOwn(withKeys(MOST_LINES + 1001))).toBe(false);
   });
 });

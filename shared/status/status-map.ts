@@ -12,6 +12,12 @@ export const WISHED_BYTES = 256 * 1024;
 /** What they never exceed: an API server stores 1 MiB, of which the names of the keys take a part once more. */
 export const MOST_BYTES = 900 * 1024;
 
+/** More lines are never written. Members may add keys: seventy thousand would take 0.1 s to go through at every run. */
+export const MOST_LINES = 20_000;
+
+/** Keys of members, and those about a rollout. */
+const OTHER_KEYS = 1000;
+
 const LONGEST_LINE = 300;
 /** Room for the state and its time, and for the first words. */
 const SHORTEST_LINE = 64;
@@ -32,9 +38,13 @@ export function statusMapName(namespace: string): ObjectName {
   return { namespace, name: FLUX_STATUS };
 }
 
-/** Returns whether this function may write to it. */
-export function isOwn({ metadata }: KubeObject): boolean {
-  return Object.entries(OWNER).every(([label, value]) => metadata.labels?.[label] === value);
+/** Returns whether it is ours to read and write. One with more keys than we write lines, and some of others, is not. */
+export function isOwn(map: KubeObject): boolean {
+  const { labels } = map.metadata;
+  return (
+    Object.entries(OWNER).every(([label, value]) => labels?.[label] === value) &&
+    countOf(map) <= MOST_LINES + OTHER_KEYS
+  );
 }
 
 /** Returns the published line of a Shoot. */
@@ -75,7 +85,7 @@ function textWithin(others: Record<string, unknown>, shoot: string, line: Line, 
   const fits = (text: string) => used + overhead(shoot) + Buffer.byteLength(text) <= MOST_BYTES;
   // The number of Shoots changes all the time, and with it the lengths: not a reason to write.
   if (typeof live === 'string' && live === lineText(line, bytesOf(live))) return live;
-  return [lineText(line, longest), lineText(line, 0)].find(fits);
+  return names.length < MOST_LINES ? [lineText(line, longest), lineText(line, 0)].find(fits) : undefined;
 }
 
 /** A key counts twice: it is also in `managedFields`. With quotes, and what stands between. */

@@ -69,7 +69,7 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
   const [what, remedy] = failure.says(found, remediesFor(object, origin));
   // The parts that come from the message may be long and may contain secrets.
   const sentence = safeText(`${nameOf(object)}: ${what}; ${remedy}.`, LONGEST_SENTENCE);
-  const codes = failure.isTransient ? [] : [RETRYABLE_CONFIGURATION_PROBLEM];
+  const codes = isCorrectable(failure) ? [RETRYABLE_CONFIGURATION_PROBLEM] : [];
   return {
     reason: failure.reason,
     message: `${sentence} ${quoted === WITHHELD ? WITHHELD : `Flux says: ${quoted}`}`,
@@ -78,6 +78,16 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
 }
 
 const LONGEST_SENTENCE = 600;
+
+/** Returns whether a user has to correct something, without the sentence, which takes longer to make. */
+export function isForUser(kind: string, fluxMessage: string): boolean {
+  const match = findFailure(kind, beginOf(fluxMessage));
+  return match !== undefined && isCorrectable(match.failure);
+}
+
+function isCorrectable({ isTransient }: Failure): boolean {
+  return isTransient !== true;
+}
 
 const sources = ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository'];
 

@@ -69,6 +69,11 @@ const bad: [string, ConfigInputs, string][] = [
     objects({ kind: 'HelmRelese', metadata: { name: 'a' }, spec: {} }),
     'objects[0].kind "HelmRelese" is not a kind of Flux; did you mean HelmRelease?',
   ],
+  [
+    'a kind that every object of JavaScript inherits',
+    objects({ apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'constructor', metadata: { name: 'a' }, spec: {} }),
+    'objects[0].kind "constructor" is not a kind of Flux; use one of GitRepository, ',
+  ],
   ['no kind', objects({ metadata: { name: 'a' }, spec: {} }), 'objects[0].kind is missing; use one of GitRepository, '],
   [
     'a Secret',

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../kube/resource.ts';
 import type { Layer } from '../layer.ts';
 import { type Origins, originOf } from '../origins.ts';
 import { issueAt } from '../place.ts';
+import { resourcesByName } from '../shoot-resources.ts';
 import type { CopiedSecret } from '../types.ts';
 import { linkProblems } from './link-rules.ts';
 import type { Listed, ListedInputs, PlacedObject, PlacedSecret } from './merge.ts';
@@ -89,15 +90,15 @@ function collisionIssues(
   copies: readonly CopiedSecret[],
   resources: ListedInputs['shootResources'],
 ): ConfigIssue[] {
+  const byName = resourcesByName(resources);
   const nameOf = ({ namespace, targetName, origin }: CopiedSecret) => {
-    const entry = origin.type === 'resource' ? resources?.find(({ name }) => name === origin.resourceName) : undefined;
+    const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
     return `${namespace}/${targetName ?? entry?.resourceName}`;
   };
+  const taken = Map.groupBy([...copies, ...secrets.map(({ secret }) => secret)], nameOf);
   return secrets.flatMap(({ secret, place }) => {
-    const others = [...copies, ...secrets.map((other) => other.secret)].filter(
-      (other) => !isDeepStrictEqual(other, secret),
-    );
-    if (!others.some((other) => nameOf(other) === nameOf(secret))) return [];
+    const sameName = taken.get(nameOf(secret)) ?? [];
+    if (sameName.every((other) => isDeepStrictEqual(other, secret))) return [];
     const message = `would be copied to Secret ${nameOf(secret)}, which is already taken by another copy; set template.spec.secretRef.name to another name`;
     return [issueAt(place, '', message)];
   });

@@ -69,6 +69,25 @@ test.each(searches)('the nearest of %s is found in time or not at all', (_, obje
   expect(leastCpuMs(() => problems(inputs))).toBeLessThan(200);
 });
 
+test('credentials of a hundred sources are found among twenty thousand entries of the Shoot', () => {
+  const entry = (name: string) => ({ name, apiVersion: 'v1', kind: 'Secret', resourceName: `of-${name}` });
+  const names = times(20_000, (i) => `r${i}`);
+  const sources = names.slice(-98).map((secretResourceName) => {
+    const spec = { url: 'https://example.org/fleet', ref: { branch: 'main' }, secretRef: { name: secretResourceName } };
+    const template = { kind: 'GitRepository', metadata: { name: secretResourceName }, spec };
+    return { secretResourceName, template };
+  });
+  const additionalSecretResources = names.slice(-200, -100).map((name) => ({ name }));
+  const kustomizations = [{ template: { spec: { path: './' } } }];
+  const inputs = {
+    ...withLists({ sources, kustomizations, additionalSecretResources }),
+    shootResources: names.map(entry),
+  };
+  expect(problems(inputs)).toEqual([]);
+  // 2 s when each copy is searched for each source.
+  expect(leastCpuMs(() => problems(inputs))).toBeLessThan(300);
+});
+
 /** The least of three, because another program may have the processor. */
 function leastCpuMs(work: () => void): number {
   const measured = times(3, () => {

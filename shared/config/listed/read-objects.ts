@@ -104,12 +104,16 @@ function tidyObject(entry: unknown): JsonObject | undefined {
   return { ...object, spec: { ...asObject(object.spec), values } };
 }
 
+/** The form of all kinds. Tables by kind would find what every object inherits, such as `constructor`. */
+const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
+
 /** A kind that is unknown here may exist in a newer release, if its group is one of Flux. */
 function kindProblem({ kind, apiVersion }: JsonObject): { path: string; message: string } | undefined {
   const known = Object.keys(fluxKinds);
   const name = asString(kind);
   if (name === undefined) return { path: 'kind', message: `is missing; use one of ${known.join(', ')}` };
-  const isOfFlux = isFluxGroup(groupOf(asString(apiVersion) ?? '')) && misspelt(name, known) === undefined;
+  const mayBeNew = KIND.test(name) && misspelt(name, known) === undefined;
+  const isOfFlux = mayBeNew && isFluxGroup(groupOf(asString(apiVersion) ?? ''));
   if (known.includes(name) || isOfFlux) return undefined;
   const suggestion = nearest(name, known);
   const remedy =

@@ -4,7 +4,7 @@ import { nearest } from '../nearest.ts';
 import { issueAt } from '../place.ts';
 import { quote } from '../quote.ts';
 import type { CopyKind } from '../references.ts';
-import type { ShootResource } from '../shoot-resources.ts';
+import { resourcesByName, type ShootResource } from '../shoot-resources.ts';
 import type { CopiedSecret } from '../types.ts';
 import type { PlacedObject } from './merge.ts';
 import { secretUses } from './secret-uses.ts';
@@ -52,9 +52,9 @@ function placesOf({ fluxNamespace, copies, shootResources, ...existing }: Availa
     ConfigMap: new Set([...existing.existingConfigMaps, ...OWN_CONFIG_MAPS].map(placed)),
     unknownNames: new Set(),
   };
+  const byName = resourcesByName(shootResources);
   for (const { origin, targetName, namespace } of copies) {
-    const entry =
-      origin.type === 'resource' ? shootResources?.find(({ name }) => name === origin.resourceName) : undefined;
+    const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
     const name = targetName ?? entry?.resourceName;
     const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
     if (name === undefined) places.unknownNames.add(namespace);
