@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { type Document, isScalar, parseAllDocuments, visit } from 'yaml';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
-import { isJson, NOT_JSON } from '../../shared/kube/parse-yaml.ts';
+import { asInManifests, isJson, NOT_JSON } from '../../shared/kube/parse-yaml.ts';
 import type { Terminal } from './option.ts';
 
 /** Parser error codes with a better description than "neither YAML nor JSON". */
@@ -45,7 +45,7 @@ function parse(path: string, content: string): Document[] {
   };
   // Merge keys are YAML 1.1, but kubectl reads them. The parser's warnings would quote the content. It compares each key
   // with all others, which takes a minute for 60,000 of them, so `repeatedKey` looks for repeated ones.
-  const options = { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const;
+  const options = { ...asInManifests, prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const;
   const documents = [...parseAllDocuments(content, options)];
   const wrong = documents.flatMap(({ errors }) => errors)[0];
   if (wrong !== undefined) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
+import { readDocument } from './read-file.ts';
 import { files, shootFlux } from './testing.ts';
 
 const distribution = ['--flux-distribution', standIn.folder];
@@ -186,6 +187,12 @@ test.each([
   const { out, err } = await shootFlux(['render', ...distribution, '--provider-config', '-'], content);
   expect(err).toBe('');
   expect(out).toContain('\nkind: Namespace\nmetadata:\n  name: gitops\n');
+});
+
+test('reads a mode that begins with 0 as kubectl does', async () => {
+  await using input = await files({ input: 'mode: 0444\n' });
+  const terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
+  expect(await readDocument(input.paths.input, terminal)).toEqual({ mode: 292 });
 });
 
 test('accepts a Shoot that has not been created yet', async () => {

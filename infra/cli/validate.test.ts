@@ -75,6 +75,13 @@ test('--upgrade-from warns of what behaves differently with the release of the c
   expect(await warnings('--upgrade-from', 'v2.9.4')).toEqual(['']);
 });
 
+test('--upgrade-from says that an older release is no upgrade', async () => {
+  const { err } = await validate({ flux: {} }, '--upgrade-from', 'v2.10.0');
+  expect(err).toBe(
+    'warning: Flux v2.10.0 is never downgraded, so a Shoot that runs it does not get Flux v2.9.99, and reports an error if its syncMode still applies Flux; use v2.10.0 or a newer release.\n',
+  );
+});
+
 test.each([
   [['--upgrade-from', 'newest'], '--upgrade-from needs a release, for example v2.8.8'],
   [['--upgrade-from', 'v2.8.8', '--fleet', '.'], '--upgrade-from is for one Shoot; omit --fleet'],

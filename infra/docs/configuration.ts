@@ -51,7 +51,7 @@ Both are optional: without them, a Shoot with the extension gets Flux and nothin
 Defaults < the landscape's [defaults](policy.md) < the keys of \`flux-config\`, its [\`config.yaml\`](#configyaml), the entries of its [\`overrides.yaml\`](#overridesyaml) that select the Shoot < \`providerConfig\`:
 
 - The source and the Kustomization are each taken as a whole from the highest layer that defines them. \`repositoryUrl\` in \`flux-config\` defines both.
-- Everything else merges key by key.
+- Everything else merges key by key. An option of \`flux\` counts as one key: \`proxy\`, \`nodeSelector\`, \`commonMetadata\`, \`storage\`, \`sharding\` or a list such as \`patches\` replaces that of a lower layer as a whole.
 - The other [Secrets of the project](#secrets-of-a-project) fill in what no layer says.
 - The Secret \`flux-source\` belongs to the sources of \`flux-config\`: that of \`repositoryUrl\`, and those in \`config.yaml\` and \`overrides.yaml\` with \`secretRef: { name: flux-source }\`, for which you write the Secret yourself. A source of the \`providerConfig\` names its own with \`secretResourceName\`.
 - A Kustomization without a \`sourceRef\` refers to the source of the merged configuration.

@@ -42,6 +42,15 @@ describe('config.yaml', () => {
     expect(config.origins['flux.logLevel']).toEqual({ object, path: 'config.yaml.flux.logLevel' });
   });
 
+  it('an option with keys of its own, or a list, is taken as a whole from the highest layer', async () => {
+    const yaml = 'flux: { proxy: { https: "http://p.example:1" }, nodeSelector: { a: b }, tolerationKeys: [a] }';
+    const flux = { proxy: { noProxy: '.example' }, nodeSelector: { c: 'd' }, tolerationKeys: [] };
+    const config = effectiveConfig({ ...(await inputs({ 'config.yaml': yaml })), ...withProviderConfig({ flux }) });
+    expect(config.flux).toMatchObject(flux);
+    expect(config.flux.proxy).toEqual(flux.proxy);
+    expect(config.flux.nodeSelector).toEqual(flux.nodeSelector);
+  });
+
   it('may hold the source, which Shoots then follow', async () => {
     const yaml = JSON.stringify({
       source: { template: gitRepository() },

@@ -5,7 +5,7 @@ import { isFluxConfigObject } from './flux-config-map.ts';
 import { pathText, unknownKey } from './issues.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
-import { issueAt, type Place } from './place.ts';
+import { inside, issueAt, type Place } from './place.ts';
 import { quote, shown } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import { metadataIssues } from './template-metadata.ts';
@@ -140,25 +140,35 @@ const VARIABLE = /^[_a-zA-Z]\w*$/;
  * @param part where the Kustomization is, such as `kustomization`
  */
 export function kustomizationIssues(template: JsonObject, part: Place): ConfigIssue[] {
-  const issue = reportAt(part);
-  const spec = asObject(template.spec) ?? {};
+  return [
+    ...kustomizationSpecIssues(asObject(template.spec) ?? {}, inside(part, 'template')),
+    ...metadataIssues(part, template),
+  ];
+}
+
+/**
+ * Returns what the schema of a Kustomization accepts, and Flux does not.
+ * @param place where the manifest is
+ */
+export function kustomizationSpecIssues(spec: JsonObject, place: Place): ConfigIssue[] {
+  const issue = reportAt(place);
   const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
   const invalid = variables
     .filter((name) => lengthProblem(name) !== undefined || !VARIABLE.test(name))
     .slice(0, MOST_ISSUES_OF_A_PART)
     .map((name) =>
       issue(
-        'template.spec.postBuild.substitute',
+        'spec.postBuild.substitute',
         `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`,
       ),
     );
-  return [...invalid, ...kubeConfigIssues(spec, issue), ...metadataIssues(part, template)];
+  return [...invalid, ...kubeConfigIssues(spec, issue)];
 }
 
 function kubeConfigIssues(spec: JsonObject, issue: Report): ConfigIssue[] {
   const kubeConfig = asObject(spec.kubeConfig);
   if (kubeConfig === undefined) return [];
-  const path = 'template.spec.kubeConfig';
+  const path = 'spec.kubeConfig';
   const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
   if (count === 0) return [issue(path, 'has neither secretRef nor configMapRef; set one of them')];
   return count > 1 ? [issue(path, 'has both secretRef and configMapRef; remove one of them')] : [];

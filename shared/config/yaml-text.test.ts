@@ -49,6 +49,17 @@ test.each([
   });
 });
 
+test('numbers that begin with 0 are octal, as for kubectl, and others are decimal', async () => {
+  const read = await readYamlText('[0444, 0o444, 00, -07, 0, 10, 089, 0.5, "0444", 0444a]');
+  expect(read).toEqual({ value: [292, 292, 0, -7, 0, 10, 89, 0.5, '0444', '0444a'] });
+});
+
+test('a merge key is refused, and not taken for a field', async () => {
+  const problem = 'has a merge key, <<, which is not supported; write the fields in its place';
+  expect(await readYamlText('a: &a { b: 1 }\nc: { <<: *a }')).toEqual({ problem });
+  expect(await readYamlText('a: { "<<": 1 }')).toEqual({ value: { a: { '<<': 1 } } });
+});
+
 test.each(['a: &a { b: *a }', '&a { b: *a }', '&a [*a]'])('a circle of aliases is refused: %s', async (text) => {
   const problem = 'is nested more than 64 levels deep; flatten it';
   expect(await readYamlText(text)).toEqual({ problem });

@@ -48,13 +48,14 @@ function tooMany(limit: Parameters<typeof limitText>[0]): string {
 }
 
 async function parse(text: string): Promise<YamlText> {
-  const { isJson, NOT_JSON, parseDocument, quickly, repeatedKey } = await import('../kube/parse-yaml.ts');
+  const { isJson, NOT_JSON, parseDocument, quickly } = await import('../kube/parse-yaml.ts');
+  const { keyProblem } = await import('./yaml-keys.ts');
   try {
     const document = parseDocument(text, quickly);
     const [error] = document.errors;
     if (error !== undefined) return { problem: notYaml(error.message) };
-    const repeated = repeatedKey(document);
-    if (repeated !== undefined) return { problem: `has the key ${quote(repeated)} twice; remove one of them` };
+    const wrongKey = keyProblem(document);
+    if (wrongKey !== undefined) return { problem: wrongKey };
     const value: unknown = document.toJS({ maxAliasCount: limits.yamlRare.most });
     // First: what aliases make too large, or endless, takes too long for everything else.
     const problem = sizeProblem(value) ?? (isJson(value) ? undefined : NOT_JSON);

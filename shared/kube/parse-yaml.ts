@@ -1,30 +1,22 @@
-import { type Document, isScalar, type ParsedNode, visit } from 'yaml';
+import type { ScalarTag, Tags } from 'yaml';
 
 // Imported dynamically. In a bundle a dynamic import of the package itself, a CommonJS module, has no named exports.
 export { isScalar, parse as parseYaml, parseAllDocuments, parseDocument, visit } from 'yaml';
 
-/** For `repeatedKey`, which is quick: the parser compares each key with each. Keys are texts. */
-export const quickly = { uniqueKeys: false, stringKeys: true, logLevel: 'error' } as const;
+/** A number such as 0444, the mode of a file: octal for kubectl, Helm and kustomize, and decimal in YAML 1.2. */
+const octal: ScalarTag = {
+  identify: () => false,
+  default: true,
+  tag: 'tag:yaml.org,2002:int',
+  test: /^[-+]?0[0-7]+$/,
+  resolve: (text) => Number.parseInt(text, 8),
+};
 
-/** Returns a key that a map of the document has twice. */
-export function repeatedKey(document: Document.Parsed<ParsedNode>): string | undefined {
-  let repeated: string | undefined;
-  visit(document, {
-    Map(_, { items }) {
-      const keys = items.map(({ key }) => String(isScalar(key) ? key.value : key));
-      const seen = new Set<string>();
-      for (const key of keys) {
-        if (seen.has(key)) {
-          repeated = key;
-          return visit.BREAK;
-        }
-        seen.add(key);
-      }
-      return undefined;
-    },
-  });
-  return repeated;
-}
+/** Numbers mean what they mean in a manifest. */
+export const asInManifests = { customTags: (tags: Tags): Tags => [octal, ...tags] };
+
+/** For `keyProblem`, which is quick: the parser compares each key with each. Keys are texts. */
+export const quickly = { ...asInManifests, uniqueKeys: false, stringKeys: true, logLevel: 'error' } as const;
 
 /** What is wrong with a document whose value `isJson` rejects. */
 export const NOT_JSON =

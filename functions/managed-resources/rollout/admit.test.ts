@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MOST_WAITING, PLACE_SECONDS, type RolloutState } from '../../../shared/rollout/state.ts';
 import { rolloutText } from '../../../shared/rollout/text.ts';
-import { admit, type Candidate, SETTLE_SECONDS } from './admit.ts';
+import { admit, type Candidate, secondsToSettle } from './admit.ts';
 
 const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';
@@ -62,10 +62,21 @@ describe('a Shoot', () => {
 describe('an order', () => {
   const rollout = { maxInProgress: 5, maxFailed: 0, order: 'stage' };
   const staged = (shoot: string, order: string | undefined, now: number) => candidate(shoot, { rollout, order, now });
-  const later = 1000 + SETTLE_SECONDS;
+  const later = 1000 + secondsToSettle(10);
 
   it('is not decided before the first Shoots are known', () => {
     expect(ask(undefined, staged('prod', '2', 1000), staged('dev', '1', later - 1)).admitted).toEqual([]);
+  });
+
+  it('is decided later in a large project, where the first Shoot may be the last one to hear of the edit', () => {
+    const shoots = 5000;
+    // All of them have had their run within four minutes (docs/scale.md).
+    const prod = (name: string, now: number) => ({ ...staged(name, '2', now), shoots });
+    const { admitted, state } = ask(undefined, prod('a', 1000), prod('b', 1100), prod('c', 1239));
+    expect(admitted).toEqual([]);
+    const dev = ask(state, { ...staged('dev', '1', 1240), shoots }).state;
+    const settled = 1000 + secondsToSettle(shoots);
+    expect(ask(dev, prod('a', settled), { ...staged('dev', '1', settled), shoots }).admitted).toEqual(['dev']);
   });
 
   it('begins with the lowest value, and with the next one when it is done', () => {

@@ -26,7 +26,7 @@ import type { ProjectRollout } from '../read/configuration.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
-import { admit, type Candidate, SETTLE_SECONDS } from './admit.ts';
+import { admit, type Candidate, secondsToSettle } from './admit.ts';
 import { hold } from './hold.ts';
 import { secondsUntilWindow } from './window.ts';
 
@@ -67,7 +67,7 @@ export async function waitForTurn(
     const candidate = candidateOf(run, rollout, { map, live: controlPlane.live }, name, count);
     const { isAdmitted, state } = admit(live, candidate);
     if (stateText(state) === text || (await write(garden, namespace, map, state, candidate.shoots))) {
-      return isAdmitted ? undefined : hold(run, plan, controlPlane, pauseOf(run, rollout, state, candidate.now));
+      return isAdmitted ? undefined : hold(run, plan, controlPlane, pauseOf(run, rollout, state, candidate));
     }
     if (attempt === ATTEMPTS - 1) {
       return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
@@ -131,13 +131,19 @@ async function write(
 }
 
 /** Seconds until the next look: growing, and in time for what is known to come. */
-function pauseOf({ cluster, context }: Run, { settings }: ProjectRollout, state: RolloutState, now: number): number {
+function pauseOf(
+  { cluster, context }: Run,
+  { settings }: ProjectRollout,
+  state: RolloutState,
+  { now, shoots }: Candidate,
+): number {
   const age = now - state.began;
+  const untilSettled = secondsToSettle(shoots) - age;
   const window = cluster.spec.shoot.spec?.maintenance?.timeWindow;
   const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(window, context.now()) : 0;
   const looks = [
     growingPause(age, LOOK_SECONDS),
-    ...(settings.order !== undefined && age < SETTLE_SECONDS ? [SETTLE_SECONDS - age] : []),
+    ...(settings.order !== undefined && untilSettled > 0 ? [untilSettled] : []),
     ...(untilWindow > 0 ? [untilWindow] : []),
   ];
   return Math.max(1, Math.min(...looks));

@@ -44,6 +44,21 @@ const bad: [string, ConfigInputs, string][] = [
     'sources[1].template.metadata.name is missing; set it, because only the first entry has a default',
   ],
   [
+    'a Git repository that is read over SSH without a key',
+    objects(git('apps', { url: 'ssh://git@git.example.com/apps' }), kustomize('apps', 'apps')),
+    'objects[0].spec.secretRef is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts',
+  ],
+  [
+    'credentials in the URL of a Git repository',
+    objects(git('apps', { url: 'https://me:secret@git.example.com/apps' }), kustomize('apps', 'apps')),
+    'objects[0].spec.url contains credentials, which anyone can read here; put them in a Secret instead',
+  ],
+  [
+    'a variable that Flux cannot substitute',
+    objects(git('apps'), kustomize('apps', 'apps', { postBuild: { substitute: { 'stage-name': 'dev' } } })),
+    `objects[1].spec.postBuild.substitute "stage-name" is not a valid variable name; use letters, digits and '_', not starting with a digit`,
+  ],
+  [
     'an entry that is not an object',
     withLists({ sources: ['https://github.com/org/fleet'], kustomizations: [{ template: kustomization() }] }),
     'sources[0] must be an object, not a string',

@@ -11,6 +11,7 @@ import { variableIssues } from '../substitution.ts';
 import { metadataIssues } from '../template-metadata.ts';
 import { tidyTemplate } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
+import { contentIssues } from './content-rules.ts';
 import { withoutDroppedFields } from './dropped-fields.ts';
 import { fluxKinds, groupOf, isFluxGroup } from './kinds.ts';
 
@@ -87,10 +88,11 @@ function readObject(
   const kind = given.kind as string;
   const { template, warnings } = withoutDroppedFields(given, kind, place);
   const object = asObject(template) ?? {};
+  const ofVariables = variableIssues({ kind, spec: object.spec }, place);
   const issues = [
     ...schemaIssues(place, objectSchema(kind), object),
     ...metadataIssues(place, object, ['metadata']),
-    ...variableIssues({ kind, spec: object.spec }, place),
+    ...(ofVariables.length > 0 ? ofVariables : contentIssues(object, place)),
   ];
   if (issues.length > 0) return { issues, warnings: [] };
   return { template: { template: object as unknown as Template, place }, issues: [], warnings };

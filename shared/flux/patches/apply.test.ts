@@ -50,6 +50,14 @@ test('a strategic merge patch changes every object of its target', () => {
   );
 });
 
+test('a mode that begins with 0 is octal', () => {
+  const patch = `${stringify(any)}spec: { template: { spec: { volumes: [{ name: a, secret: { defaultMode: 0400 } }] } } }`;
+  const spec = { volumes: expect.arrayContaining([{ name: 'a', secret: { defaultMode: 256 } }]) };
+  expect(find(patched([{ target: controller, patch }]), 'Deployment', 'source-controller')).toMatchObject({
+    spec: { template: { spec } },
+  });
+});
+
 test('without a target, each document names its object', () => {
   const one = {
     apiVersion: 'apps/v1',
@@ -112,6 +120,11 @@ describe('one sentence for each mistake:', () => {
       'another selector',
       merge({ spec: { selector: { matchLabels: { tier: 'a' } } } }),
       'changes the selector of Deployment source-controller, which cannot change once it is installed; remove it',
+    ],
+    [
+      'a merge key',
+      { patch: 'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }' },
+      'has a merge key, <<, which is not supported; write the fields in its place',
     ],
     ['a repeated key', { patch: 'kind: a\nkind: b' }, 'has the key "kind" twice; remove one of them'],
     [

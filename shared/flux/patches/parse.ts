@@ -1,10 +1,10 @@
 import type { Operation } from 'rfc6902';
 import { limits, limitText } from '../../config/limits.ts';
-import { quote } from '../../config/quote.ts';
 import type { Patch } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
+import { keyProblem } from '../../config/yaml-keys.ts';
 import { errorMessage } from '../../errors.ts';
-import { isJson, NOT_JSON, parseAllDocuments, quickly, repeatedKey } from '../../kube/parse-yaml.ts';
+import { isJson, NOT_JSON, parseAllDocuments, quickly } from '../../kube/parse-yaml.ts';
 import { lengthOf } from './growth.ts';
 import { operationsOf } from './json-patch.ts';
 import { PatchProblem } from './problem.ts';
@@ -51,8 +51,8 @@ function documentsOf(text: string): unknown[] {
     return [...parseAllDocuments(text, quickly)].map((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw error;
-      const repeated = repeatedKey(document);
-      if (repeated !== undefined) throw new PatchProblem(`has the key ${quote(repeated)} twice; remove one of them`);
+      const wrongKey = keyProblem(document);
+      if (wrongKey !== undefined) throw new PatchProblem(wrongKey);
       // Aliases may stand for more values than fit into memory; the parser refuses them.
       const value: unknown = document.toJS({ maxAliasCount: 20 });
       if (!isJson(value)) throw new PatchProblem(NOT_JSON);
