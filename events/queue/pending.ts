@@ -1,4 +1,5 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
+import { originOf } from '../origin.ts';
 import { type Priority, priorities, priorityOf } from '../priority.ts';
 
 /** The next run of a key: why, how urgent, and since when. */
@@ -80,13 +81,18 @@ export function laterPriority(priority: Priority, seconds: number): Priority {
 function kept(causes: Cause[]): Cause[] {
   const surplus = causes.length - MOST_CAUSES;
   if (surplus <= 0) return causes;
-  const dropped = new Set(causes.toSorted((a, b) => weight(a) - weight(b)).slice(0, surplus));
+  const newest = new Set(new Map(causes.map((cause) => [originOf(cause), cause])).values());
+  const dropped = new Set(causes.toSorted((a, b) => weight(a, newest) - weight(b, newest)).slice(0, surplus));
   return causes.filter((cause) => !dropped.has(cause));
 }
 
-/** A `continue` is never dropped: without it the function would not know where its pass continues. */
-function weight(cause: Cause): number {
-  return cause.type === 'continue' ? 1 : 0;
+/**
+ * A `continue` is never dropped: without it the function would not know where its pass continues. Before the newest of
+ * an object go all others: without the one edit, a function would take the rest for news of what it has applied itself.
+ */
+function weight(cause: Cause, newest: ReadonlySet<Cause>): number {
+  if (cause.type === 'continue') return 2;
+  return newest.has(cause) ? 1 : 0;
 }
 
 function moreUrgent(a: Priority, b: Priority): Priority {

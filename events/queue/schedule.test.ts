@@ -56,6 +56,14 @@ describe('the changes of a key', () => {
     expect(start?.merged).toBe(10_000);
   });
 
+  it('keep the newest of each object, however often another one changes', () => {
+    const schedule = createSchedule({ concurrency: 10 });
+    const edit = causeOf({ kind: 'ConfigMap', resourceVersion: 'edit' });
+    schedule.add(keyOf(1), edit, 0);
+    for (let version = 1; version <= 100; version++) schedule.add(keyOf(1), live(String(version)), 0);
+    expect(schedule.take(0)?.causes).toContainEqual(edit);
+  });
+
   it('that arrive during its run make exactly one more run afterwards', () => {
     const schedule = createSchedule({ concurrency: 10 });
     schedule.add(keyOf(1), live('1'), 0);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Cause } from '../../shared/runtime/change-request.ts';
+import { originOf } from '../origin.ts';
 
 /** The causes for which one key waits: the latest of each object, and at most one resync. */
 export type Causes = Map<string, Cause>;
@@ -38,12 +39,6 @@ function flagged({ awaited: _, listed: __, ...cause }: ObjectCause, all: ObjectC
     ...(all.some(({ awaited }) => awaited === true) && { awaited: true }),
     ...(all.every(({ listed }) => listed === true) && { listed: true }),
   };
-}
-
-function originOf(cause: Cause): string {
-  return cause.type === 'object'
-    ? JSON.stringify([cause.cluster, cause.kind, cause.namespace, cause.name])
-    : cause.type;
 }
 
 function identity(cause: ObjectCause): string {
