@@ -7,8 +7,9 @@ import {
   withFluxConfig,
   withProviderConfig,
 } from './config.fixtures.ts';
+import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { mergePatch } from './kustomization-patch.ts';
+import { mergePatches } from './kustomization-patch.ts';
 import { originOf } from './origins.ts';
 
 const project = withFluxConfig({
@@ -126,13 +127,42 @@ describe('kustomization.patch', () => {
   });
 });
 
-test('mergePatch merges objects, replaces lists, and removes what is null', () => {
+describe('a hundred overrides with patches', () => {
+  const data = (wrong?: number) => ({
+    repositoryUrl: 'https://github.com/org/fleet',
+    'overrides.yaml': JSON.stringify(
+      Array.from({ length: 98 }, (_, index) => ({
+        selector: {},
+        config: {
+          kustomization: { patch: { spec: { [`f${index}`]: 1, ...(index === wrong && { interval: 'soon' }) } } },
+        },
+      })),
+    ),
+  });
+  const inputs = async (wrong?: number) => ({
+    fluxConfig: await withDocuments({ namespace: 'garden-foo', data: data(wrong) }),
+    shoot: { labels: {} },
+  });
+
+  it('all change the Kustomization', async () => {
+    const spec = { f0: 1, f97: 1 };
+    expect(effectiveConfig(await inputs())).toMatchObject({ kustomization: { spec } });
+  });
+
+  it.each([0, 50, 97])('the one with a mistake is named: %i', async (wrong) => {
+    expect(problems(await inputs(wrong))).toEqual([
+      expect.stringContaining(`overrides.yaml[${wrong}].config.kustomization.patch.spec.interval "soon"`),
+    ]);
+  });
+});
+
+test('mergePatches merges objects, replaces lists, and removes what is null', () => {
   const target = { a: { b: 1, c: [1, 2] }, d: 'x' };
-  expect(mergePatch(target, { a: { c: [3], e: { f: null, g: 1 } }, d: null })).toEqual({
+  expect(mergePatches(target, [{ a: { c: [3], e: { f: null, g: 1 } }, d: null }])).toEqual({
     a: { b: 1, c: [3], e: { g: 1 } },
   });
   expect(target).toEqual({ a: { b: 1, c: [1, 2] }, d: 'x' });
-  const hostile = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}')) as object;
+  const hostile = mergePatches({}, [JSON.parse('{"__proto__": {"polluted": true}}')]);
   expect(Object.keys(hostile)).toEqual(['__proto__']);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

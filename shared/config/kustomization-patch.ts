@@ -27,7 +27,9 @@ export function patchedKustomization(layers: readonly Layer[], from: Layer): Pat
   const patches = (from.sets.kustomization ? above : layers).filter(({ content }) => content.kustomizationPatch);
   const template = from.content.kustomization;
   if (!from.sets.kustomization) return { template, origins: {}, issues: patches.map(withoutTarget) };
-  return patches.reduceRight<PatchedKustomization>(applyPatch, { template, origins: {}, issues: [] });
+  // An invalid template has been reported where it is.
+  if (template === undefined || patches.length === 0) return { template, origins: {}, issues: [] };
+  return patchedBy(template, patches.toReversed());
 }
 
 function withoutTarget(layer: Layer): ConfigIssue {
@@ -35,40 +37,88 @@ function withoutTarget(layer: Layer): ConfigIssue {
   return issueAt(layer, `${PART}.patch`, message);
 }
 
-function applyPatch(lower: PatchedKustomization, layer: Layer): PatchedKustomization {
-  const patch = layer.content.kustomizationPatch;
-  // An invalid template has been reported where it is.
-  if (lower.template === undefined || patch === undefined) return lower;
-  const merged = mergePatch(lower.template, patch) as JsonObject;
+/** @param layers lowest first, each with a patch */
+function patchedBy(template: Template, layers: readonly Layer[]): PatchedKustomization {
+  const after = (count: number) => mergePatches(template, layers.slice(0, count).map(patchOf));
+  const merged = after(layers.length);
+  const isWrong = (count: number) => issuesOf(after(count), layers[count - 1] as Layer).length > 0;
+  const last = layers.at(-1);
+  const wrong = last === undefined || issuesOf(merged, last).length === 0 ? 0 : firstOf(layers.length, isWrong);
+  const origins = Object.assign({}, ...layers.map(patchOrigins)) as Origins;
+  const culprit = layers[wrong - 1];
+  return culprit === undefined
+    ? { template: merged as unknown as Template, origins, issues: [] }
+    : { template: undefined, origins, issues: issuesOf(after(wrong), culprit) };
+}
+
+/** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
+function issuesOf(merged: JsonObject, layer: Layer): ConfigIssue[] {
   const place = inside(layer, PART);
-  const issues = [
+  return [
     ...schemaIssues(place, kustomizationTemplateSchema, merged, ['template']),
     ...kustomizationIssues(merged, place),
   ].map((issue) => ({ ...issue, path: issue.path.replace(`${place.path}.template`, `${place.path}.patch`) }));
-  return {
-    template: issues.length > 0 ? undefined : (merged as unknown as Template),
-    origins: { ...lower.origins, ...patchOrigins(layer) },
-    issues: [...lower.issues, ...issues],
-  };
+}
+
+/**
+ * Returns the first number for which something holds, or one where it begins to hold again, between 1 and the most, for
+ * which it holds. Each check takes milliseconds, and a project may write a hundred patches.
+ */
+function firstOf(most: number, holds: (count: number) => boolean): number {
+  let [low, high] = [0, most];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+function patchOf({ content }: Layer): JsonObject {
+  return content.kustomizationPatch ?? {};
 }
 
 /** Returns where the patch of a layer sets fields; none without a patch. */
 export function patchOrigins(layer: Layer): Origins {
-  const patch = layer.content.kustomizationPatch ?? {};
+  const patch = patchOf(layer);
   const fields = ['metadata', 'spec'].flatMap((part) =>
     Object.keys(asObject(patch[part]) ?? {}).map((field) => `${part}.${field}`),
   );
   return Object.fromEntries(fields.map((field) => [`${PART}.${field}`, inside(layer, `${PART}.patch.${field}`)]));
 }
 
-/** Merges as RFC 7386 says: objects field by field, null removes a field, everything else is replaced, lists too. */
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  const fields = asObject(patch);
-  if (fields === undefined) return patch;
-  const merged = new Map(Object.entries(asObject(target) ?? {}));
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === null) merged.delete(name);
-    else merged.set(name, mergePatch(merged.get(name), value));
+/**
+ * Merges patches in turn, as RFC 7386 says: objects field by field, null removes a field, everything else is replaced,
+ * lists too. Each takes as long as it is itself, however large the target has become.
+ */
+export function mergePatches(target: unknown, patches: readonly JsonObject[]): JsonObject {
+  const fields = fieldsOf(target);
+  for (const patch of patches) mergeInto(fields, patch);
+  return objectOf(fields);
+}
+
+/** Of an object under change; a map, so that `__proto__` is a name like others. */
+type Fields = Map<string, unknown>;
+
+function fieldsOf(value: unknown): Fields {
+  return value instanceof Map ? value : new Map(Object.entries(asObject(value) ?? {}));
+}
+
+function mergeInto(fields: Fields, patch: JsonObject): void {
+  for (const [name, value] of Object.entries(patch)) {
+    const inner = asObject(value);
+    if (value === null) fields.delete(name);
+    else if (inner === undefined) fields.set(name, value);
+    else {
+      const below = fieldsOf(fields.get(name));
+      mergeInto(below, inner);
+      fields.set(name, below);
+    }
   }
-  return Object.fromEntries(merged);
+}
+
+function objectOf(fields: Fields): JsonObject {
+  return Object.fromEntries(
+    Array.from(fields, ([name, value]) => [name, value instanceof Map ? objectOf(value) : value]),
+  );
 }
