@@ -18,6 +18,26 @@ describe('a text that would take long to parse is refused before', () => {
   });
 });
 
+test('a long text gives others their turn while it is parsed', async () => {
+  await readYamlText('a: 1');
+  let turns = 0;
+  let reading = true;
+  const count = () => {
+    turns++;
+    if (reading) setImmediate(count);
+  };
+  setImmediate(count);
+  await readYamlText('- <: \\=\n'.repeat(4900));
+  reading = false;
+  expect(turns).toBeGreaterThan(0);
+});
+
+test('a text that is asked for again while it is parsed is parsed once', async () => {
+  const text = 'list:\n'.concat('- a: b\n'.repeat(2000));
+  const [one, other] = await Promise.all([readYamlText(text), readYamlText(text)]);
+  expect(one).toBe(other);
+});
+
 test('aliases that would become millions of values are refused', async () => {
   const lines = Array.from(
     { length: 30 },

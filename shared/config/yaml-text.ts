@@ -4,14 +4,14 @@ import { quote } from './quote.ts';
 import { sizeProblem } from './size-limit.ts';
 
 /** The texts of a project are read for each of its Shoots. */
-const known = new Map<string, YamlText>();
+const known = new Map<string, Promise<YamlText>>();
 const MOST_KNOWN = 32;
 
 /** Reads a YAML text, once for equal ones. The parser is loaded only for the first. */
 export async function readYamlText(text: string): Promise<YamlText> {
   const tooMuch = complexityProblem(text);
   if (tooMuch !== undefined) return { problem: tooMuch };
-  const found = known.get(text) ?? (await parse(text));
+  const found = known.get(text) ?? parse(text);
   // The one that was used longest ago is forgotten first.
   known.delete(text);
   known.set(text, found);
@@ -48,12 +48,14 @@ function tooMany(limit: Parameters<typeof limitText>[0]): string {
 }
 
 async function parse(text: string): Promise<YamlText> {
-  const { isJson, NOT_JSON, parseDocument, quickly } = await import('../kube/parse-yaml.ts');
+  const { isJson, NOT_JSON } = await import('../kube/parse-yaml.ts');
+  const { parseInTurns } = await import('./yaml-document.ts');
   const { keyProblem } = await import('./yaml-keys.ts');
   try {
-    const document = parseDocument(text, quickly);
-    const [error] = document.errors;
-    if (error !== undefined) return { problem: notYaml(error.message) };
+    const read = await parseInTurns(text);
+    if ('mistake' in read) return { problem: notYaml(read.mistake, read.place) };
+    const { document, hasMore } = read;
+    if (hasMore) return { problem: 'has more than one document; write only one, without ---' };
     const wrongKey = keyProblem(document);
     if (wrongKey !== undefined) return { problem: wrongKey };
     const value: unknown = document.toJS({ maxAliasCount: limits.yamlRare.most });
@@ -68,14 +70,10 @@ async function parse(text: string): Promise<YamlText> {
 /** The parser gives up at some thousand levels; `sizeProblem` counts those of shallower texts. */
 const TOO_DEEP = `is nested more than ${limits.depth.most} levels deep; flatten it`;
 
-/** The parser adds the place to its sentence, and then the lines of the text. */
-function notYaml(message: string): string {
-  if (message.startsWith('Source contains multiple documents'))
-    return 'has more than one document; write only one, without ---';
-  if (message.startsWith('Maximum call stack size')) return TOO_DEEP;
-  if (message.startsWith('Excessive alias count'))
+function notYaml(mistake: string, place?: { line: number; column: number }): string {
+  if (mistake.startsWith('Maximum call stack size')) return TOO_DEEP;
+  if (mistake.startsWith('Excessive alias count'))
     return 'has aliases that stand for too many values; write the values out';
-  const [sentence = ''] = message.split('\n');
-  const [, problem = sentence, place] = /^(.*) at (line \d+, column \d+):?$/.exec(sentence) ?? [];
-  return `is not valid YAML${place === undefined ? '' : ` in ${place}`}: ${quote(problem)}; correct it`;
+  const where = place === undefined ? '' : ` in line ${place.line}, column ${place.column}`;
+  return `is not valid YAML${where}: ${quote(mistake)}; correct it`;
 }

@@ -3,9 +3,11 @@ export interface GrowingBytes {
   add(piece: Buffer): void;
   /** Returns what was added, in memory that the next `add` may change. */
   all(): Buffer;
-  /** Forgets what was added, and keeps the memory. */
+  /** Forgets what was added, and keeps the memory unless it is large: each watch of each cluster has such bytes. */
   clear(): void;
 }
+
+const MOST_KEPT = 64 * 1024;
 
 /**
  * Creates one buffer that grows. A list of the pieces would need hundreds of bytes for each, and a server chooses how small
@@ -27,6 +29,7 @@ export function createGrowingBytes(): GrowingBytes {
     all: () => buffer.subarray(0, size),
     clear() {
       size = 0;
+      if (buffer.length > MOST_KEPT) buffer = Buffer.alloc(0);
     },
   };
 }

@@ -24,6 +24,7 @@ export async function pluginConnection(
   const load = () => {
     const config = new KubeConfig();
     config.loadFromString(text);
+    // biome-ignore lint/complexity/useLiteralKeys: TypeScript permits a private field only in this form
     for (const authenticator of config['authenticators']) if (isExecutor(authenticator)) limit(authenticator, limitMs);
     return config;
   };

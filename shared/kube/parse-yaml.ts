@@ -1,7 +1,16 @@
 import type { ScalarTag, Tags } from 'yaml';
 
 // Imported dynamically. In a bundle a dynamic import of the package itself, a CommonJS module, has no named exports.
-export { isScalar, parse as parseYaml, parseAllDocuments, parseDocument, visit } from 'yaml';
+export {
+  Composer,
+  isScalar,
+  Lexer,
+  LineCounter,
+  Parser,
+  parse as parseYaml,
+  parseAllDocuments,
+  visit,
+} from 'yaml';
 
 /** A number such as 0444, the mode of a file: octal for kubectl, Helm and kustomize, and decimal in YAML 1.2. */
 const octal: ScalarTag = {
