@@ -74,6 +74,17 @@ test('numbers that begin with 0 are octal, as for kubectl, and others are decima
   expect(read).toEqual({ value: [292, 292, 0, -7, 0, 10, 89, 0.5, '0444', '0444a'] });
 });
 
+test.each(['no', 'Yes', 'ON', 'off'])(
+  '%s without quotes is refused: for kubectl and Helm it is a boolean',
+  async (word) => {
+    const problem = `has ${word} without quotes, which kubectl and Helm read as a boolean; write true or false, or put it in quotes`;
+    expect(await readYamlText(`a: { b: [${word}] }`)).toEqual({ problem });
+    expect(await readYamlText(`${word}: { a: "${word}", b: ${word}where, c: '${word}' }`)).toEqual({
+      value: { [word]: { a: word, b: `${word}where`, c: word } },
+    });
+  },
+);
+
 test('a merge key is refused, and not taken for a field', async () => {
   const problem = 'has a merge key, <<, which is not supported; write the fields in its place';
   expect(await readYamlText('a: &a { b: 1 }\nc: { <<: *a }')).toEqual({ problem });

@@ -51,13 +51,14 @@ async function parse(text: string): Promise<YamlText> {
   const { isJson, NOT_JSON } = await import('../kube/parse-yaml.ts');
   const { parseInTurns } = await import('./yaml-document.ts');
   const { keyProblem } = await import('./yaml-keys.ts');
+  const { wordProblem } = await import('./yaml-words.ts');
   try {
     const read = await parseInTurns(text);
     if ('mistake' in read) return { problem: notYaml(read.mistake, read.place) };
     const { document, hasMore } = read;
     if (hasMore) return { problem: 'has more than one document; write only one, without ---' };
-    const wrongKey = keyProblem(document);
-    if (wrongKey !== undefined) return { problem: wrongKey };
+    const mistake = keyProblem(document) ?? wordProblem(document);
+    if (mistake !== undefined) return { problem: mistake };
     const value: unknown = document.toJS({ maxAliasCount: limits.yamlRare.most });
     // First: what aliases make too large, or endless, takes too long for everything else.
     const problem = sizeProblem(value) ?? (isJson(value) ? undefined : NOT_JSON);
