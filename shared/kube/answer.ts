@@ -129,6 +129,12 @@ async function readJson(
 const SMALL_PIECE = 64;
 const MOST_SMALL_PIECES = 10_000;
 
+/**
+ * Chunks of one byte arrive joined, but five times as much is received for them, which has cost the same by then. The
+ * bytes are what is received ahead.
+ */
+const MOST_RECEIVED = { times: 2, andBytes: 128 * 1024 };
+
 function tooSmallPieces(request: Request, transport: Transport): UnreachableError {
   const problem = `the answer of ${serverName(transport)} arrives in pieces of a few bytes, so it is not read; check what sends it`;
   return invalidAnswer(request, problem);
@@ -143,6 +149,8 @@ async function* bounded(
   limit: CallLimit,
   beginTurn = async () => {},
 ): AsyncGenerator<Buffer, void, undefined> {
+  const { socket } = response;
+  const before = socket.bytesRead;
   let bytes = 0;
   let pieces = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -150,7 +158,11 @@ async function* bounded(
     bytes += chunk.length;
     pieces++;
     if (bytes > max) throw tooManyBytes(request, transport, max);
-    if (pieces > MOST_SMALL_PIECES && bytes < pieces * SMALL_PIECE) throw tooSmallPieces(request, transport);
+    const content = bytes + response.readableLength;
+    const isChopped =
+      (pieces > MOST_SMALL_PIECES && bytes < pieces * SMALL_PIECE) ||
+      socket.bytesRead - before > MOST_RECEIVED.times * content + MOST_RECEIVED.andBytes;
+    if (isChopped) throw tooSmallPieces(request, transport);
     if (bytes > LARGE_ANSWER) await beginTurn();
     yield chunk;
   }

@@ -42,7 +42,11 @@ test('an answer in pieces of one byte is left after ten thousand of them', async
   const options = { name: 'the shoot', limits: shootLimits };
   const transport = createTransport({ server: 'https://shoot.example.org' }, options);
   const request = { method: 'GET', resource: resources.configMaps, name: { namespace: 'a', name: 'b' }, path: '/' };
-  const response = Object.assign(Readable.from(body()), { statusCode: 200, headers: {} }) as unknown as IncomingMessage;
+  const response = Object.assign(Readable.from(body()), {
+    statusCode: 200,
+    headers: {},
+    socket: { bytesRead: 0 },
+  }) as unknown as IncomingMessage;
   const read = withCallLimit({ timeoutMs: 60_000 }, (limit) => answer(transport, request, response, limit));
   await expect(read).rejects.toThrow(
     /^GET configmaps a\/b: the answer of the shoot arrives in pieces of a few bytes, so it is not read; check what sends it$/,
