@@ -61,7 +61,8 @@ class InProcessRequest extends EventEmitter {
     if (this.#isOver) return;
     this.#response = body;
     body.once('close', () => this.emit('over'));
-    this.emit('response', Object.assign(body, { statusCode, headers }));
+    // No byte passes a socket.
+    this.emit('response', Object.assign(body, { statusCode, headers, socket: { bytesRead: 0 } }));
   }
 
   /** Breaks the connection. */
