@@ -39,16 +39,15 @@ function withoutTarget(layer: Layer): ConfigIssue {
 
 /** @param layers lowest first, each with a patch */
 function patchedBy(template: Template, layers: readonly Layer[]): PatchedKustomization {
-  const after = (count: number) => mergePatches(template, layers.slice(0, count).map(patchOf));
-  const merged = after(layers.length);
-  const isWrong = (count: number) => issuesOf(after(count), layers[count - 1] as Layer).length > 0;
-  const last = layers.at(-1);
-  const wrong = last === undefined || issuesOf(merged, last).length === 0 ? 0 : firstOf(layers.length, isWrong);
+  const after = (count: number) => {
+    const merged = mergePatches(template, layers.slice(0, count).map(patchOf));
+    return { merged, issues: issuesOf(merged, layers[count - 1] as Layer) };
+  };
   const origins = Object.assign({}, ...layers.map(patchOrigins)) as Origins;
-  const culprit = layers[wrong - 1];
-  return culprit === undefined
-    ? { template: merged as unknown as Template, origins, issues: [] }
-    : { template: undefined, origins, issues: issuesOf(after(wrong), culprit) };
+  const { merged, issues } = after(layers.length);
+  if (issues.length === 0) return { template: merged as unknown as Template, origins, issues };
+  const first = firstOf(layers.length, (count) => after(count).issues.length > 0);
+  return { template: undefined, origins, issues: after(first).issues };
 }
 
 /** Returns what is wrong with the Kustomization once this layer's patch has changed it. */

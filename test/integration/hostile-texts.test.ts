@@ -7,6 +7,7 @@ import { statusError } from '../../shared/kube/status-error.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { withoutSecrets } from '../../shared/runtime/secret-forms.ts';
+import { leastCpuMs } from '../../shared/testing.ts';
 
 /** What an owner of a shoot could let its API server, a webhook or Flux say, repeated. */
 const units = [
@@ -58,16 +59,6 @@ const readers: Record<string, (text: string) => unknown> = {
   explainRejected,
 };
 
-/** Returns the processor time of the quickest of three runs: other work on the machine only slows some of them down. */
-function msOf(work: () => unknown): number {
-  const runs = Array.from({ length: 3 }, () => {
-    const start = process.cpuUsage();
-    work();
-    return process.cpuUsage(start).user / 1000;
-  });
-  return Math.min(...runs);
-}
-
 test.each(Object.keys(readers))('%s reads any message of 40,000 characters within milliseconds', (name) => {
   const read = readers[name] ?? (() => {});
   for (const unit of units) {
@@ -77,7 +68,7 @@ test.each(Object.keys(readers))('%s reads any message of 40,000 characters withi
     ]) {
       // Quadratic patterns took two to thirteen seconds.
       expect(
-        msOf(() => read(text)),
+        leastCpuMs(() => read(text)),
         `${JSON.stringify(unit)}`,
       ).toBeLessThan(250);
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { leastCpuMs } from '../../testing.ts';
 import { problems } from '../config.fixtures.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { git, kustomize, withLists } from './testing.ts';
@@ -87,13 +88,3 @@ test('credentials of a hundred sources are found among twenty thousand entries o
   // 2 s when each copy is searched for each source.
   expect(leastCpuMs(() => problems(inputs))).toBeLessThan(300);
 });
-
-/** The least of three, because another program may have the processor. */
-function leastCpuMs(work: () => void): number {
-  const measured = times(3, () => {
-    const startedAt = process.cpuUsage();
-    work();
-    return process.cpuUsage(startedAt).user / 1000;
-  });
-  return Math.min(...measured);
-}
