@@ -68,11 +68,28 @@ test('an item of a list in pieces of one byte needs little more memory than its 
   expect(after - before).toBeLessThan(MOST_MB);
 });
 
-test('pieces are joined in their order, and what was forgotten does not return', () => {
+test('pieces of all lengths are joined in their order, and what was forgotten does not return', () => {
   const bytes = createGrowingBytes();
-  for (const piece of ['long beginning', '', ' and', ' end']) bytes.add(Buffer.from(piece));
-  expect(bytes.all().toString()).toBe('long beginning and end');
+  const lengths = [3, 0, 20_000, 1, 1023, 1024, 1025, ...Array<number>(40).fill(1000), 7, 64_000, 5];
+  const texts = lengths.map((length, index) => String.fromCharCode(97 + (index % 26)).repeat(length));
+  for (const round of [texts, texts.toReversed(), ['one piece']]) {
+    for (const text of round) {
+      bytes.add(Buffer.from(text));
+      // Reading what has arrived so far changes nothing.
+      if (text.length === 1024) bytes.all();
+    }
+    expect(bytes.all().toString()).toBe(round.join(''));
+    expect(bytes.length).toBe(round.join('').length);
+    bytes.clear();
+    expect([bytes.all().length, bytes.length]).toEqual([0, 0]);
+  }
+});
+
+test('what was returned stays as it was', () => {
+  const bytes = createGrowingBytes();
+  bytes.add(Buffer.from('first'));
+  const first = bytes.all();
   bytes.clear();
-  bytes.add(Buffer.from('new'));
-  expect(bytes.all().toString()).toBe('new');
+  bytes.add(Buffer.from('second'));
+  expect([first, bytes.all()].map(String)).toEqual(['first', 'second']);
 });
