@@ -2,12 +2,13 @@ import './listed/all.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError, issueText } from '../errors.ts';
 import { effectiveConfig } from './effective-config.ts';
+import { fluxConfigMapOf } from './flux-config-map.ts';
 import { PROVIDER_CONFIG_API } from './provider-config-schema.ts';
 import type { ConfigInputs, EffectiveConfig } from './types.ts';
 
 /** Returns inputs with a ConfigMap of these keys. */
 export function withFluxConfig(data: Record<string, string>): ConfigInputs {
-  return { fluxConfig: { namespace: 'garden-foo', data } };
+  return { fluxConfig: fluxConfigMapOf('garden-foo', { data }) };
 }
 
 /** Returns inputs with a FluxConfig of these fields. */

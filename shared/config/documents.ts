@@ -1,5 +1,5 @@
 import type { Documents, Overrides, RolloutDocument } from './document-types.ts';
-import { type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
+import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { issueAt } from './place.ts';
 import { readYamlText } from './yaml-text.ts';
 
@@ -12,7 +12,7 @@ export const ROLLOUT = 'rollout';
 export async function withDocuments(fluxConfig: FluxConfigMap): Promise<FluxConfigMap> {
   const [config, overrides] = [textOf(fluxConfig, CONFIG_YAML), textOf(fluxConfig, OVERRIDES_YAML)];
   const rollout = textOf(fluxConfig, ROLLOUT);
-  if (config + overrides + rollout === '' || sizeIssue(fluxConfig) !== undefined) return fluxConfig;
+  if (config + overrides + rollout === '') return fluxConfig;
   const documents = {
     config: config === '' ? undefined : await readYamlText(config),
     overrides: overrides === '' ? undefined : await overridesIn(fluxConfig, overrides),

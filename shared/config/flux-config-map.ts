@@ -9,14 +9,23 @@ export interface FluxConfigMap {
   namespace: string;
   data: Record<string, string>;
   binaryData?: Record<string, string>;
+  /** Set for a ConfigMap that is too large to be read; only the deletion policy is left of its `data`. */
+  tooLarge?: ConfigIssue;
   /** The YAML in `data`; `withDocuments` reads it. */
   documents?: Documents;
 }
 
-/** Returns the relevant fields of a ConfigMap, live or from a file. */
+/**
+ * Returns the relevant fields of a ConfigMap, live or from a file. The content of one that is too large ends here: every
+ * later look through 20,000 keys would take several milliseconds.
+ */
 export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfigMap {
   const { data, binaryData } = configMap as Partial<FluxConfigMap>;
-  return { namespace, data: data ?? {}, ...(binaryData && { binaryData }) };
+  const read = { namespace, data: data ?? {}, ...(binaryData && { binaryData }) };
+  const tooLarge = sizeIssue(read);
+  if (tooLarge === undefined) return read;
+  const { deletionPolicy } = read.data;
+  return { namespace, data: deletionPolicy === undefined ? {} : { deletionPolicy }, tooLarge };
 }
 
 /** True for the name of a `flux-config` in errors, whose content is of the project, and not of one Shoot. */
@@ -30,22 +39,24 @@ export function fluxConfigObject(namespace: string): string {
   return `ConfigMap ${namespace === '' ? '' : `${namespace}/`}flux-config`;
 }
 
-/** Returns the issue with a ConfigMap that is too long to be read. */
-export function sizeIssue({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue | undefined {
-  const fields = [...Object.entries(data), ...Object.entries(binaryData)];
-  const characters = fields.reduce((sum, [key, value]) => sum + key.length + lengthOf(value), 0);
+/** Returns the issue with a ConfigMap that is too large to be read. */
+function sizeIssue({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue | undefined {
+  const entries = Object.keys(data).length + Object.keys(binaryData).length;
   const message =
-    fields.length > limits.list.most
-      ? entriesProblem(fields.length)
-      : characters > limits.configuration.most * 1024
+    entries > limits.list.most
+      ? entriesProblem(entries)
+      : charactersIn(data) + charactersIn(binaryData) > limits.configuration.most * 1024
         ? configurationProblem()
         : undefined;
   return message === undefined ? undefined : { object: fluxConfigObject(namespace), path: '', message };
 }
 
 /** A ConfigMap from a file may hold other values than strings. */
-function lengthOf(value: unknown): number {
-  return typeof value === 'string' ? value.length : 0;
+function charactersIn(fields: Record<string, unknown>): number {
+  const lengths = Object.entries(fields).map(
+    ([key, value]) => key.length + (typeof value === 'string' ? value.length : 0),
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** Reports keys in `binaryData`, where `kubectl create --from-file` puts a file that is not valid UTF-8. */

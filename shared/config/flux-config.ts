@@ -4,7 +4,7 @@ import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardene
 import { normalVersion, objectName, withPort } from './checks.ts';
 import { customDocs, digestModes, removals, sizes } from './custom-options.ts';
 import { fluxConfigFields } from './flux-config-fields.ts';
-import { binaryIssues, type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
+import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import {
   deletionPolicies,
   flagText,
@@ -68,8 +68,7 @@ type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
 /** Reads the ConfigMap `flux-config`. */
 export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   const object = fluxConfigObject(fluxConfig.namespace);
-  const size = sizeIssue(fluxConfig);
-  if (size !== undefined) return unreadLayer({ object, path: '' }, [size]);
+  if (fluxConfig.tooLarge !== undefined) return unreadLayer({ object, path: '' }, [fluxConfig.tooLarge]);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
   return {

@@ -9,6 +9,7 @@ import {
   withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
+import { fluxConfigMapOf } from './flux-config-map.ts';
 import { pathText } from './issues.ts';
 import { fluxConfigRepository } from './repository.ts';
 import type { ConfigInputs } from './types.ts';
@@ -35,7 +36,7 @@ const tooLarge: [string, ConfigInputs, string][] = [
   ],
   [
     'a ConfigMap with binaryData of a megabyte',
-    { fluxConfig: { namespace: 'garden-foo', data: {}, binaryData: { file: 'A'.repeat(1_000_000) } } },
+    { fluxConfig: fluxConfigMapOf('garden-foo', { binaryData: { file: 'A'.repeat(1_000_000) } }) },
     'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
   ],
   [
@@ -153,7 +154,8 @@ describe('a limit is reported with one sentence, and nothing else is read', () =
   });
 
   test('for a ConfigMap whose repository alone is read', () => {
-    const read = () => fluxConfigRepository({ namespace: 'garden-foo', data: { other: 'x'.repeat(200_000) } });
+    const fluxConfig = fluxConfigMapOf('garden-foo', { data: { other: 'x'.repeat(200_000) } });
+    const read = () => fluxConfigRepository(fluxConfig);
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(
       'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',

@@ -12,7 +12,7 @@ import {
   positiveDuration,
   semverRange,
 } from './checks.ts';
-import { type FluxConfigMap, fluxConfigObject, sizeIssue } from './flux-config-map.ts';
+import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { defaultIntervals } from './intervals.ts';
 import { schemaIssues } from './issues.ts';
 import { knownHostsProblem } from './known-hosts.ts';
@@ -112,8 +112,7 @@ const schema = z.object(repositoryKeys);
  */
 export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
   const object = fluxConfigObject(fluxConfig.namespace);
-  const size = sizeIssue(fluxConfig);
-  if (size !== undefined) throw new ConfigError([size]);
+  if (fluxConfig.tooLarge !== undefined) throw new ConfigError([fluxConfig.tooLarge]);
   const data = trimmed(fluxConfig.data);
   const issues = [...schemaIssues(object, schema, data), ...repositoryIssues(object, data)];
   if (issues.length > 0) throw new ConfigError(issues);

@@ -8,8 +8,9 @@ import {
   withTemplates,
 } from '../../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
+import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
-import { canonicalJson, configHash, layersHash } from './config-hash.ts';
+import { canonicalJson, configHash, layersHash, revisionOf } from './config-hash.ts';
 
 test('is 16 hexadecimal digits', () => {
   expect(configHash(effectiveConfig({}))).toMatch(/^[0-9a-f]{16}$/);
@@ -150,5 +151,12 @@ describe('the identity of what users have written', () => {
     expect(hashOf({ team: 'blue' }, withVariable)).not.toBe(hashOf({ team: 'red' }, withVariable));
     expect(hashOf({ team: 'blue' }, './')).toBe(hashOf({ team: 'red' }, './'));
     expect(hashOf({ team: 'blue' }, './')).toBe(hashOf({}, './'));
+  });
+
+  test('of a ConfigMap that is too large differs from that of an empty one', () => {
+    const empty = fluxConfigMapOf('garden-foo', {});
+    const large = fluxConfigMapOf('garden-foo', { data: { key: 'x'.repeat(200_000) } });
+    expect(layersHash({ fluxConfig: large })).not.toBe(layersHash({ fluxConfig: empty }));
+    expect(revisionOf(large)).not.toBe(revisionOf(empty));
   });
 });

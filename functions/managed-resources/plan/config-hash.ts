@@ -30,7 +30,7 @@ export function configHash(config: EffectiveConfig): string {
 
 /** Identifies what the users of a Shoot have written, so that their edits differ from those of the operators. */
 export function layersHash({ fluxConfig, providerConfig, shoot }: ConfigInputs): string {
-  const written = [fluxConfig?.data ?? null, providerConfig ?? null];
+  const written = [fluxConfig?.tooLarge ?? fluxConfig?.data ?? null, providerConfig ?? null];
   // Labels are written by users, too, and count where they decide something.
   const counts = fluxConfig?.documents?.overrides !== undefined || JSON.stringify(written).includes(LABEL_VARIABLE);
   return shortHash(canonicalJson(counts ? [...written, shoot?.labels ?? null] : written));
@@ -40,9 +40,10 @@ export function layersHash({ fluxConfig, providerConfig, shoot }: ConfigInputs):
 const LABEL_VARIABLE = '${SHOOT_LABEL_';
 
 /** Identifies what a project has written, apart from how it reaches the Shoots; 12 hex digits. */
-export function revisionOf({ data, binaryData }: FluxConfigMap): string {
+export function revisionOf({ data, binaryData, tooLarge }: FluxConfigMap): string {
   const { [ROLLOUT]: _, ...rest } = data;
-  return shortHash(canonicalJson([rest, binaryData ?? null])).slice(0, 12);
+  const written = tooLarge === undefined ? [rest, binaryData ?? null] : [tooLarge];
+  return shortHash(canonicalJson(written)).slice(0, 12);
 }
 
 function shortHash(text: string): string {

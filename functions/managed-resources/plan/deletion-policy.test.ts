@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { writtenDeletionPolicy } from './deletion-policy.ts';
 
-const fluxConfig = (data: Record<string, string>) => ({ namespace: 'garden-foo', data });
+const fluxConfig = (data: Record<string, string>) => fluxConfigMapOf('garden-foo', { data });
 
 describe('the written deletion policy', () => {
   it('counts beside keys that are not valid', () => {
@@ -14,6 +15,12 @@ describe('the written deletion policy', () => {
     expect(writtenDeletionPolicy({ fluxConfig: fluxConfig({ ...broken, deletionPolicy: 'Uninstall' }) })).toBe(
       'Uninstall',
     );
+  });
+
+  it('counts in a ConfigMap that is too large to be read', () => {
+    const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`key-${key}`, 'x']));
+    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig({ ...keys, deletionPolicy: 'Orphan' }) })).toBe('Orphan');
+    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig(keys) })).toBeUndefined();
   });
 
   it('is that of the providerConfig where both set one', () => {
