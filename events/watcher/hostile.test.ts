@@ -137,7 +137,7 @@ test("one tenant's object that cannot be read hides no other object, neither in 
   api.put(extensions, extension('z', {}, { generation: 2 }));
   await until(() => expect(seen()).toEqual(['a', 'z', 'z']));
   expect(api.listRequests()).toHaveLength(1);
-  expect(watcher.lines.join()).toContain('has more than 150000 values and keys, so it is not read; make it smaller');
+  expect(watcher.lines.join()).toContain('has more than 75000 values and keys, so it is not read; make it smaller');
 });
 
 test('events out of order and repeated events end with the last state', async () => {

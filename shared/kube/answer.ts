@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { LARGE_ANSWER, sizeText } from './answer-limits.ts';
 import { type CallLimit, expiry } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
+import { yieldToOthers } from './event-loop.ts';
 import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';
@@ -61,11 +62,24 @@ export function invalidAnswer(request: Request, problem: string): UnreachableErr
   return new UnreachableError(`${callText(request)}: ${problem}`, 0, 'InvalidAnswer');
 }
 
+/**
+ * Returns the most parts of an object in a list or watch. With a listener for unreadable ones, it is the watcher, which
+ * only compares them; of metadata alone it compares `managedFields`, too.
+ */
+export function mostParts({ accept = '' }: Request, transport: Transport, onUnreadable: unknown): number {
+  const { parts, compared } = limitsOf(transport);
+  return onUnreadable === undefined || accept.includes('as=') ? parts : compared;
+}
+
 /** Returns the error for an object with too many parts. */
-export function tooManyParts(request: Request, transport: Transport): AnswerTooLargeError {
+export function tooManyParts(
+  request: Request,
+  transport: Transport,
+  most = limitsOf(transport).parts,
+): AnswerTooLargeError {
   return new AnswerTooLargeError(
     `${callText(request)}: an object in the answer of ${serverName(transport)} has more than ` +
-      `${limitsOf(transport).parts} values and keys, so it is not read; make it smaller`,
+      `${most} values and keys, so it is not read; make it smaller`,
   );
 }
 
@@ -122,7 +136,12 @@ async function readJson(
     if (readLarge !== undefined) return readLarge(json);
     throw tooManyParts(request, transport);
   }
-  return JSON.parse(json.toString('utf8'));
+  if (json.length <= LARGE_ANSWER) return JSON.parse(json.toString('utf8'));
+  // Reading, parsing, and the work that follows each take milliseconds.
+  await yieldToOthers();
+  const value: unknown = JSON.parse(json.toString('utf8'));
+  await yieldToOthers();
+  return value;
 }
 
 /** API servers send a kilobyte or more at a time. Each piece costs microseconds: a million of one byte keeps the process busy. */

@@ -1,4 +1,4 @@
-import { answer, invalidAnswer, tooManyBytes, tooManyItems, tooManyParts } from './answer.ts';
+import { answer, invalidAnswer, mostParts, tooManyBytes, tooManyItems, tooManyParts } from './answer.ts';
 import { withCallLimit } from './call-limit.ts';
 import type {
   DeleteOptions,
@@ -234,13 +234,14 @@ function itemsOneByOne(
       import('./object-cutter.ts'),
       import('./event-loop.ts'),
     ]);
-    const { object: bytes, parts, items, cut } = limitsOf(transport);
+    const { object: bytes, items, cut } = limitsOf(transport);
+    const parts = mostParts(request, transport, onUnreadable);
     // With a listener, it is the watcher, which only compares objects.
     const mayBeCut = cut && (request.resource.mayBeCut === true || onUnreadable !== undefined);
     const cutter = mayBeCut ? () => createObjectCutter(parts) : undefined;
     const errors = {
       bytes: () => tooManyBytes(request, transport, bytes),
-      parts: () => tooManyParts(request, transport),
+      parts: () => tooManyParts(request, transport, parts),
       items: () => tooManyItems(request, transport),
     };
     const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what](), cutter };

@@ -2,7 +2,7 @@ import { yieldToOthers } from './event-loop.ts';
 import { createObjectCutter } from './object-cutter.ts';
 
 /** Bytes that are read before others may have their turn. */
-const PIECE = 64 * 1024;
+const PIECE = 16 * 1024;
 
 /** Yields a text in pieces, between which others have their turn. */
 export async function* inTurns(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { answer, invalidAnswer, tooManyBytes, tooManyParts } from './answer.ts';
+import { answer, invalidAnswer, mostParts, tooManyBytes, tooManyParts } from './answer.ts';
+import { LARGE_ANSWER } from './answer-limits.ts';
 import { type CallLimit, withCallLimit } from './call-limit.ts';
 import type { WatchEvent } from './client.ts';
 import type { ClusterDownError } from './errors.ts';
+import { yieldToOthers } from './event-loop.ts';
 import { exchange } from './exchange.ts';
 import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
@@ -44,7 +46,10 @@ export async function* watch(
       if (stopped()) return;
       if (line === undefined) throw tooManyBytes(request, transport, limitsOf(transport).object);
       const readable = await withoutOversized(transport, request, line, onUnreadable);
-      if (readable !== undefined) yield watchEvent(request, readable);
+      if (readable === undefined) continue;
+      const event = watchEvent(request, readable);
+      if (readable.length > LARGE_ANSWER) await yieldToOthers();
+      yield event;
     }
   } catch (error) {
     if (stopped()) return;
@@ -63,12 +68,14 @@ async function withoutOversized(
   line: Buffer,
   onUnreadable?: (error: Error) => void,
 ): Promise<Buffer | undefined> {
-  const { parts, cut } = limitsOf(transport);
-  if (countParts(line, parts) <= parts) return line;
-  const json = cut ? await (await import('./read-large.ts')).cutJson(line, parts, 1) : undefined;
+  const { cut } = limitsOf(transport);
+  const most = mostParts(request, transport, onUnreadable);
+  if (countParts(line, most) <= most) return line;
+  const json = cut ? await (await import('./read-large.ts')).cutJson(line, most, 1) : undefined;
   if (json !== undefined) return Buffer.from(json);
-  if (onUnreadable === undefined) throw tooManyParts(request, transport);
-  onUnreadable(tooManyParts(request, transport));
+  const error = tooManyParts(request, transport, most);
+  if (onUnreadable === undefined) throw error;
+  onUnreadable(error);
   return undefined;
 }
 
@@ -110,13 +117,13 @@ async function* lines(
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       begun.add(chunk.subarray(start, end));
-      const line = Buffer.from(begun.all());
+      const line = begun.all();
       begun.clear();
       start = end + 1;
       if (!isBlank(line)) yield line;
     }
     begun.add(chunk.subarray(start));
-    if (begun.all().length > longest) yield undefined;
+    if (begun.length > longest) yield undefined;
   }
   const rest = begun.all();
   if (!isBlank(rest)) yield rest;
