@@ -10,19 +10,40 @@ export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** When V8 is asked to return memory, and for how long: it looks every eight seconds whether it should. */
-const defaultPauses = { beforeMs: 120_000, forMs: 10_000 };
+/** Memory has grown when it is so much larger than at its least. */
+const GROWN_BYTES = 16_000_000;
+const LITTLE_BYTES = 4_000_000;
+
+/** V8 is asked for so long, because it looks every eight seconds whether it should return memory. */
+const FOR_MS = 10_000;
+
+/** A process that is busy for longer is asked, too. */
+const BUSY_FOR_MS = 120_000;
 
 /**
- * Lets V8 return memory that it does not use, until the signal aborts. On its own it does so only in a process that
- * allocates little, which one with 10,000 Shoots at rest never does: after the first sync, 35 MB of empty pages and 20
- * MB of garbage stayed for ever. V8 collects in small steps meanwhile; `gc()` would do it in one that takes long.
+ * Lets V8 return memory that it does not use, until the signal aborts: whenever memory has grown and the process is not
+ * busy, because V8 collects more often meanwhile. On its own it returns memory only in a process that allocates little,
+ * which one with 10,000 Shoots at rest never does: after the first sync, 35 MB of empty pages and 20 MB of garbage
+ * stayed for ever, and 30 MB after each large configuration. V8 collects in small steps; `gc()` would do it in one that
+ * takes long.
  */
-export async function returnMemory(signal: AbortSignal, { beforeMs, forMs } = defaultPauses): Promise<void> {
+export async function returnMemory(signal: AbortSignal, everyMs = 10_000): Promise<void> {
+  let least = process.memoryUsage.rss();
+  let askedAt = performance.now();
   while (!signal.aborted) {
-    await sleep(beforeMs, signal);
+    const usage = process.cpuUsage();
+    await sleep(everyMs, signal);
+    const resident = process.memoryUsage.rss();
+    least = Math.min(least, resident);
+    const { user, system } = process.cpuUsage(usage);
+    const isBusy = (user + system) / 1000 > everyMs / 2;
+    if (resident < least + GROWN_BYTES || (isBusy && performance.now() - askedAt < BUSY_FOR_MS)) continue;
     setFlagsFromString('--optimize-for-size');
-    await sleep(forMs, signal);
+    await sleep(FOR_MS, signal);
     setFlagsFromString('--no-optimize-for-size');
+    askedAt = performance.now();
+    const left = process.memoryUsage.rss();
+    // One collection makes room for the next one, so V8 is asked until it returns little more.
+    if (left > resident - LITTLE_BYTES) least = left;
   }
 }

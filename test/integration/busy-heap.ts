@@ -19,10 +19,10 @@ async function several(times: number, count: number): Promise<unknown[]> {
 }
 
 keepHeapSmall();
+const ended = new AbortController();
+const returning = returnMemory(ended.signal, 1000);
 await several(100, 5000);
 const full = residentMb();
-const ended = new AbortController();
-const returning = returnMemory(ended.signal, { beforeMs: 1000, forMs: 10_000 });
 const deadline = performance.now() + 40_000;
 let some: unknown[] = [];
 while (residentMb() > full * 0.67 && performance.now() < deadline) {
