@@ -12,6 +12,7 @@ export function keepHeapSmall(): void {
 
 /** Memory has grown when it is so much larger than at its least. */
 const GROWN_BYTES = 16_000_000;
+/** V8 has nothing more to return when it has returned less. */
 const LITTLE_BYTES = 4_000_000;
 
 /** V8 is asked for so long, because it looks every eight seconds whether it should return memory. */

@@ -33,18 +33,18 @@ export function createGrowingBytes(): GrowingBytes {
   return {
     add(piece) {
       length += piece.length;
-      const isSmall = piece.length < SMALL;
-      const isJoined = isSmall && piece.length <= block.length - used;
-      if (!isJoined) closePiece();
-      if (!isSmall) pieces.push(piece);
-      else {
-        if (!isJoined) {
-          block = Buffer.allocUnsafeSlow(BLOCK);
-          from = 0;
-          used = 0;
-        }
-        used += piece.copy(block, used);
+      if (piece.length >= SMALL) {
+        closePiece();
+        pieces.push(piece);
+        return;
       }
+      if (piece.length > block.length - used) {
+        closePiece();
+        block = Buffer.allocUnsafeSlow(BLOCK);
+        from = 0;
+        used = 0;
+      }
+      used += piece.copy(block, used);
     },
     all() {
       closePiece();

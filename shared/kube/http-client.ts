@@ -11,6 +11,7 @@ import type {
 } from './client.ts';
 import type { Connection } from './connection.ts';
 import { KubeError, unlessGone } from './errors.ts';
+import { yieldToOthers } from './event-loop.ts';
 import { exchange } from './exchange.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { probe } from './probe.ts';
@@ -229,10 +230,9 @@ function itemsOneByOne(
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
     // A lazy chunk, like watch.ts: functions read few lists item by item.
-    const [{ scanItems }, { createObjectCutter }, { yieldToOthers }] = await Promise.all([
+    const [{ scanItems }, { createObjectCutter }] = await Promise.all([
       import('./list-items.ts'),
       import('./object-cutter.ts'),
-      import('./event-loop.ts'),
     ]);
     const { object: bytes, items, cut } = limitsOf(transport);
     const parts = mostParts(request, transport, onUnreadable);
