@@ -7,7 +7,7 @@ export const CONNECT_MS = 2000;
 /** The code of the error when a connection was not made in time. Nothing was sent yet. */
 export const CONNECT_TIMEOUT = 'ConnectTimeout';
 
-/** A pool of TLS connections. */
+/** A pool of TLS connections to one server. */
 export class Pool extends Agent {
   readonly #given: AgentOptions;
   readonly #connectMs: number;
@@ -17,6 +17,14 @@ export class Pool extends Agent {
     super(options);
     this.#given = options;
     this.#connectMs = connectMs;
+  }
+
+  /**
+   * All connections of a pool lead to one server, so one name does. The default name contains the certificates, and is
+   * made and compared three times for each request.
+   */
+  override getName(): string {
+    return 'server';
   }
 
   override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {

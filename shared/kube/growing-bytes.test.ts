@@ -93,3 +93,10 @@ test('what was returned stays as it was', () => {
   bytes.add(Buffer.from('second'));
   expect([first, bytes.all()].map(String)).toEqual(['first', 'second']);
 });
+
+test('one piece is returned as it is', () => {
+  const bytes = createGrowingBytes();
+  const piece = Buffer.from('{"kind":"Secret"}');
+  bytes.add(piece);
+  expect(bytes.all()).toBe(piece);
+});

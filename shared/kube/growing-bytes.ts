@@ -15,7 +15,7 @@ const BLOCK = 16 * 1024;
 /**
  * Joins small pieces in blocks, and keeps others as they are. A list of all pieces would need hundreds of bytes for each,
  * and a server chooses how small they are: three million of one byte took more than half a gigabyte. In one buffer that
- * doubles, each object of 1 MB left 3 MB of garbage more.
+ * doubles, each object of 1 MB left 3 MB of garbage more. Most answers are one piece, which needs no block.
  */
 export function createGrowingBytes(): GrowingBytes {
   let pieces: Buffer[] = [];
@@ -33,7 +33,8 @@ export function createGrowingBytes(): GrowingBytes {
   return {
     add(piece) {
       length += piece.length;
-      if (piece.length >= SMALL) {
+      const isFirst = pieces.length === 0 && used === from;
+      if (isFirst || piece.length >= SMALL) {
         closePiece();
         pieces.push(piece);
         return;

