@@ -190,6 +190,11 @@ describe('one sentence for each mistake:', () => {
       'cannot be applied to Deployment source-controller: operation 0 (move) fails, because there is nothing at "/kind/7"; correct the path',
     ],
     [
+      'a copy of what an earlier operation has removed',
+      operations({ op: 'remove', path: '/spec/replicas' }, { op: 'copy', from: '/spec/replicas', path: '/spec/x' }),
+      'cannot be applied to Deployment source-controller: operation 1 (copy) fails, because there is nothing at "/spec/replicas"; correct the path',
+    ],
+    [
       'a failed test',
       operations({ op: 'test', path: '/spec/replicas', value: 7 }),
       'cannot be applied to Deployment source-controller: operation 0 (test) fails, because another value is at "/spec/replicas"; correct the path',

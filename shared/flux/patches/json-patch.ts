@@ -47,30 +47,34 @@ export function jsonPatched(object: KubeObject, operations: readonly Operation[]
   const copy = { ...object };
   const copied = new Set<unknown>([copy]);
   for (const [index, operation] of operations.entries()) {
-    const error = problemOf(copy, operation, copied);
-    if (error === undefined) continue;
-    const what = error === 'TestError' ? 'another value is at' : 'there is nothing at';
+    const problem = problemOf(copy, operation, copied);
+    if (problem === undefined) continue;
     throw new PatchProblem(
-      `cannot be applied to ${object.kind} ${object.metadata.name}: operation ${index} (${operation.op}) fails, because ${what} ${quote(operation.path)}; correct the path`,
+      `cannot be applied to ${object.kind} ${object.metadata.name}: operation ${index} (${operation.op}) fails, because ${problem}; correct the path`,
     );
   }
   return copy;
 }
 
-/** Applies an operation, or returns the name of the error. @param copied the objects and lists that may be modified */
+/** Applies an operation, or says why it fails. @param copied the objects and lists that may be modified */
 function problemOf(object: KubeObject, operation: Operation, copied: Set<unknown>): string | undefined {
   const path = tokensOf(operation.path);
   const parent = valueAt(object, path, path.length - 1);
-  if (isBeyond(parent, operation)) return 'MissingError';
+  if (isBeyond(parent, operation)) return nothingAt(operation.path);
   // The package compares lists in quadratic time.
   if (operation.op === 'test') {
-    return isDeepStrictEqual(valueAt(object, path, path.length), operation.value) ? undefined : 'TestError';
+    const isSame = isDeepStrictEqual(valueAt(object, path, path.length), operation.value);
+    return isSame ? undefined : `another value is at ${quote(operation.path)}`;
   }
   copyTo(object, path, copied);
   if (operation.op === 'move') copyTo(object, tokensOf(operation.from), copied);
   const [error] = applyPatch(object, [asKustomize(parent, operation)]);
-  return error?.name;
+  if (error === null || error === undefined) return undefined;
+  // Of `copy` and `move`, it may be the path that they read.
+  return nothingAt('path' in error ? error.path : operation.path);
 }
+
+const nothingAt = (path: string) => `there is nothing at ${quote(path)}`;
 
 /** Copies the objects and lists above a path that are still shared. */
 function copyTo(object: KubeObject, path: readonly string[], copied: Set<unknown>): void {
