@@ -205,10 +205,26 @@ function operationsOf(object: KubeObject): fc.Arbitrary<Patch> {
     fc.record({ op: fc.constantFrom('copy', 'move'), from: existing, path }),
     existing.map((each) => ({ op: 'test', path: each, value: valueAt(object, each) })),
   );
-  return fc.array(operation, { minLength: 1, maxLength: 2 }).map((operations) => ({
+  const one = operation.map((each) => [each]);
+  const two = fc.tuple(operation, operation).filter(([first, second]) => !readsWhatChanged(first, second));
+  return fc.oneof(one, two).map((operations) => ({
     target: { kind: object.kind, name: object.metadata.name },
     patch: stringify(operations),
   }));
+}
+
+interface SampledOperation {
+  op: string;
+  path: string;
+  from?: string;
+}
+
+/** True for a second operation that reads what may not be there after the first, which may also move the entries of a list. */
+function readsWhatChanged(first: SampledOperation, second: SampledOperation): boolean {
+  const read = second.op === 'test' ? second.path : second.from;
+  const changed = [first.path, ...(first.op === 'move' ? [first.from ?? ''] : [])];
+  const isBelow = (path: string) => `${read}/`.startsWith(`${path.replace(/\/(\d+|-)$/, '')}/`);
+  return read !== undefined && first.op !== 'test' && changed.some(isBelow);
 }
 
 function valueAt(object: unknown, path: string): unknown {
