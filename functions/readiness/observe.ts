@@ -13,13 +13,14 @@ import { lateControllers } from './controllers.ts';
  */
 export async function observe(shoot: KubeClient, applied: Applied, now: Date): Promise<Observed> {
   const begin = performance.now();
+  const source = await find(shoot, applied.source);
+  const kustomization = await find(shoot, applied.kustomization);
+  // After those: the largest answer, which outlives V8's cheap collections when it waits for others.
   const deployments = await shoot.list(resources.deployments, {
     namespace: applied.namespace,
     labelSelector: 'app.kubernetes.io/part-of=flux',
     limit: 100,
   });
-  const source = await find(shoot, applied.source);
-  const kustomization = await find(shoot, applied.kustomization);
   const requests = [true, applied.source, applied.kustomization].filter((one) => one !== undefined).length;
   const pace = (performance.now() - begin) / requests;
   const others = await findAll(shoot, applied.others ?? [], pace);

@@ -13,7 +13,8 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 /** Creates the metrics of one process, including those of Node.js. */
 export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // Milliseconds. With the default, ten, waking up for this alone took 0.5 % of a core: a tenth of 10,000 Shoots at rest.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
