@@ -18,6 +18,8 @@ export interface CommandProcess extends AsyncDisposable {
 export interface CommandProcessOptions {
   /** The bundle, instead of the sources. */
   entry?: string;
+  /** A module that the process loads first. */
+  preload?: string;
   /** Called with each line that the process writes, but the one with the port. */
   onLine?(line: string): void;
 }
@@ -25,9 +27,10 @@ export interface CommandProcessOptions {
 /** Starts a command like an operator, on a free port, and resolves when its endpoints answer. */
 export async function startCommand(
   args: readonly string[],
-  { entry = sources, onLine }: CommandProcessOptions = {},
+  { entry = sources, preload, onLine }: CommandProcessOptions = {},
 ): Promise<CommandProcess> {
-  const child = spawn(process.execPath, [entry, ...args, '--port=0'], {
+  const imports = preload === undefined ? [] : ['--import', preload];
+  const child = spawn(process.execPath, [...imports, entry, ...args, '--port=0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     // As the image and `npm run shoot-flux` set it.
     env: { ...process.env, MALLOC_ARENA_MAX: '1' },

@@ -105,9 +105,9 @@ test('a key of every object is a key like others', async () => {
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });
 
-test('equal texts are parsed once', async () => {
+test('equal texts are parsed once, as long as not too much else is read', async () => {
   const first = await readYamlText('a: [1]');
   expect(await readYamlText('a: [1]')).toBe(first);
-  for (let index = 0; index < 40; index++) await readYamlText(`a: ${index}`);
+  for (let index = 0; index < 5; index++) await readYamlText(`a: ${index}${'x'.repeat(60_000)}`);
   expect(await readYamlText('a: [1]')).not.toBe(first);
 });

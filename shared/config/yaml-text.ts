@@ -1,25 +1,21 @@
+import { createRecentlyUsed } from '../recently-used.ts';
 import type { YamlText } from './document-types.ts';
 import { limits, limitText } from './limits.ts';
 import { quote } from './quote.ts';
 import { sizeProblem } from './size-limit.ts';
 
-/** The texts of a project are read for each of its Shoots. */
-const known = new Map<string, Promise<YamlText>>();
-const MOST_KNOWN = 32;
+/** The texts of a project are read for each of its Shoots. Weighed in characters: a value takes up to thirty times as many bytes. */
+const known = createRecentlyUsed<Promise<YamlText>>(256 * 1024);
 
 /** Reads a YAML text, once for equal ones. The parser is loaded only for the first. */
 export async function readYamlText(text: string): Promise<YamlText> {
   const tooMuch = complexityProblem(text);
   if (tooMuch !== undefined) return { problem: tooMuch };
-  const found = known.get(text) ?? parse(text);
-  // The one that was used longest ago is forgotten first.
-  known.delete(text);
-  known.set(text, found);
-  for (const oldest of known.keys()) {
-    if (known.size <= MOST_KNOWN) break;
-    known.delete(oldest);
-  }
-  return found;
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const reading = parse(text);
+  known.set(text, reading, text.length);
+  return reading;
 }
 
 /**

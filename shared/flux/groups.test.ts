@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { objectGroups } from './groups.ts';
+import { objectGroups, prepareInstall } from './groups.ts';
 import type { SecretContent } from './release.ts';
 import { fluxInstall, fluxOnly, object, renderInputs } from './testing.ts';
 
@@ -291,3 +291,40 @@ function issuesOf(work: () => unknown): ConfigIssue[] {
     throw error;
   }
 }
+
+/** Returns inputs in which each Deployment gets a text by a patch, in a namespace of their own. */
+async function patched(number: number, text: string) {
+  const { customisedAndPatched: customise } = await import('./custom/all.ts');
+  const patch = JSON.stringify({ kind: 'any', metadata: { name: 'any', annotations: { text } } });
+  const flux = fluxInstall({ namespace: `flux-${number}`, patches: [{ target: { kind: 'Deployment' }, patch }] });
+  return renderInputs({ config: fluxOnly({ flux }), customise });
+}
+
+test('equal options are rendered once, as long as not too much else is rendered', async () => {
+  const inputs = await patched(0, 'short');
+  const { controllers } = objectGroups(inputs);
+  for (let number = 1; number < 9; number++) objectGroups(await patched(number, 'short'));
+  expect(objectGroups(inputs).controllers).toBe(controllers);
+  for (let number = 1; number < 9; number++) objectGroups(await patched(number, 'x'.repeat(60_000)));
+  expect(objectGroups(inputs).controllers).not.toBe(controllers);
+});
+
+test('others get their turn while an installation with many patches is prepared', async () => {
+  const { customisedAndPatched: customise } = await import('./custom/all.ts');
+  const { parsePatches } = await import('./patches/parse-all.ts');
+  const patch = JSON.stringify({ kind: 'any', metadata: { name: 'any', annotations: { text: 'long' } } });
+  const patches = Array.from({ length: 32 }, () => ({ target: {}, patch }));
+  const inputs = await renderInputs({ config: fluxOnly({ flux: fluxInstall({ patches }) }), customise });
+  await parsePatches(patches);
+  let turns = 0;
+  const count = () => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  await prepareInstall(inputs);
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(0);
+  const render = () => objectGroups({ ...inputs, customise: () => expect.unreachable('it is rendered already') });
+  expect(render().controllers.length).toBeGreaterThan(10);
+});

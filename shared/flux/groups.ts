@@ -6,11 +6,13 @@ import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT, ONLY_CREATE } from '../gardener/
 import { FLUX_VARIABLES } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
+import { createRecentlyUsed } from '../recently-used.ts';
 import { canBeSuspended, configuredObjects, customResourceIn, isCrd, specIssues } from './custom-resources.ts';
+import type { Customisation } from './customisation.ts';
 import { isCustomised } from './customise.ts';
 import { installObjects } from './install.ts';
 import { withProtection } from './protection.ts';
-import type { ConfigMapContent, ObjectGroups, Release, RenderInputs, SecretContent } from './release.ts';
+import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from './release.ts';
 
 /**
  * Labels of copied Secrets and ConfigMaps. The Go extension of the same name sets the first, and its users select by it.
@@ -45,31 +47,59 @@ export function objectGroups(inputs: RenderInputs): ObjectGroups {
 
 type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
 
-/** By release and options. Limited, so that options that are no longer in use do not stay in memory. */
-const rendered = new WeakMap<Release, Map<string, InstallGroups>>();
-const MAX_RENDERED = 50;
+/**
+ * By release and options, weighed in characters: the options once for each object, because a patch can add as much to
+ * every one. Options without patches weigh 60,000; the heaviest that are allowed weigh more than fits, and are not kept.
+ */
+const rendered = createRecentlyUsed<InstallGroups>(6_000_000);
 
 /**
  * Returns the same arrays for all Shoots with the same options, so that callers can cache by them what they derive (JSON,
  * hash, compressed content).
  */
 function installGroups(inputs: RenderInputs): InstallGroups {
-  const { config, release, ownsNamespace, shootHealth } = inputs;
-  const cache = rendered.get(release) ?? new Map<string, InstallGroups>();
-  rendered.set(release, cache);
-  const key = JSON.stringify([config.flux, ownsNamespace, shootHealth, inputs.customise && inputs.policy]);
-  const groups = cache.get(key) ?? renderInstall(customisedObjects(inputs), ownsNamespace, shootHealth);
-  if (cache.size >= MAX_RENDERED) cache.clear();
-  cache.set(key, groups);
+  return rendered.get(installKey(inputs)) ?? keepInstall(inputs, customisedObjects(inputs));
+}
+
+/**
+ * Renders the installation before `objectGroups` needs it, if its options can make that long: others get their turn
+ * meanwhile.
+ * @throws ConfigError as `objectGroups` does
+ */
+export async function prepareInstall(inputs: RenderInputs): Promise<void> {
+  if (inputs.customise === undefined || rendered.get(installKey(inputs)) !== undefined) return;
+  const { customiseInTurns } = await import('./custom/all.ts');
+  keepInstall(inputs, await customiseInTurns(plainObjects(inputs), customisationOf(inputs)));
+}
+
+function installKey({ config, release, ownsNamespace, shootHealth, customise, policy }: RenderInputs): string {
+  const options = [config.flux, ownsNamespace, shootHealth, customise && policy];
+  return JSON.stringify([release.version, release.digest, ...options]);
+}
+
+function keepInstall(inputs: RenderInputs, install: KubeObject[]): InstallGroups {
+  const groups = renderInstall(install, inputs.ownsNamespace, inputs.shootHealth);
+  const key = installKey(inputs);
+  rendered.set(key, groups, key.length * install.length);
   return groups;
 }
 
 /** Returns the objects of `flux install`, changed by the options that it does not have. */
-function customisedObjects({ config, release, customise, policy }: RenderInputs): KubeObject[] {
-  const { flux: install, origins } = config;
-  const objects = installObjects(release, install, origins);
-  if (customise === undefined && isCustomised(install)) throw new Error('the code for these options is not loaded');
-  return customise?.(objects, { install, version: release.version, origins, policy }) ?? objects;
+function customisedObjects(inputs: RenderInputs): KubeObject[] {
+  const { config, customise } = inputs;
+  const objects = plainObjects(inputs);
+  if (customise === undefined && isCustomised(config.flux)) {
+    throw new Error('the code for these options is not loaded');
+  }
+  return customise?.(objects, customisationOf(inputs)) ?? objects;
+}
+
+function plainObjects({ config, release }: RenderInputs): KubeObject[] {
+  return installObjects(release, config.flux, config.origins);
+}
+
+function customisationOf({ config, release, policy }: RenderInputs): Customisation {
+  return { install: config.flux, version: release.version, origins: config.origins, policy };
 }
 
 function renderInstall(install: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {

@@ -1,6 +1,6 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
-import { objectGroups } from '../../../shared/flux/groups.ts';
+import { objectGroups, prepareInstall } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
@@ -74,13 +74,24 @@ export interface RenderedObjects {
  * difference from these objects makes it read the former content. Out of scope, Flux keeps the components that it was
  * installed with.
  */
-export function renderObjects({ scope, previous, live, render }: PlanInputs): RenderedObjects {
-  const configured = render.config.flux.components;
-  const components = scope.install ? configured : (previous?.components ?? configured);
+export function renderObjects(inputs: PlanInputs): RenderedObjects {
+  const { scope, previous, live, render } = inputs;
+  const components = componentsOf(inputs);
   const groups = objectsWith(components, render);
   const recorded = previous?.leaving ?? [];
   const sync = { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded };
   return { components, groups, sync };
+}
+
+/** Prepares `renderObjects`; others get their turn meanwhile. @throws ConfigError as `renderObjects` does */
+export function prepareObjects(inputs: PlanInputs): Promise<void> {
+  const { render } = inputs;
+  return prepareInstall({ ...render, config: withComponents(render.config, componentsOf(inputs)) });
+}
+
+function componentsOf({ scope, previous, render }: PlanInputs): string[] {
+  const configured = render.config.flux.components;
+  return scope.install ? configured : (previous?.components ?? configured);
 }
 
 /**

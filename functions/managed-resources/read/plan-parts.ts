@@ -15,7 +15,7 @@ import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { inCurrentVersion } from '../plan/current-version.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
-import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
+import { type PlanInputs, prepareObjects, type RenderedObjects, renderObjects } from '../plan/plan.ts';
 import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
@@ -68,6 +68,7 @@ export async function readPlanParts(
     if (hasListedObjects(config)) await checkSecretKeys(config, copies, release);
     const customise = await loadCustomise(config.flux);
     const asked = planInputs(run, controlPlane, configuration, copies, existing, release, customise);
+    await prepareObjects(asked);
     await yieldToOthers();
     const planned = { inputs: asked, rendered: renderObjects(asked) };
     await yieldToOthers();

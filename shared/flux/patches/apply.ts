@@ -5,6 +5,7 @@ import type { Patch } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { atOnce, type Steps } from '../../steps.ts';
 import type { Customisation } from '../customisation.ts';
 import { SEVERAL, WITHOUT_TARGET } from './form.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
@@ -20,12 +21,17 @@ import { strategicMerge } from './strategic-merge.ts';
  * @throws ConfigError with what is wrong with the first patch that cannot be applied
  */
 export function withPatches(objects: KubeObject[], customisation: Customisation): KubeObject[] {
+  return atOnce(patchSteps(objects, customisation));
+}
+
+/** Does the same in steps, each of which changes one object. @throws ConfigError */
+export function* patchSteps(objects: KubeObject[], customisation: Customisation): Steps<KubeObject[]> {
   const { install, origins } = customisation;
   const place = originOf(origins, 'flux.patches');
   const patching = patchingOf(objects, customisation);
   for (const [index, patch] of (install.patches ?? []).entries()) {
     try {
-      apply(patching, patch);
+      yield* apply(patching, patch);
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;
       const issue: ConfigIssue = { object: place.object, path: `${place.path}[${index}]`, message: error.message };
@@ -37,22 +43,22 @@ export function withPatches(objects: KubeObject[], customisation: Customisation)
 
 type Change = (object: KubeObject) => KubeObject | undefined;
 
-function apply(patching: Patching, patch: Patch): void {
+function* apply(patching: Patching, patch: Patch): Steps<void> {
   const { target } = patch;
   const { length, ...parsed } = parsedPatch(patch);
   if ('operations' in parsed) {
     if (target === undefined) throw new PatchProblem(WITHOUT_TARGET);
     const change = (object: KubeObject) => jsonPatched(object, parsed.operations);
-    changeAll(patching, selected(patching.objects, target), change, length);
+    yield* changeAll(patching, selected(patching.objects, target), change, length);
   } else if (target === undefined) {
     for (const merge of parsed.merges) {
       const change = (object: KubeObject) => mergedWith(object, merge);
-      changeAll(patching, [named(patching.objects, merge)], change, length / parsed.merges.length);
+      yield* changeAll(patching, [named(patching.objects, merge)], change, length / parsed.merges.length);
     }
   } else {
     const [merge, ...others] = parsed.merges;
     if (merge === undefined || others.length > 0) throw new PatchProblem(SEVERAL);
-    changeAll(patching, selected(patching.objects, target), (object) => mergedWith(object, merge), length);
+    yield* changeAll(patching, selected(patching.objects, target), (object) => mergedWith(object, merge), length);
   }
   endPatch(patching);
 }
@@ -65,16 +71,18 @@ function mergedWith(object: KubeObject, patch: JsonObject): KubeObject | undefin
 }
 
 /** @param length of the patch, in characters of JSON */
-function changeAll(patching: Patching, targets: readonly KubeObject[], change: Change, length: number): void {
-  const results = targets.map((object) => {
+function* changeAll(patching: Patching, targets: readonly KubeObject[], change: Change, length: number): Steps<void> {
+  const results = new Map<KubeObject, KubeObject | undefined>();
+  for (const object of targets) {
     beginChange(patching, object, length);
     const result = change(object);
     const problem =
       result === undefined ? deletionProblem(object) : patchProblem(object, result, patching.customisation);
     if (problem !== undefined) throw new PatchProblem(problem);
-    return [object, result] as const;
-  });
-  replaceAll(patching, new Map(results));
+    results.set(object, result);
+    yield;
+  }
+  yield* replaceAll(patching, results);
 }
 
 function selected(objects: KubeObject[], target: NonNullable<Patch['target']>): KubeObject[] {

@@ -1,5 +1,6 @@
 import { limits, limitText } from '../../config/limits.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import type { Steps } from '../../steps.ts';
 import type { Customisation } from '../customisation.ts';
 import { growth, lengthOf } from './growth.ts';
 import { PatchProblem } from './problem.ts';
@@ -34,13 +35,14 @@ export function beginChange(patching: Patching, object: KubeObject, length: numb
 }
 
 /** Replaces objects by what a patch has made of them; undefined: it has deleted them. */
-export function replaceAll(patching: Patching, results: ReadonlyMap<KubeObject, KubeObject | undefined>): void {
+export function* replaceAll(patching: Patching, results: ReadonlyMap<KubeObject, KubeObject | undefined>): Steps<void> {
   for (const [object, result] of results) {
     const grown = result === undefined ? -lengthOf(object) : growth(object, result);
     patching.addedInAll += grown;
     const before = patching.added.get(object) ?? 0;
     patching.added.delete(object);
     if (result !== undefined) patching.added.set(result, before + grown);
+    yield;
   }
   patching.objects = patching.objects.flatMap((object) =>
     results.has(object) ? (results.get(object) ?? []) : [object],

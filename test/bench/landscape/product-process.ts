@@ -17,6 +17,8 @@ export interface ProductProcessOptions {
   otherSeeds?: Record<string, string>;
   /** False: the promise resolves as soon as the process listens, before its first lists are complete. */
   untilReady?: boolean;
+  /** A module that the process loads first. */
+  preload?: string;
   /** Called with each line of the log. */
   onLog?(line: string): void;
 }
@@ -24,7 +26,7 @@ export interface ProductProcessOptions {
 /** Starts the whole product as the image does, and waits until it is ready. */
 export async function startProductProcess(
   kubeconfigFile: string,
-  { otherSeeds = {}, untilReady = true, onLog }: ProductProcessOptions = {},
+  { otherSeeds = {}, untilReady = true, preload, onLog }: ProductProcessOptions = {},
 ): Promise<ProductProcess> {
   const entry = await bundledProduct();
   const started = performance.now();
@@ -39,6 +41,7 @@ export async function startProductProcess(
     ],
     {
       entry,
+      ...(preload !== undefined && { preload }),
       onLine(line) {
         if (process.env.BENCH_LOG !== undefined) process.stderr.write(`${line}\n`);
         onLog?.(line);

@@ -1,0 +1,35 @@
+/** What was used last, up to a total weight. */
+export interface RecentlyUsed<Value> {
+  get(key: string): Value | undefined;
+  /** Forgets what was used longest ago. The value itself is kept until the next one, however heavy it is. */
+  set(key: string, value: Value, weight: number): void;
+}
+
+/** @param most the largest sum of the weights, in the unit of the caller */
+export function createRecentlyUsed<Value>(most: number): RecentlyUsed<Value> {
+  /** The one that was used longest ago comes first. */
+  const entries = new Map<string, { value: Value; weight: number }>();
+  let total = 0;
+  const remove = (key: string) => {
+    total -= entries.get(key)?.weight ?? 0;
+    entries.delete(key);
+  };
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.value;
+    },
+    set(key, value, weight) {
+      remove(key);
+      entries.set(key, { value, weight });
+      total += weight;
+      for (const oldest of entries.keys()) {
+        if (total <= most || oldest === key) return;
+        remove(oldest);
+      }
+    },
+  };
+}
