@@ -49,7 +49,8 @@ type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
 
 /**
  * By release and options, weighed in characters: the options once for each object, because a patch can add as much to
- * every one. Options without patches weigh 60,000; the heaviest that are allowed weigh more than fits, and are not kept.
+ * every one. Options without patches weigh 60,000; the heaviest that are allowed weigh more than fits, and are kept only
+ * until the next are rendered.
  */
 const rendered = createRecentlyUsed<InstallGroups>(6_000_000);
 
