@@ -1,7 +1,7 @@
 /** What was used last, up to a total weight. */
 export interface RecentlyUsed<Value> {
   get(key: string): Value | undefined;
-  /** Forgets what was used longest ago. The value itself is kept until the next one, however heavy it is. */
+  /** Forgets what was used longest ago. A value that is heavier than everything may be is not kept. */
   set(key: string, value: Value, weight: number): void;
 }
 
@@ -24,10 +24,11 @@ export function createRecentlyUsed<Value>(most: number): RecentlyUsed<Value> {
     },
     set(key, value, weight) {
       remove(key);
+      if (weight > most) return;
       entries.set(key, { value, weight });
       total += weight;
       for (const oldest of entries.keys()) {
-        if (total <= most || oldest === key) return;
+        if (total <= most) return;
         remove(oldest);
       }
     },

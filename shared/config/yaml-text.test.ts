@@ -111,3 +111,9 @@ test('equal texts are parsed once, as long as not too much else is read', async 
   for (let index = 0; index < 5; index++) await readYamlText(`a: ${index}${'x'.repeat(60_000)}`);
   expect(await readYamlText('a: [1]')).not.toBe(first);
 });
+
+test('a short text counts as one of a thousand characters, because its value takes more than the text', async () => {
+  const first = await readYamlText('a: [2]');
+  for (let index = 0; index < 300; index++) await readYamlText(`a: ${index}`);
+  expect(await readYamlText('a: [2]')).not.toBe(first);
+});

@@ -4,7 +4,10 @@ import { limits, limitText } from './limits.ts';
 import { quote } from './quote.ts';
 import { sizeProblem } from './size-limit.ts';
 
-/** The texts of a project are read for each of its Shoots. Weighed in characters: a value takes up to thirty times as many bytes. */
+/**
+ * The texts of a project are read for each of its Shoots. Weighed in characters: a value takes up to thirty times as many
+ * bytes, and a short one as many as a text of a thousand.
+ */
 const known = createRecentlyUsed<Promise<YamlText>>(256 * 1024);
 
 /** Reads a YAML text, once for equal ones. The parser is loaded only for the first. */
@@ -14,7 +17,7 @@ export async function readYamlText(text: string): Promise<YamlText> {
   const found = known.get(text);
   if (found !== undefined) return found;
   const reading = parse(text);
-  known.set(text, reading, text.length);
+  known.set(text, reading, text.length + 1000);
   return reading;
 }
 
