@@ -25,8 +25,7 @@ const BUSY_FOR_MS = 120_000;
  * Lets V8 return memory that it does not use, until the signal aborts: whenever memory has grown and the process is not
  * busy, because V8 collects more often meanwhile. On its own it returns memory only in a process that allocates little,
  * which one with 10,000 Shoots at rest never does: after the first sync, 35 MB of empty pages and 20 MB of garbage
- * stayed for ever, and 30 MB after each large configuration. V8 collects in small steps; `gc()` would do it in one that
- * takes long.
+ * stayed for ever. V8 collects in small steps; `gc()` would do it in one that takes long.
  */
 export async function returnMemory(signal: AbortSignal, everyMs = 10_000): Promise<void> {
   let least = process.memoryUsage.rss();

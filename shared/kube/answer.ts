@@ -187,7 +187,7 @@ async function* bounded(
   }
 }
 
-/** Stops reading an answer when the signal aborts: a request's own signal covers only the time until the headers. */
+/** Stops reading an answer when the signal aborts: a destroyed request only discards what still arrives of it. */
 async function whileReading<T>(response: IncomingMessage, { signal }: CallLimit, read: () => Promise<T>): Promise<T> {
   const abort = () => response.destroy();
   signal.addEventListener('abort', abort);
