@@ -3,7 +3,6 @@ import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
-import { loadCustomise } from '../../shared/flux/customise.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectGroups } from '../../shared/flux/groups.ts';
 import { objectRuleIssues } from '../../shared/flux/object-rules.ts';
@@ -52,7 +51,7 @@ export async function renderOffline({
   const ofSecrets = given === undefined ? [] : givenSecretIssues(config, given, version, inputs.shootResources);
   if (ofSecrets.length > 0) throw new ConfigError(ofSecrets);
   const release = await releases.release(version);
-  const groups = objectGroups({
+  const groups = await objectGroups({
     config,
     release,
     shoot: shootFacts(shootCluster(shoot ?? unnamedShoot), {}),
@@ -60,7 +59,6 @@ export async function renderOffline({
     configMaps: [],
     ownsNamespace: true,
     shootHealth: true,
-    customise: await loadCustomise(config.flux),
     policy: inputs.landscape?.policy,
   });
   const broken = await objectRuleIssues(config, release);

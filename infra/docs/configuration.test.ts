@@ -14,7 +14,7 @@ import {
 } from '../../shared/config/provider-config-schema.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { loadCustomise } from '../../shared/flux/customise.ts';
+import { customise } from '../../shared/flux/customise.ts';
 import { installObjects } from '../../shared/flux/install.ts';
 import { standInRelease } from '../../shared/flux/testing.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
@@ -96,7 +96,7 @@ test('the example of patches is good', async () => {
   const { flux } = effectiveConfig({ providerConfig: parse(PATCHES_EXAMPLE) });
   const release = await standInRelease();
   const before = installObjects(release, flux);
-  const after = (await loadCustomise(flux))?.(before, { install: flux, version: release.version, origins: {} }) ?? [];
+  const { objects: after } = await customise(before, { install: flux, version: release.version, origins: {} });
   expect(after.length).toBe(before.length - 1);
   const changed = after.filter((object) => !before.some((other) => isDeepStrictEqual(other, object)));
   expect(changed.map(({ metadata }) => metadata.name)).toEqual([

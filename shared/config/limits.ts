@@ -80,7 +80,7 @@ export const limits = {
     most: 768,
     unit: 'KiB',
     of: 'all patches, each counted for every object that it changes, with what patches before it have added there; an operation `copy` counts as 8 KiB',
-    why: 'so much is read before the next Shoot gets its turn',
+    why: 'it takes tens of milliseconds of the processor that all Shoots share',
   },
   shards: { most: 16, unit: 'entries', of: '`sharding.shards`', why: 'each has up to four Deployments' },
   objects: {

@@ -14,5 +14,9 @@ export interface Customisation {
   policy?: Policy | undefined;
 }
 
-/** Changes the objects of an installation beyond what `flux install` can. @throws ConfigError */
-export type Customise = (objects: KubeObject[], customisation: Customisation) => KubeObject[];
+/** What the options of a user make of an installation. */
+export interface Customised {
+  objects: KubeObject[];
+  /** How many characters of JSON the patches have added to them; negative where they have removed more. */
+  added: number;
+}

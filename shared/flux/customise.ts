@@ -1,5 +1,6 @@
 import type { FluxInstall } from '../config/types.ts';
-import type { Customise } from './customisation.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { Customisation, Customised } from './customisation.ts';
 
 /** Options that `flux install` does not have, and that change the objects of the installation. */
 const customOptions = [
@@ -18,10 +19,13 @@ export function isCustomised(install: FluxInstall): boolean {
   return customOptions.some((option) => install[option] !== undefined);
 }
 
-/** Loads the code that changes an installation; undefined if the configuration does not need it, as in most Shoots. */
-export async function loadCustomise(install: FluxInstall): Promise<Customise | undefined> {
-  if (!isCustomised(install)) return undefined;
-  const { customisedAndPatched, parsePatches } = await import('./custom/all.ts');
-  await parsePatches(install.patches ?? []);
-  return customisedAndPatched;
+/**
+ * Changes the objects of an installation beyond what `flux install` can. The code is loaded on demand, because most Shoots
+ * do not need it. The given objects are not modified.
+ * @throws ConfigError when a patch cannot be applied
+ */
+export async function customise(objects: KubeObject[], customisation: Customisation): Promise<Customised> {
+  if (!isCustomised(customisation.install)) return { objects, added: 0 };
+  const { customisedAndPatched } = await import('./custom/all.ts');
+  return customisedAndPatched(objects, customisation);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { objectGroups, prepareInstall } from './groups.ts';
+import { objectGroups } from './groups.ts';
 import type { SecretContent } from './release.ts';
 import { fluxInstall, fluxOnly, object, renderInputs } from './testing.ts';
 
@@ -34,7 +34,7 @@ function names(objects: KubeObject[]): string[] {
 
 test('groups CRDs with the Namespace, controllers, copies, and source with Kustomization', async () => {
   const config = fluxOnly({ source: source(), kustomization });
-  const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
+  const groups = await objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
   expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
   expect(new Set(groups.controllers.map(({ kind }) => kind))).toEqual(
     new Set([
@@ -62,7 +62,7 @@ test('groups CRDs with the Namespace, controllers, copies, and source with Kusto
 
 test('leaves out a flux namespace that existed before', async () => {
   const namespaces = async (ownsNamespace: boolean) => {
-    const groups = objectGroups(await renderInputs({ ownsNamespace }));
+    const groups = await objectGroups(await renderInputs({ ownsNamespace }));
     return Object.values(groups)
       .flat()
       .filter(({ kind }) => kind === 'Namespace');
@@ -80,7 +80,7 @@ test('creates other namespaces with keep-object, but not those that every cluste
     secretContent({ namespace: 'kube-system' }),
     secretContent({ namespace: 'a' }),
   ];
-  const groups = objectGroups(await renderInputs({ config, secrets }));
+  const groups = await objectGroups(await renderInputs({ config, secrets }));
   expect(groups.secrets.slice(0, 2)).toMatchObject([
     { kind: 'Namespace', metadata: { name: 'a', annotations: { [KEEP]: 'true' } } },
     { kind: 'Namespace', metadata: { name: 'sources', annotations: { [KEEP]: 'true' } } },
@@ -89,16 +89,15 @@ test('creates other namespaces with keep-object, but not those that every cluste
 });
 
 test('creates a claim once, and keeps it: the resource-manager could neither update it nor wait for its deletion', async () => {
-  const { customisedAndPatched } = await import('./custom/all.ts');
   const config = fluxOnly({ flux: fluxInstall({ storage: { size: '10Gi' } }) });
-  const { controllers } = objectGroups(await renderInputs({ config, customise: customisedAndPatched }));
+  const { controllers } = await objectGroups(await renderInputs({ config }));
   expect(controllers.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toMatchObject([
     { metadata: { annotations: { [KEEP]: 'true', 'resources.gardener.cloud/ignore': 'true' } } },
   ]);
 });
 
 test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
-  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
+  const groups = await objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
   const kept = Object.values(groups)
     .flat()
     .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
@@ -118,8 +117,8 @@ test('mode Once: keeps the Secrets of the project without which the released sou
   });
   const secrets = copied.map((name) => secretContent({ name }));
   const kept = async (syncMode: 'Once' | 'ManifestsOnly') =>
-    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
-      .secrets.filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
+    (await objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))).secrets
+      .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
       .map(({ metadata }) => metadata.name);
   expect(await kept('Once')).toEqual(['flux-sops']);
   expect(await kept('ManifestsOnly')).toEqual([]);
@@ -133,8 +132,8 @@ test('keeps the registry of the project as long as released controllers pull the
   });
   const secrets = config.additionalSecrets.map(({ namespace }) => secretContent({ name: origin.name, namespace }));
   const kept = async (syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile') =>
-    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
-      .secrets.filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
+    (await objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))).secrets
+      .filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
       .map(({ metadata }) => metadata.namespace);
   expect(await kept('Once')).toEqual(['flux-system']);
   expect(await kept('ManifestsOnly')).toEqual(['flux-system']);
@@ -144,7 +143,7 @@ test('keeps the registry of the project as long as released controllers pull the
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });
-    const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
+    const groups = await objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
     return new Set(
       Object.values(groups)
         .flat()
@@ -156,12 +155,12 @@ test('makes objects count for the health of the Shoot only if the operator opts 
 });
 
 test('lets Gardener delete every object with the Shoot', async () => {
-  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
+  const groups = await objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
   expect(JSON.stringify(groups)).not.toContain('no-cleanup');
 });
 
 test('does not change pods when the annotations of their Deployment change', async () => {
-  const { controllers } = objectGroups(await renderInputs());
+  const { controllers } = await objectGroups(await renderInputs());
   const deployments = controllers.filter(({ kind }) => kind === 'Deployment');
   expect(deployments).toHaveLength(4);
   for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
@@ -169,7 +168,7 @@ test('does not change pods when the annotations of their Deployment change', asy
 
 test('protects what is installed from the Kustomizations of users, and nothing else', async () => {
   const config = fluxOnly({ source: source(), kustomization });
-  const { crds, controllers, secrets, sync } = objectGroups(await renderInputs({ config }));
+  const { crds, controllers, secrets, sync } = await objectGroups(await renderInputs({ config }));
   const annotations = { 'kustomize.toolkit.fluxcd.io/ssa': 'Ignore', 'kustomize.toolkit.fluxcd.io/prune': 'Disabled' };
   for (const object of [...crds, ...controllers]) expect(object.metadata.annotations).toMatchObject(annotations);
   expect(JSON.stringify([...secrets, ...sync])).not.toContain('kustomize.toolkit.fluxcd.io/ssa');
@@ -179,14 +178,14 @@ test('protects what is installed from the Kustomizations of users, and nothing e
 test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
   const data = { '.dockerconfigjson': 'e30=' };
   const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];
-  const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
+  const [secret] = (await objectGroups(await renderInputs({ secrets }))).secrets;
   expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
   expect(secret?.metadata.labels).toEqual(ours);
 });
 
 test('gives the copy of a Secret the labels of its content, which do not replace our own', async () => {
   const labels = { team: 'blue', 'app.kubernetes.io/managed-by': 'Helm' };
-  const [secret] = objectGroups(await renderInputs({ secrets: [secretContent({ labels })] })).secrets;
+  const [secret] = (await objectGroups(await renderInputs({ secrets: [secretContent({ labels })] }))).secrets;
   expect(secret?.metadata.labels).toEqual({
     team: 'blue',
     ...ours,
@@ -197,7 +196,7 @@ test('suspends source and Kustomization, and keeps suspend of a template', async
   const suspended = async (suspend: boolean, changes = {}) => {
     const spec = { ...(kustomization.spec as object), ...changes };
     const config = fluxOnly({ suspend, source: source(), kustomization: { ...kustomization, spec } });
-    return objectGroups(await renderInputs({ config })).sync.map(
+    return (await objectGroups(await renderInputs({ config }))).sync.map(
       (each) => (each.spec as { suspend?: boolean }).suspend,
     );
   };
@@ -209,7 +208,7 @@ test('suspends source and Kustomization, and keeps suspend of a template', async
 test('names the component that a source needs', async () => {
   const flux = fluxInstall({ components: ['kustomize-controller'] });
   const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
-  expect(() => objectGroups(inputs)).toThrow(
+  await expect(objectGroups(inputs)).rejects.toThrow(
     'lacks source-controller, which the configured GitRepository needs; add source-controller',
   );
 });
@@ -218,32 +217,18 @@ test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () =
   const { shoot } = await renderInputs();
   const facts = { SHOOT_REGION: 'eu-1' };
   const config = fluxOnly({ flux: fluxInstall({ namespace: 'gitops' }) });
-  expect(objectGroups(await renderInputs({ config, shoot: { ...shoot, facts } })).secrets).toMatchObject([
+  const { secrets } = await objectGroups(await renderInputs({ config, shoot: { ...shoot, facts } }));
+  expect(secrets).toMatchObject([
     { kind: 'ConfigMap', metadata: { name: 'shoot-info', namespace: 'gitops' }, data: shoot.info },
     { kind: 'ConfigMap', metadata: { name: 'shoot-facts', namespace: 'gitops' }, data: facts },
   ]);
-});
-
-test('returns the same lists for all Shoots with the same options', async () => {
-  const { crds, controllers } = objectGroups(await renderInputs());
-  const other = objectGroups(
-    await renderInputs({ config: fluxOnly({ source: source() }), secrets: [secretContent()] }),
-  );
-  expect(other.crds).toBe(crds);
-  expect(other.controllers).toBe(controllers);
-  const changed = [
-    await renderInputs({ config: fluxOnly({ flux: fluxInstall({ logLevel: 'debug' }) }) }),
-    await renderInputs({ ownsNamespace: false }),
-    await renderInputs({ shootHealth: true }),
-  ];
-  for (const inputs of changed) expect(objectGroups(inputs)).not.toMatchObject({ crds, controllers });
 });
 
 test('rejects templates that the CRDs of the release would reject', async () => {
   const spec = { ...(kustomization.spec as object), prune: 'yes', sourceRef: { kind: 'HelmRepository', name: 'a' } };
   const config = fluxOnly({ source: object('Bucket', 'a', { spec: {} }), kustomization: { ...kustomization, spec } });
   const inputs = await renderInputs({ config });
-  expect(() => objectGroups(inputs)).toThrow(
+  await expect(objectGroups(inputs)).rejects.toThrow(
     [
       'source.template.spec.bucketName is missing; set it',
       'source.template.spec.endpoint is missing; set it',
@@ -259,7 +244,7 @@ test('keeps data and binaryData of a copied ConfigMap, and labels it', async () 
     { name: 'vars', namespace: 'apps', data: { a: 'b' }, binaryData: { c: '/w==' } },
     { name: 'empty', namespace: 'flux-system' },
   ];
-  const { secrets } = objectGroups(await renderInputs({ configMaps }));
+  const { secrets } = await objectGroups(await renderInputs({ configMaps }));
   const labels = ours;
   expect(secrets.slice(0, 3)).toEqual([
     expect.objectContaining({ kind: 'Namespace', metadata: expect.objectContaining({ name: 'apps' }) }),
@@ -277,54 +262,17 @@ test('keeps data and binaryData of a copied ConfigMap, and labels it', async () 
 test('wrong fields of many objects give few sentences', async () => {
   const objects = Array.from({ length: 99 }, (_, i) => object('Bucket', `b${i}`, { spec: {} }));
   const inputs = await renderInputs({ config: fluxOnly({ objects }) });
-  const issues = issuesOf(() => objectGroups(inputs));
+  const issues = await issuesOf(objectGroups(inputs));
   expect(issues.length).toBeGreaterThan(0);
   expect(issues.length).toBeLessThan(2 * MOST_ISSUES);
 });
 
-function issuesOf(work: () => unknown): ConfigIssue[] {
+async function issuesOf(work: Promise<unknown>): Promise<ConfigIssue[]> {
   try {
-    work();
+    await work;
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.issues;
     throw error;
   }
 }
-
-/** Returns inputs in which each Deployment gets a text by a patch, in a namespace of their own. */
-async function patched(number: number, text: string) {
-  const { customisedAndPatched: customise } = await import('./custom/all.ts');
-  const patch = JSON.stringify({ kind: 'any', metadata: { name: 'any', annotations: { text } } });
-  const flux = fluxInstall({ namespace: `flux-${number}`, patches: [{ target: { kind: 'Deployment' }, patch }] });
-  return renderInputs({ config: fluxOnly({ flux }), customise });
-}
-
-test('equal options are rendered once, as long as not too much else is rendered', async () => {
-  const inputs = await patched(0, 'short');
-  const { controllers } = objectGroups(inputs);
-  for (let number = 1; number < 9; number++) objectGroups(await patched(number, 'short'));
-  expect(objectGroups(inputs).controllers).toBe(controllers);
-  for (let number = 1; number < 9; number++) objectGroups(await patched(number, 'x'.repeat(60_000)));
-  expect(objectGroups(inputs).controllers).not.toBe(controllers);
-});
-
-test('others get their turn while an installation with many patches is prepared', async () => {
-  const { customisedAndPatched: customise } = await import('./custom/all.ts');
-  const { parsePatches } = await import('./patches/parse-all.ts');
-  const patch = JSON.stringify({ kind: 'any', metadata: { name: 'any', annotations: { text: 'long' } } });
-  const patches = Array.from({ length: 32 }, () => ({ target: {}, patch }));
-  const inputs = await renderInputs({ config: fluxOnly({ flux: fluxInstall({ patches }) }), customise });
-  await parsePatches(patches);
-  let turns = 0;
-  const count = () => {
-    turns++;
-    next = setImmediate(count);
-  };
-  let next = setImmediate(count);
-  await prepareInstall(inputs);
-  clearImmediate(next);
-  expect(turns).toBeGreaterThan(0);
-  const render = () => objectGroups({ ...inputs, customise: () => expect.unreachable('it is rendered already') });
-  expect(render().controllers.length).toBeGreaterThan(10);
-});

@@ -1,7 +1,6 @@
 import type { Policy } from '../config/policy/policy.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Customise } from './customisation.ts';
 
 /** A distribution folder: `<dir>/<version>/<file>.yaml` as in a Flux release's manifests.tar.gz. */
 export interface Distribution {
@@ -75,9 +74,7 @@ export interface RenderInputs {
   configMaps: ConfigMapContent[];
   /** False: the flux namespace existed before and is in no ManagedResource. */
   ownsNamespace: boolean;
-  /** Changes the installation; absent if the configuration does not ask for that. */
-  customise?: Customise | undefined;
-  /** The landscape's policy, which judges the changes. */
+  /** The landscape's policy, which judges what patches make of the installation. */
   policy?: Policy | undefined;
   /** True: the objects count for the Shoot's health, because the operator has opted in. */
   shootHealth: boolean;

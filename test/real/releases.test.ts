@@ -124,7 +124,7 @@ function resourceOf({ apiVersion, kind, metadata }: KubeObject): Resource {
 async function delivered(release: Release, inputs: ConfigInputs, secrets: SecretContent[] = []): Promise<ObjectGroups> {
   const config = effectiveConfig(inputs);
   const shoot = shootFacts(cluster, {});
-  const groups = objectGroups({
+  const groups = await objectGroups({
     config,
     release,
     shoot,

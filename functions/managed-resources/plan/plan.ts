@@ -1,6 +1,5 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
-import { objectGroups, prepareInstall } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
@@ -8,6 +7,7 @@ import { listedCopies, type ResourceReference } from '../../../shared/gardener/r
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
+import { withComponents } from './components.ts';
 import { renderHash } from './config-hash.ts';
 import { isCrdRef } from './former-crds.ts';
 import { imagePlaces } from './image-places.ts';
@@ -69,47 +69,18 @@ export interface RenderedObjects {
   sync: Omit<SyncInputs, 'former' | 'confirmed'>;
 }
 
-/**
- * Renders the objects that the configuration asks for. `read/plan-parts.ts` calls it before `makePlan`, because only a
- * difference from these objects makes it read the former content. Out of scope, Flux keeps the components that it was
- * installed with.
- */
-export function renderObjects(inputs: PlanInputs): RenderedObjects {
-  const { scope, previous, live, render } = inputs;
-  const components = componentsOf(inputs);
-  const groups = objectsWith(components, render);
-  const recorded = previous?.leaving ?? [];
-  const sync = { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded };
-  return { components, groups, sync };
-}
-
-/** Prepares `renderObjects`; others get their turn meanwhile. @throws ConfigError as `renderObjects` does */
-export function prepareObjects(inputs: PlanInputs): Promise<void> {
-  const { render } = inputs;
-  return prepareInstall({ ...render, config: withComponents(render.config, componentsOf(inputs)) });
-}
-
-function componentsOf({ scope, previous, render }: PlanInputs): string[] {
-  const configured = render.config.flux.components;
-  return scope.install ? configured : (previous?.components ?? configured);
-}
+/** What the ManagedResource for sync objects holds now, and what of it was seen in the shoot. */
+export type Synced = Pick<SyncInputs, 'former' | 'confirmed'>;
 
 /**
  * Plans the ManagedResources and the record.
- * @param synced what the ManagedResource for sync objects holds now, and what of it was seen in the shoot
+ * @param rendered with the former components where they are needed
  */
-export function makePlan(
-  inputs: PlanInputs,
-  rendered: RenderedObjects,
-  synced: Pick<SyncInputs, 'former' | 'confirmed'>,
-): Plan {
-  const { scope, previous, live, render, renewals } = inputs;
+export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): Plan {
+  const { scope, previous, render, renewals } = inputs;
+  const { components, groups } = rendered;
   const { config, release, ownsNamespace } = render;
   const sync = planSyncObjects({ ...rendered.sync, ...synced });
-  const isRemoving = sync.pendingRemoval.length > 0 || (sync.objects.length === 0 && live.has(names.sync));
-  const components = isRemoving ? withFormer(rendered.components, previous, release) : rendered.components;
-  const groups = components === rendered.components ? rendered.groups : objectsWith(components, render);
-
   const { contents, released, removed } = placeContents([
     { name: names.crds, isInScope: scope.install, objects: groups.crds },
     { name: names.controllers, isInScope: scope.install, objects: groups.controllers },
@@ -187,20 +158,6 @@ function placeContents(
     released: parts.filter(({ isInScope }) => !isInScope).map(({ name }) => name),
     removed: followed.filter(({ objects }) => objects.length === 0).map(({ name }) => name),
   };
-}
-
-function objectsWith(components: string[], render: RenderInputs): ObjectGroups {
-  return objectGroups({ ...render, config: withComponents(render.config, components) });
-}
-
-function withComponents(config: EffectiveConfig, components: string[]): EffectiveConfig {
-  return { ...config, flux: { ...config.flux, components } };
-}
-
-/** Adds the former components: their controllers have to remove the finalizers of the objects pending removal. */
-function withFormer(components: string[], previous: Applied | undefined, release: Release): string[] {
-  const former = previous?.components.filter((component) => release.files.has(component)) ?? [];
-  return [...new Set([...components, ...former])];
 }
 
 /** Released objects and CRDs of former components stay on record: an uninstallation finds its targets here. */

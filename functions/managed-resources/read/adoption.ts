@@ -5,10 +5,11 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { isAsWritten } from '../plan/adoption.ts';
-import { type PlanInputs, type RenderedObjects, renderObjects } from '../plan/plan.ts';
+import type { PlanInputs, RenderedObjects } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
 import { kindsOf, resourceOf } from '../shoot/kinds.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { renderObjects } from './render.ts';
 
 /** Shown on the Extension; both remedies are one key. */
 const DIFFERENT =
@@ -34,7 +35,7 @@ export async function heldBack(run: Run, controlPlane: ControlPlane, { inputs, r
     render: { ...inputs.render, config: { ...config, syncMode: 'Once' } },
     ...(state === 'different' && { problem: DIFFERENT }),
   };
-  return { inputs: held, rendered: renderObjects(held) };
+  return { inputs: held, rendered: await renderObjects(held) };
 }
 
 /** A shoot that does not answer is asked again with the next run. */

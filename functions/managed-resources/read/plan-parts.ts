@@ -1,7 +1,5 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
-import type { Customise } from '../../../shared/flux/customisation.ts';
-import { loadCustomise } from '../../../shared/flux/customise.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { hasRareFields } from '../../../shared/flux/rare-fields.ts';
 import type { Release } from '../../../shared/flux/release.ts';
@@ -15,8 +13,8 @@ import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { inCurrentVersion } from '../plan/current-version.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
-import { type PlanInputs, prepareObjects, type RenderedObjects, renderObjects } from '../plan/plan.ts';
-import { leavingObjects, resourceWithFormerContent, type SyncInputs } from '../plan/sync-objects.ts';
+import type { PlanInputs, RenderedObjects, Synced } from '../plan/plan.ts';
+import { leavingObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { confirmSuspended } from '../shoot/confirm-suspended.ts';
@@ -25,13 +23,14 @@ import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
 import { detectExistingFlux } from './existing-flux.ts';
 import type { ExistingFlux } from './installed-flux.ts';
+import { renderObjects, withFormerComponents } from './render.ts';
 
 /** Everything that a plan is made of. */
 export interface PlanParts {
   type: 'plan parts';
   inputs: PlanInputs;
   rendered: RenderedObjects;
-  synced: Pick<SyncInputs, 'former' | 'confirmed'>;
+  synced: Synced;
   /** The release of the CRDs in the shoot, where it was read. */
   liveVersion: string | undefined;
   /** True: others manage the Flux in the shoot, and the configuration asks to take it over. */
@@ -66,11 +65,9 @@ export async function readPlanParts(
     }
     const release = await readRelease(run, controlPlane, configuration, existing);
     if (hasListedObjects(config)) await checkSecretKeys(config, copies, release);
-    const customise = await loadCustomise(config.flux);
-    const asked = planInputs(run, controlPlane, configuration, copies, existing, release, customise);
-    await prepareObjects(asked);
+    const asked = planInputs(run, controlPlane, configuration, copies, existing, release);
     await yieldToOthers();
-    const planned = { inputs: asked, rendered: renderObjects(asked) };
+    const planned = { inputs: asked, rendered: await renderObjects(asked) };
     await yieldToOthers();
     const { inputs, rendered } = isAdoptedByDefault(config, controlPlane)
       ? // Loaded on demand: few Shoots come from a version with another default.
@@ -86,7 +83,8 @@ export async function readPlanParts(
     const former = content?.map((object) => inCurrentVersion(release, object));
     const confirmed = await confirmInShoot(run, leavingObjects({ ...rendered.sync, former }));
     const synced = { former, confirmed };
-    return { type: 'plan parts', inputs, rendered, synced, liveVersion, isForeign: foreign !== undefined };
+    const complete = await withFormerComponents(inputs, rendered, synced);
+    return { type: 'plan parts', inputs, rendered: complete, synced, liveVersion, isForeign: foreign !== undefined };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;
@@ -159,14 +157,12 @@ function planInputs(
   { secrets, configMaps, renewals }: CopiedContents,
   { ownsNamespace }: ExistingFlux,
   release: Release,
-  customise: Customise | undefined,
 ): PlanInputs {
-  const { shootHealth } = settings;
+  const { shootHealth, policy } = settings;
   const shoot = shootFacts(cluster, settings);
   const shootResources = cluster.spec.shoot.spec?.resources ?? [];
   const hasLandscape = settings.defaults !== undefined || settings.policy !== undefined;
-  const changes = { customise, policy: settings.policy };
-  const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, ...changes };
+  const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, policy };
   return {
     ...{ scope, previous, live, render, shootResources, renewals, reconcileAt: layers.reconcileAt },
     ...(hasLandscape && { layersHash: layersHash(layers) }),

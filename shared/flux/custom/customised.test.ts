@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { FluxInstall } from '../../config/types.ts';
-import { objectGroups } from '../groups.ts';
 import { installObjects } from '../install.ts';
-import { fluxInstall, fluxOnly, renderInputs, standInRelease } from '../testing.ts';
+import { fluxInstall, standInRelease } from '../testing.ts';
 import { customised } from './customised.ts';
 
 /** test/real/options.test.ts compares these options, drawn at random, with what kustomize makes of patches that mean the same. */
@@ -114,13 +113,6 @@ test('placement and common metadata', () => {
       annotations: { contact: 'b' },
     });
   }
-});
-
-test('objects are never rendered without the code for these options', async () => {
-  const config = fluxOnly({ flux: fluxInstall({ size: 'small' }) });
-  const inputs = await renderInputs({ config });
-  expect(() => objectGroups(inputs)).toThrow('not loaded');
-  expect(objectGroups({ ...inputs, customise: customised }).controllers.length).toBeGreaterThan(10);
 });
 
 describe('image digests', () => {

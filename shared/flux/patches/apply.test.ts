@@ -6,7 +6,7 @@ import { NOT_JSON } from '../../kube/parse-yaml.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { installObjects } from '../install.ts';
 import { fluxInstall, standInRelease } from '../testing.ts';
-import { withPatches } from './apply.ts';
+import { withPatches } from './testing.ts';
 
 /** test/real/patches.test.ts compares random patches with what kustomize makes of them. */
 const release = await standInRelease();

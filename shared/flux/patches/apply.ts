@@ -5,8 +5,8 @@ import type { Patch } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { atOnce, type Steps } from '../../steps.ts';
-import type { Customisation } from '../customisation.ts';
+import type { Steps } from '../../steps.ts';
+import type { Customisation, Customised } from '../customisation.ts';
 import { SEVERAL, WITHOUT_TARGET } from './form.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
@@ -17,15 +17,11 @@ import { selectorOf } from './select.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 /**
- * Applies the patches of the configuration to the installed objects, one after the other. The objects are not modified.
+ * Applies the patches of the configuration to the installed objects, one after the other, in steps that each change one
+ * object. The objects are not modified.
  * @throws ConfigError with what is wrong with the first patch that cannot be applied
  */
-export function withPatches(objects: KubeObject[], customisation: Customisation): KubeObject[] {
-  return atOnce(patchSteps(objects, customisation));
-}
-
-/** Does the same in steps, each of which changes one object. @throws ConfigError */
-export function* patchSteps(objects: KubeObject[], customisation: Customisation): Steps<KubeObject[]> {
+export function* patchSteps(objects: KubeObject[], customisation: Customisation): Steps<Customised> {
   const { install, origins } = customisation;
   const place = originOf(origins, 'flux.patches');
   const patching = patchingOf(objects, customisation);
@@ -38,7 +34,7 @@ export function* patchSteps(objects: KubeObject[], customisation: Customisation)
       throw new ConfigError([issue]);
     }
   }
-  return patching.objects;
+  return { objects: patching.objects, added: patching.addedInAll };
 }
 
 type Change = (object: KubeObject) => KubeObject | undefined;

@@ -66,12 +66,43 @@ function problemOf(object: KubeObject, operation: Operation, copied: Set<unknown
     const isSame = isDeepStrictEqual(valueAt(object, path, path.length), operation.value);
     return isSame ? undefined : `another value is at ${quote(operation.path)}`;
   }
-  copyTo(object, path, copied);
+  if (operation.op === 'copy') {
+    const from = tokensOf(operation.from);
+    const value = valueAt(object, from, from.length);
+    if (value === undefined) return nothingAt(operation.from);
+    // It will be in two places, so nothing of it may be modified any more.
+    copied.clear();
+    copied.add(object);
+    return changed(object, { op: 'add', path: operation.path, value }, path, copied);
+  }
   if (operation.op === 'move') copyTo(object, tokensOf(operation.from), copied);
-  const [error] = applyPatch(object, [asKustomize(parent, operation)]);
-  if (error === null || error === undefined) return undefined;
-  // Of `copy` and `move`, it may be the path that they read.
-  return nothingAt('path' in error ? error.path : operation.path);
+  return changed(object, asKustomize(parent, operation), path, copied);
+}
+
+function changed(
+  object: KubeObject,
+  operation: Operation,
+  path: readonly string[],
+  copied: Set<unknown>,
+): string | undefined {
+  copyTo(object, path, copied);
+  const adds = operation.op === 'add' || operation.op === 'replace';
+  const [error] = applyPatch(object, [adds ? { ...operation, value: PLACEHOLDER } : operation]);
+  // Of `move`, it may be the path that it reads.
+  if (error !== null && error !== undefined) return nothingAt('path' in error ? error.path : operation.path);
+  if (adds) fillIn(valueAt(object, path, path.length - 1), path.at(-1) ?? '', operation.value);
+  return undefined;
+}
+
+/**
+ * Stands for a value, because the package copies what it adds: of 1 KB with aliases, in the Deployments of an installation,
+ * it made 11 MB.
+ */
+const PLACEHOLDER = Symbol('value');
+
+function fillIn(parent: unknown, name: string, value: unknown): void {
+  if (Array.isArray(parent)) parent[parent.indexOf(PLACEHOLDER)] = value;
+  else (parent as JsonObject)[name] = value;
 }
 
 const nothingAt = (path: string) => `there is nothing at ${quote(path)}`;

@@ -29,7 +29,7 @@ export const contentBench = bench(
 async function contentKb(version: string): Promise<number> {
   const data = fluxConfig('Once').data as Record<string, string>;
   const namespace = controlPlane(1);
-  const groups = objectGroups({
+  const groups = await objectGroups({
     config: effectiveConfig({ fluxConfig: { namespace: PROJECT_NAMESPACE, data } }),
     release: await distributionAt(fluxDistribution).release(version),
     shoot: shootFacts(cluster(namespace), {}),

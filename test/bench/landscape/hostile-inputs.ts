@@ -126,6 +126,17 @@ export const hostileInputs: readonly HostileInput[] = [
     ]),
   },
   {
+    name: 'a patch with aliases and copies that adds 90,000 values',
+    providerConfig: patches({ kind: 'Deployment' }, [
+      `
+- { op: add, path: /spec/a, value: &a [${'{},'.repeat(250)}] }
+- { op: add, path: /spec/b, value: &b [${'*a,'.repeat(18)}] }
+- { op: add, path: /spec/c, value: *b }
+${['d', 'e', 'f'].map((name) => `- { op: copy, from: /spec/b, path: /spec/${name} }`).join('\n')}
+`,
+    ]),
+  },
+  {
     name: 'objects, two names of 60 KB that are almost the same',
     providerConfig: providerConfig({
       objects: [generator(['x'.repeat(60_000)]), readsArtifact('a', `${'x'.repeat(59_999)}y`)],

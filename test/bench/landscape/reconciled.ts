@@ -1,4 +1,5 @@
-import { makePlan, renderObjects } from '../../../functions/managed-resources/plan/plan.ts';
+import { makePlan } from '../../../functions/managed-resources/plan/plan.ts';
+import { renderObjects } from '../../../functions/managed-resources/read/render.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { managedResourceManifest } from '../../../shared/gardener/managed-resource.ts';
@@ -33,7 +34,7 @@ export async function reconciledShoots(): Promise<Reconciled> {
     shootResources: [],
     renewals: [],
   };
-  const { record: applied, contents } = makePlan(inputs, renderObjects(inputs), {
+  const { record: applied, contents } = makePlan(inputs, await renderObjects(inputs), {
     former: undefined,
     confirmed: new Set(),
   });

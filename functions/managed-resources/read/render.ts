@@ -1,0 +1,34 @@
+import { objectGroups } from '../../../shared/flux/groups.ts';
+import type { ObjectGroups, RenderInputs } from '../../../shared/flux/release.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { neededComponents, wantedComponents, withComponents } from '../plan/components.ts';
+import type { PlanInputs, RenderedObjects, Synced } from '../plan/plan.ts';
+
+/**
+ * Renders the objects that the configuration asks for. Not part of `makePlan`, because only a difference from these objects
+ * makes a run read the former content; and patches are applied in turns with others.
+ * @throws ConfigError as `objectGroups` does
+ */
+export async function renderObjects(inputs: PlanInputs): Promise<RenderedObjects> {
+  const { scope, previous, live, render } = inputs;
+  const components = wantedComponents(inputs);
+  const groups = await groupsWith(components, render);
+  const recorded = previous?.leaving ?? [];
+  const sync = { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded };
+  return { components, groups, sync };
+}
+
+/** Adds the former components where objects are pending removal. @throws ConfigError as `objectGroups` does */
+export async function withFormerComponents(
+  inputs: PlanInputs,
+  rendered: RenderedObjects,
+  synced: Synced,
+): Promise<RenderedObjects> {
+  const components = neededComponents(inputs, rendered, synced);
+  if (components.length === rendered.components.length) return rendered;
+  return { ...rendered, components, groups: await groupsWith(components, inputs.render) };
+}
+
+function groupsWith(components: string[], render: RenderInputs): Promise<ObjectGroups> {
+  return objectGroups({ ...render, config: withComponents(render.config, components) });
+}

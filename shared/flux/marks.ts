@@ -1,0 +1,24 @@
+import { KEEP_OBJECT } from '../gardener/managed-resource.ts';
+import type { KubeObject } from '../kube/resource.ts';
+
+const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
+
+/**
+ * Keeps an object in the shoot when it leaves its ManagedResource. Must not be combined with
+ * `resources.gardener.cloud/ignore`: the resource-manager reads `keep-object` from the live object and would then never
+ * write it to an existing Namespace.
+ */
+export function withKeepObject(object: KubeObject): KubeObject {
+  return annotated(object, KEEP_OBJECT);
+}
+
+/** Returns what marks objects that do not count for the Shoot's health. */
+export function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObject[] {
+  return (objects) => (shootHealth ? objects : objects.map((object) => annotated(object, SKIP_HEALTH_CHECK)));
+}
+
+/** Sets an annotation of the resource-manager to `true`. */
+export function annotated(object: KubeObject, annotation: string): KubeObject {
+  const annotations = { ...object.metadata.annotations, [annotation]: 'true' };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
