@@ -1,6 +1,6 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { PlanInputs, RenderedObjects, Synced } from './plan.ts';
+import type { PlanInputs, RenderedObjects, Synced } from './inputs.ts';
 import { planSyncObjects } from './sync-objects.ts';
 
 /** Returns the components to install. Out of scope, Flux keeps those that it was installed with. */

@@ -1,22 +1,22 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
-import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
+import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { withComponents } from './components.ts';
 import { renderHash } from './config-hash.ts';
 import { isCrdRef } from './former-crds.ts';
 import { imagePlaces } from './image-places.ts';
+import type { PlanInputs, RenderedObjects, Synced } from './inputs.ts';
 import { projectCopies } from './project-copies.ts';
 import { protects } from './protection.ts';
 import { planRequest, type Requests } from './request.ts';
-import type { Scope } from './scope.ts';
 import { otherObjects, rootObject } from './shoot-objects.ts';
-import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
+import { leavingObjects, planSyncObjects } from './sync-objects.ts';
 
 /** What a Shoot should get, and what is recorded about it. */
 export interface Plan {
@@ -38,39 +38,6 @@ export interface Plan {
   /** True: an object that leaves is not suspended in the shoot, or the shoot did not answer; no event says when it is. */
   awaitsSuspension: boolean;
 }
-
-export interface PlanInputs {
-  scope: Scope;
-  /** The last record. */
-  previous: Applied | undefined;
-  /** Our ManagedResources by name. */
-  live: ReadonlyMap<string, ManagedResource>;
-  /** Everything that the objects are rendered from, with the components that the configuration asks for. */
-  render: RenderInputs;
-  /** The Shoot's `spec.resources`. */
-  shootResources: ResourceReference[];
-  renewals: number[];
-  /** Identity of the requests of users that Flux in the shoot should reconcile now. */
-  reconcileAt?: string | undefined;
-  /** Recorded where the landscape has defaults or a policy. */
-  layersHash?: string | undefined;
-  /** Recorded where the project has a rollout. */
-  revision?: string | undefined;
-  /** The Secrets of the project that were found; recorded where the project has a `flux-config`. */
-  projectSecrets?: string[] | undefined;
-  /** Why the configuration is not applied as a whole; shown on the Extension. */
-  problem?: string | undefined;
-}
-
-/** The objects as the configuration asks for them, before the objects that are pending removal join them. */
-export interface RenderedObjects {
-  components: string[];
-  groups: ObjectGroups;
-  sync: Omit<SyncInputs, 'former' | 'confirmed'>;
-}
-
-/** What the ManagedResource for sync objects holds now, and what of it was seen in the shoot. */
-export type Synced = Pick<SyncInputs, 'former' | 'confirmed'>;
 
 /**
  * Plans the ManagedResources and the record.

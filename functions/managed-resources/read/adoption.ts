@@ -5,7 +5,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { isAsWritten } from '../plan/adoption.ts';
-import type { PlanInputs, RenderedObjects } from '../plan/plan.ts';
+import type { PlanInputs, RenderedObjects } from '../plan/inputs.ts';
 import type { Run } from '../run.ts';
 import { kindsOf, resourceOf } from '../shoot/kinds.ts';
 import type { ControlPlane } from './control-plane.ts';

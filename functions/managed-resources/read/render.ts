@@ -2,7 +2,7 @@ import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { neededComponents, wantedComponents, withComponents } from '../plan/components.ts';
-import type { PlanInputs, RenderedObjects, Synced } from '../plan/plan.ts';
+import type { PlanInputs, RenderedObjects, Synced } from '../plan/inputs.ts';
 
 /**
  * Renders the objects that the configuration asks for. Not part of `makePlan`, because only a difference from these objects
