@@ -44,6 +44,14 @@ describe('the documents', () => {
     expect(links.filter(({ path, link }) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
   });
 
+  it('explain each word once', () => {
+    const { text = '' } = documents.find(({ path }) => path === 'docs/glossary.md') ?? {};
+    const cells = [...text.matchAll(/^\| (\*\*[^|]+) \|/gm)].map(([, cell = '']) => cell);
+    const words = cells.flatMap((cell) => [...cell.matchAll(/\*\*(.+?)\*\*/g)].map(([, word]) => word));
+    expect(words.length).toBeGreaterThan(50);
+    expect(words.filter((word, index) => words.indexOf(word) < index)).toEqual([]);
+  });
+
   it('name every metric of the code', () => {
     const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
     const documented = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
