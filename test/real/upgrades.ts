@@ -1,7 +1,8 @@
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { onApisOfEachTest } from '../scenarios/around-each-test.ts';
+import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from '../scenarios/stage.ts';
 import { watchDeletions } from './upgrades/deletions.ts';
 import { freeze, type Refusal } from './upgrades/freeze.ts';
 
@@ -25,21 +26,11 @@ const fieldManager = 'person';
 /** Upgrades of the product between real Flux releases, where the API server refuses CRDs that lack a stored version. */
 export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe('upgrades', { timeout: patience }, () => {
-    let apis: Apis;
+    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 
-    beforeEach(async () => {
-      apis = await startApis();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
-    });
-
     const start = async (delivery: 'ManagedResource' | 'Direct') => {
-      stage = await startStage(apis, fluxDistribution, { delivery });
-      await stage.startProduct();
+      stage = await startOn({ delivery });
     };
     const ask = async (fluxVersion: string, components?: string) => {
       const repository = { repositoryUrl: 'https://git.example.com/a', repositoryType: 'public' };

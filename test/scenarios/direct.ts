@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { objectRef } from '../../functions/managed-resources/objects.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions, startStage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions } from './stage.ts';
 
 const fieldManager = 'person';
 const claims: Resource = {
@@ -17,21 +18,11 @@ const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 /** Delivery without the resource-manager, on embedded or real API servers. */
 export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
-    let apis: Apis;
+    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 
-    beforeEach(async () => {
-      apis = await startApis();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
-    });
-
     const start = async (options: StageOptions) => {
-      stage = await startStage(apis, fluxDistribution, options);
-      await stage.startProduct();
+      stage = await startOn(options);
     };
     const bootstrap = async () => {
       await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);

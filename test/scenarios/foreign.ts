@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { objectRef, parseRef } from '../../functions/managed-resources/objects.ts';
 import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
@@ -8,8 +8,9 @@ import { fluxInstall } from '../../shared/flux/testing.ts';
 import { fieldsAt } from '../../shared/gardener/shapes.ts';
 import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
+import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from './stage.ts';
+import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
 
 /** The marks of each tool on what it installs, and its field manager. */
 export const tools: Record<
@@ -50,21 +51,11 @@ export const tools: Record<
 /** Shoots whose Flux others have installed, on embedded or real API servers. */
 export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
-    let apis: Apis;
+    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 
-    beforeEach(async () => {
-      apis = await startApis();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
-    });
-
     const start = async (delivery: Settings['delivery'] = 'ManagedResource') => {
-      stage = await startStage(apis, fluxDistribution, { delivery });
-      await stage.startProduct();
+      stage = await startOn({ delivery });
     };
     const installBy = (manager: string, marks: Pick<ObjectMeta, 'labels' | 'annotations'>) =>
       installFlux(stage, fluxDistribution, manager, marks);

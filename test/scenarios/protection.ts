@@ -1,10 +1,11 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
 import { protection } from '../../shared/flux/protection.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
-import { type Apis, eventually, patience, type Stage, startStage } from './stage.ts';
+import { onApisOfEachTest } from './around-each-test.ts';
+import { type Apis, eventually, patience, type Stage } from './stage.ts';
 
 /** The protection of installed objects from the user's Kustomizations, on embedded or real API servers. */
 export function protectionSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -12,18 +13,11 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
     `${name}, delivery %s`,
     { timeout: patience },
     (delivery) => {
-      let apis: Apis;
+      const startOn = onApisOfEachTest(startApis, fluxDistribution);
       let stage: Stage;
 
       beforeEach(async () => {
-        apis = await startApis();
-        stage = await startStage(apis, fluxDistribution, { delivery });
-        await stage.startProduct();
-      });
-
-      afterEach(async () => {
-        await stage[Symbol.asyncDispose]();
-        await apis.stop();
+        stage = await startOn({ delivery });
       });
 
       const bootstrap = async () => {

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
+import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
 import { watchSpecs } from './removal.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from './stage.ts';
+import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
 
 const helmReleases: Resource = {
   group: 'helm.toolkit.fluxcd.io',
@@ -42,22 +43,12 @@ const release = {
 /** Components that leave the configuration, with `removedComponents`, on embedded or real API servers. */
 export function removedComponentsSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
-    let apis: Apis;
+    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
-
-    beforeEach(async () => {
-      apis = await startApis();
-    });
-
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
-    });
 
     /** Flux with helm- and notification-controller, and a HelmRelease of the user's. */
     const start = async (delivery: Settings['delivery']) => {
-      stage = await startStage(apis, fluxDistribution, { delivery });
-      await stage.startProduct();
+      stage = await startOn({ delivery });
       await deliver({ components: [...withHelm, 'notification-controller'] });
       await stage.shoot.create(helmReleases, release, { fieldManager });
     };

@@ -1,18 +1,10 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HELD } from '../../../functions/managed-resources/rollout/hold.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { readState } from '../../../shared/rollout/text.ts';
-import {
-  type Apis,
-  CONTROL_PLANE,
-  eventually,
-  PROJECT,
-  patience,
-  type ShootParts,
-  type Stage,
-  startStage,
-} from '../stage.ts';
+import { onApisOfEachTest } from '../around-each-test.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type ShootParts, type Stage } from '../stage.ts';
 
 const fieldManager = 'person';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -44,15 +36,8 @@ const shootWith = (isOpen: boolean, version: string): ShootParts => ({
 /** What reaches a Shoot that waits for its turn, with each delivery; on embedded or real API servers. */
 export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, { timeout: patience }, () => {
-    let apis: Apis;
+    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
-    beforeEach(async () => {
-      apis = await startApis();
-    });
-    afterEach(async () => {
-      await stage[Symbol.asyncDispose]();
-      await apis.stop();
-    });
 
     const put = (cluster: 'garden' | 'seed', namespace: string, secret: string, data: Record<string, string>) => {
       const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)]));
@@ -86,8 +71,7 @@ export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxD
     ])(
       '%s: rotated Secrets of the project are %s, and everything else waits with the edit',
       async (delivery, region) => {
-        stage = await startStage(apis, fluxDistribution, { delivery });
-        await stage.startProduct();
+        stage = await startOn({ delivery });
         await put('garden', PROJECT, 'flux-variables', { region: 'north' });
         await put('seed', CONTROL_PLANE, 'ref-my-creds', { key: 'first' });
         await stage.setFluxConfig(config('one'));
