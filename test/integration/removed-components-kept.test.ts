@@ -1,19 +1,13 @@
+import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const helmReleases: Resource = {
-  group: 'helm.toolkit.fluxcd.io',
-  version: 'v2',
-  plural: 'helmreleases',
-  kind: 'HelmRelease',
-  namespaced: true,
-};
 const fieldManager = 'person';
 const core = ['source-controller', 'kustomize-controller'];
 const withHelm = [...core, 'helm-controller'];

@@ -1,4 +1,4 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { applyState, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
 import { contentSecret, unpackContent } from '../../shared/gardener/managed-resource-content.ts';
@@ -8,13 +8,6 @@ import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
 
-const helmReleases: Resource = {
-  group: 'helm.toolkit.fluxcd.io',
-  version: 'v2',
-  plural: 'helmreleases',
-  kind: 'HelmRelease',
-  namespaced: true,
-};
 const fieldManager = 'person';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });

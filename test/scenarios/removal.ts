@@ -1,17 +1,10 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
 
-const helmReleases: Resource = {
-  group: 'helm.toolkit.fluxcd.io',
-  version: 'v2',
-  plural: 'helmreleases',
-  kind: 'HelmRelease',
-  namespaced: true,
-};
 const serviceAccounts: Resource = {
   group: '',
   version: 'v1',

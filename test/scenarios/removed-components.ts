@@ -1,3 +1,4 @@
+import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
@@ -6,13 +7,6 @@ import { quiet } from './main-job.ts';
 import { watchSpecs } from './removal.ts';
 import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
 
-const helmReleases: Resource = {
-  group: 'helm.toolkit.fluxcd.io',
-  version: 'v2',
-  plural: 'helmreleases',
-  kind: 'HelmRelease',
-  namespaced: true,
-};
 const alerts: Resource = {
   group: 'notification.toolkit.fluxcd.io',
   version: 'v1beta3',

@@ -16,9 +16,9 @@ export function fluxCrds(): KubeObject[] {
   );
 }
 
-const flux = (group: string, plural: string, kind: string): Resource => ({
+const flux = (group: string, plural: string, kind: string, version = 'v1'): Resource => ({
   group: `${group}.toolkit.fluxcd.io`,
-  version: 'v1',
+  version,
   plural,
   kind,
   namespaced: true,
@@ -26,6 +26,7 @@ const flux = (group: string, plural: string, kind: string): Resource => ({
 
 export const gitRepositories = flux('source', 'gitrepositories', 'GitRepository');
 export const kustomizations = flux('kustomize', 'kustomizations', 'Kustomization');
+export const helmReleases = flux('helm', 'helmreleases', 'HelmRelease', 'v2');
 export const NAMESPACE = 'flux-system';
 
 export const gitRepositoryFactory = (name: string, url: string, spec: object = {}): KubeObject => ({
