@@ -8,12 +8,12 @@ import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
 import { canBeSuspended, configuredObjects, customResourceIn, specIssues } from './custom-resources.ts';
 import { installGroups } from './install-groups.ts';
-import { annotated, healthFilter, withKeepObject } from './marks.ts';
+import { annotated, withHealthMark, withKeepObject } from './marks.ts';
 import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from './release.ts';
 
 /**
- * Labels of copied Secrets and ConfigMaps. The Go extension of the same name sets the first, and its users select by it.
- * With the second, controllers of Flux 2.7 and newer follow a change at once.
+ * Labels of Secrets and ConfigMaps. The Go extension of the same name sets the first, and its users select by it. With the
+ * second, controllers of Flux 2.7 and newer follow a change at once.
  */
 const copyLabels = {
   'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
@@ -26,17 +26,17 @@ const copyLabels = {
  * @throws ConfigError when the release lacks a component or a kind, its CRDs reject a template, or a patch cannot be applied
  */
 export async function objectGroups(inputs: RenderInputs): Promise<ObjectGroups> {
+  const { config, shootHealth } = inputs;
   const sync = syncObjects(inputs);
   const copies = [
-    ...inputs.secrets.map((secret) => copiedSecret(secret, inputs.config)),
-    ...inputs.configMaps.map(copiedConfigMap),
-    ...configMaps(inputs),
+    ...inputs.secrets.map((secret) => copiedSecret(secret, config)),
+    ...[...inputs.configMaps, ...factsOfShoot(inputs)].map(configMap),
   ];
-  const health = healthFilter(inputs.shootHealth);
+  const secrets = [...otherNamespaces([...copies, ...sync], config.flux.namespace), ...copies];
   return {
     ...(await installGroups(inputs)),
-    secrets: health([...otherNamespaces([...copies, ...sync], inputs.config.flux.namespace), ...copies]),
-    sync: health(sync),
+    secrets: withHealthMark(secrets, shootHealth),
+    sync: withHealthMark(sync, shootHealth),
   };
 }
 
@@ -92,8 +92,8 @@ function copiedSecret(
   return isKept ? withKeepObject(secret) : secret;
 }
 
-/** Returns the copy of a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */
-function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapContent): KubeObject {
+/** Returns a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */
+function configMap({ name, namespace, data, binaryData }: ConfigMapContent): KubeObject {
   return {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: copyLabels } },
     ...(data && { data }),
@@ -101,13 +101,12 @@ function copiedConfigMap({ name, namespace, data, binaryData }: ConfigMapContent
   };
 }
 
-function configMaps({ config, shoot }: RenderInputs): KubeObject[] {
+function factsOfShoot({ config, shoot }: RenderInputs): ConfigMapContent[] {
   const { namespace } = config.flux;
-  const configMap = (name: string, data: Record<string, string>) => ({
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: copyLabels } },
-    data,
-  });
-  return [configMap('shoot-info', { ...shoot.info }), configMap('shoot-facts', shoot.facts)];
+  return [
+    { name: 'shoot-info', namespace, data: { ...shoot.info } },
+    { name: 'shoot-facts', namespace, data: shoot.facts },
+  ];
 }
 
 /** Returns the other namespaces of our objects: they are created if missing and never deleted. */

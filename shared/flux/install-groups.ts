@@ -4,7 +4,7 @@ import { createRecentlyUsed } from '../recently-used.ts';
 import { isCrd } from './custom-resources.ts';
 import { customise, isCustomised } from './customise.ts';
 import { installObjects } from './install.ts';
-import { annotated, healthFilter, withKeepObject } from './marks.ts';
+import { annotated, withHealthMark, withKeepObject } from './marks.ts';
 import { withProtection } from './protection.ts';
 import type { ObjectGroups, RenderInputs } from './release.ts';
 
@@ -62,14 +62,10 @@ async function render({ config, release, policy, ownsNamespace, shootHealth }: R
 function grouped(objects: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {
   const installed = objects.map(withProtection);
   const namespace = installed.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(withKeepObject);
-  const health = healthFilter(shootHealth);
-  return {
-    // Removing a component must not delete its CRDs, and with them the custom resources of the user.
-    crds: health([...namespace, ...installed.filter(isCrd).map(withKeepObject)]),
-    controllers: health(
-      installed.filter((object) => object.kind !== 'Namespace' && !isCrd(object)).map(withLastingClaim),
-    ),
-  };
+  // Removing a component must not delete its CRDs, and with them the custom resources of the user.
+  const crds = [...namespace, ...installed.filter(isCrd).map(withKeepObject)];
+  const controllers = installed.filter((object) => object.kind !== 'Namespace' && !isCrd(object)).map(withLastingClaim);
+  return { crds: withHealthMark(crds, shootHealth), controllers: withHealthMark(controllers, shootHealth) };
 }
 
 /**

@@ -12,9 +12,9 @@ export function withKeepObject(object: KubeObject): KubeObject {
   return annotated(object, KEEP_OBJECT);
 }
 
-/** Returns what marks objects that do not count for the Shoot's health. */
-export function healthFilter(shootHealth: boolean): (objects: KubeObject[]) => KubeObject[] {
-  return (objects) => (shootHealth ? objects : objects.map((object) => annotated(object, SKIP_HEALTH_CHECK)));
+/** Marks objects as not counting for the Shoot's health. @param shootHealth true: they count, and get no mark */
+export function withHealthMark(objects: KubeObject[], shootHealth: boolean): KubeObject[] {
+  return shootHealth ? objects : objects.map((object) => annotated(object, SKIP_HEALTH_CHECK));
 }
 
 /** Sets an annotation of the resource-manager to `true`. */
