@@ -91,8 +91,3 @@ function text(object: ApiObject, path: readonly string[]): string {
   for (const key of path) value = isObject(value) ? value[key] : undefined;
   return value === undefined || value === null ? '' : String(value);
 }
-
-/** Returns the name that a field selector requires: it saves the search for a single object. */
-export function selectedName(selector: string): string | undefined {
-  return /(?:^|,)metadata\.name==?([^,]*)/.exec(selector)?.[1];
-}

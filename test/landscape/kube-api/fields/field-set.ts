@@ -28,13 +28,6 @@ export function descend(set: FieldSet, element: string): FieldSet {
   return child;
 }
 
-/** Adds a path. */
-export function insert(set: FieldSet, path: readonly string[]): void {
-  let node = set;
-  for (const element of path) node = descend(node, element);
-  node.member = true;
-}
-
 function combine(one: FieldSet, other: FieldSet, keep: (one: boolean, other: boolean) => boolean): FieldSet {
   const result: FieldSet = { member: keep(one.member, other.member), children: new Map() };
   // Each element once: twice would double the time with each level.
