@@ -1,6 +1,6 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { PlanInputs, RenderedObjects, Synced } from './inputs.ts';
+import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from './inputs.ts';
 import { planSyncObjects } from './sync-objects.ts';
 
 /** Returns the components to install. Out of scope, Flux keeps those that it was installed with. */
@@ -13,12 +13,10 @@ export function wantedComponents({ scope, previous, render }: PlanInputs): strin
  * Returns the components to install, and while objects are pending removal also the former ones: their controllers have to
  * remove the finalizers.
  */
-export function neededComponents(
-  { previous, live, render }: PlanInputs,
-  { components, sync }: RenderedObjects,
-  synced: Synced,
-): string[] {
-  const { objects, pendingRemoval } = planSyncObjects({ ...sync, ...synced });
+export function neededComponents(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): string[] {
+  const { previous, live, render } = inputs;
+  const { components } = rendered;
+  const { objects, pendingRemoval } = planSyncObjects({ ...syncInputs(inputs, rendered), ...synced });
   const isRemoving = pendingRemoval.length > 0 || (objects.length === 0 && live.has(names.sync));
   if (!isRemoving) return components;
   const former = previous?.components.filter((component) => render.release.files.has(component)) ?? [];

@@ -1,4 +1,5 @@
 import type { ObjectGroups, RenderInputs } from '../../../shared/flux/release.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { ResourceReference } from '../../../shared/gardener/references.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { Scope } from './scope.ts';
@@ -32,8 +33,15 @@ export interface PlanInputs {
 export interface RenderedObjects {
   components: string[];
   groups: ObjectGroups;
-  sync: Omit<SyncInputs, 'former' | 'confirmed'>;
 }
 
 /** What the ManagedResource for sync objects holds now, and what of it was seen in the shoot. */
 export type Synced = Pick<SyncInputs, 'former' | 'confirmed'>;
+
+/** Returns what decides the sync objects, as far as it is known before the former content is read. */
+export function syncInputs(
+  { scope, previous, live }: PlanInputs,
+  { groups }: RenderedObjects,
+): Omit<SyncInputs, keyof Synced> {
+  return { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded: previous?.leaving ?? [] };
+}

@@ -11,7 +11,7 @@ import { withComponents } from './components.ts';
 import { renderHash } from './config-hash.ts';
 import { isCrdRef } from './former-crds.ts';
 import { imagePlaces } from './image-places.ts';
-import type { PlanInputs, RenderedObjects, Synced } from './inputs.ts';
+import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from './inputs.ts';
 import { projectCopies } from './project-copies.ts';
 import { protects } from './protection.ts';
 import { planRequest, type Requests } from './request.ts';
@@ -45,27 +45,42 @@ export interface Plan {
  */
 export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): Plan {
   const { scope, previous, render, renewals } = inputs;
-  const { components, groups } = rendered;
-  const { config, release, ownsNamespace } = render;
-  const sync = planSyncObjects({ ...rendered.sync, ...synced });
-  const { contents, released, removed } = placeContents([
+  const { groups } = rendered;
+  const sync = { ...syncInputs(inputs, rendered), ...synced };
+  const { objects, pendingRemoval } = planSyncObjects(sync);
+  const placed = placeContents([
     { name: names.crds, isInScope: scope.install, objects: groups.crds },
     { name: names.controllers, isInScope: scope.install, objects: groups.controllers },
     { name: names.secrets, isInScope: true, objects: groups.secrets },
-    { name: names.sync, isInScope: scope.sync, objects: sync.objects },
+    { name: names.sync, isInScope: scope.sync, objects },
   ]);
-
-  // Out of scope, the record keeps naming the configuration that was applied last.
-  const last = scope.sync ? undefined : previous;
-  const hash = renderHash(config, release);
   const request = planRequest(groups.secrets, inputs.reconcileAt, previous);
-  const record: Applied = {
-    configHash: last?.configHash ?? hash,
+  return {
+    record: {
+      ...recordOf(inputs, rendered, placed),
+      ...request.before,
+      ...(pendingRemoval.length > 0 && scope.sync && { leaving: pendingRemoval }),
+    },
+    ...placed,
+    fluxRelease: render.release,
+    references: referencesOf(render.config, inputs.shootResources),
+    renewals,
+    awaitsSuspension: leavingObjects(sync).length > synced.confirmed.size,
+    ...(request.isDue && { requests: request.after }),
+  };
+}
+
+/** Returns the record, without requests and without the objects that are pending removal. */
+function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, released }: Placed): Applied {
+  const { scope, previous, render } = inputs;
+  const { config, release, ownsNamespace } = render;
+  return {
+    ...recordedConfiguration(inputs, rendered),
     fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
     ...optional('installed', previous?.installed),
     namespace: config.flux.namespace,
     ownsNamespace,
-    components,
+    components: rendered.components,
     syncMode: config.syncMode,
     ...optional('deletionPolicy', config.deletionPolicy),
     ...optional('layersHash', inputs.layersHash),
@@ -73,40 +88,38 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: 
     ...(inputs.revision !== undefined && { projectCopies: projectCopies(config) }),
     ...(config.hasFluxConfig && optional('projectSecrets', inputs.projectSecrets)),
     fromFluxConfig: config.hasFluxConfig,
-    ...request.before,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
     objects: recordedObjects(contents, released, previous),
     ...(protects(contents, previous) && { protected: true as const }),
-    ...optional('source', last === undefined ? rootObject(groups.sync, config, 'source') : last.source),
-    ...optional(
-      'kustomization',
-      last === undefined ? rootObject(groups.sync, config, 'kustomization') : last.kustomization,
-    ),
     ...optional('imagePlaces', scope.install ? imagePlaces(config) : undefined),
     ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
-    ...optional(
-      'others',
-      last === undefined ? otherObjects(groups.sync, withComponents(config, components), release) : last.others,
-    ),
-    ...optional(
-      'problem',
-      inputs.problem ?? (last === undefined || last.configHash === hash ? undefined : OUT_OF_SCOPE),
-    ),
     ...optional('deletingKinds', previous?.deletingKinds),
-    ...(sync.pendingRemoval.length > 0 && scope.sync ? { leaving: sync.pendingRemoval } : {}),
   };
-  const references = referencesOf(config, inputs.shootResources);
-  const awaitsSuspension = leavingObjects({ ...rendered.sync, ...synced }).length > synced.confirmed.size;
+}
+
+/** Names the configuration and its objects; out of scope, those that were applied last. */
+function recordedConfiguration(
+  { scope, previous, render, problem }: PlanInputs,
+  { components, groups }: RenderedObjects,
+): Pick<Applied, 'configHash' | 'source' | 'kustomization' | 'others' | 'problem'> {
+  const { config, release } = render;
+  const hash = renderHash(config, release);
+  if (!scope.sync && previous !== undefined) {
+    const { configHash, source, kustomization, others } = previous;
+    return {
+      configHash,
+      ...optional('source', source),
+      ...optional('kustomization', kustomization),
+      ...optional('others', others),
+      ...optional('problem', problem ?? (configHash === hash ? undefined : OUT_OF_SCOPE)),
+    };
+  }
   return {
-    record,
-    contents,
-    released,
-    removed,
-    fluxRelease: release,
-    references,
-    renewals,
-    awaitsSuspension,
-    ...(request.isDue && { requests: request.after }),
+    configHash: hash,
+    ...optional('source', rootObject(groups.sync, config, 'source')),
+    ...optional('kustomization', rootObject(groups.sync, config, 'kustomization')),
+    ...optional('others', otherObjects(groups.sync, withComponents(config, components), release)),
+    ...optional('problem', problem),
   };
 }
 
@@ -115,10 +128,10 @@ const OUT_OF_SCOPE =
   'The configuration has changed, but with syncMode Once changes are not applied after the first success; ' +
   'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
 
+type Placed = Pick<Plan, 'contents' | 'released' | 'removed'>;
+
 /** Decides which ManagedResources are written, released and removed. */
-function placeContents(
-  parts: { name: string; isInScope: boolean; objects: KubeObject[] }[],
-): Pick<Plan, 'contents' | 'released' | 'removed'> {
+function placeContents(parts: { name: string; isInScope: boolean; objects: KubeObject[] }[]): Placed {
   const followed = parts.filter(({ isInScope }) => isInScope);
   return {
     contents: new Map(followed.filter(({ objects }) => objects.length > 0).map(({ name, objects }) => [name, objects])),

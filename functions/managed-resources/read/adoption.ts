@@ -16,7 +16,8 @@ const DIFFERENT =
   'Source or Kustomization in the shoot differ from the configuration, so they are left unchanged; ' +
   'set syncMode to ManifestsOnly to replace them, or to Once to keep them.';
 
-interface Planned {
+/** What a plan is made of, with the objects that are rendered from it. */
+export interface Planned {
   inputs: PlanInputs;
   rendered: RenderedObjects;
 }

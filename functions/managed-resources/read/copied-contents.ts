@@ -25,7 +25,7 @@ export interface CopiedContents {
 }
 
 /** Something is not there yet; the sentence says what. */
-interface Missing {
+export interface Missing {
   missing: string;
   /** True: it is the landscape's, so the user of the Shoot cannot correct it. */
   isOfLandscape?: boolean;

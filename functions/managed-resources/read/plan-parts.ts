@@ -12,15 +12,17 @@ import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { inCurrentVersion } from '../plan/current-version.ts';
-import type { PlanInputs, RenderedObjects, Synced } from '../plan/inputs.ts';
+import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/inputs.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
+import type { Scope } from '../plan/scope.ts';
 import { leavingObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { confirmSuspended } from '../shoot/confirm-suspended.ts';
+import type { Planned } from './adoption.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
-import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
+import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
 import { detectExistingFlux } from './existing-flux.ts';
 import type { ExistingFlux } from './installed-flux.ts';
 import { renderObjects, withFormerComponents } from './render.ts';
@@ -46,51 +48,63 @@ export async function readPlanParts(
   controlPlane: ControlPlane,
   configuration: Configuration,
 ): Promise<PlanParts | Obstacle> {
-  const { config, scope } = configuration;
+  const { config, scope, layers } = configuration;
   try {
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const { foreign, liveVersion } = existing;
     if (foreign !== undefined && scope.install && config.adopt !== true) {
       return { type: 'foreign', foreign, record: controlPlane.previous, scope };
     }
-    const copies = await readCopiedContents(run, config, configuration.layers.secretObjects);
-    if ('missing' in copies) {
-      const sentence = copies.missing;
-      const { previous: record, isBootstrapped } = controlPlane;
-      // What the user of a running Shoot cannot correct does not fail its operations.
-      if (copies.isOfLandscape === true && isBootstrapped && record !== undefined) {
-        return { type: 'keep', record, scope, problem: sentence };
-      }
-      return { type: 'wait', sentence };
-    }
+    const copies = await readCopiedContents(run, config, layers.secretObjects);
+    if ('missing' in copies) return missingCopy(copies, controlPlane, scope);
     const release = await readRelease(run, controlPlane, configuration, existing);
     if (hasListedObjects(config)) await checkSecretKeys(config, copies, release);
     const asked = planInputs(run, controlPlane, configuration, copies, existing, release);
-    await yieldToOthers();
-    const planned = { inputs: asked, rendered: await renderObjects(asked) };
-    await yieldToOthers();
-    const { inputs, rendered } = isAdoptedByDefault(config, controlPlane)
-      ? // Loaded on demand: few Shoots come from a version with another default.
-        await (await import('../on-demand.ts')).heldBack(run, controlPlane, planned)
-      : planned;
+    const { inputs, rendered } = await render(run, controlPlane, asked);
     if (config.objects.length > 0 || [config.source, config.kustomization].some(hasRareFields)) {
       await checkRules(config, release);
     }
-    const changing = resourceWithFormerContent(rendered.sync);
-    // Undefined: the ManagedResource holds the rendered content.
-    const content = changing && (await readContent(run, changing));
-    if (changing !== undefined && content === undefined) return { type: 'recreate', resource: changing };
-    const former = content?.map((object) => inCurrentVersion(release, object));
-    const confirmed = await confirmInShoot(run, leavingObjects({ ...rendered.sync, former }));
-    const synced = { former, confirmed };
+    const synced = await readSynced(run, inputs, rendered);
+    if ('type' in synced) return synced;
     const complete = await withFormerComponents(inputs, rendered, synced);
     return { type: 'plan parts', inputs, rendered: complete, synced, liveVersion, isForeign: foreign !== undefined };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;
     const record = previous && { ...previous, syncMode: config.syncMode };
-    return obstacleOf(error, record, scope, await isUnedited(run, controlPlane, configuration.layers));
+    return obstacleOf(error, record, scope, await isUnedited(run, controlPlane, layers));
   }
+}
+
+/** What the user of a running Shoot cannot correct does not fail its operations. */
+function missingCopy(
+  { missing, isOfLandscape }: Missing,
+  { previous: record, isBootstrapped }: ControlPlane,
+  scope: Scope,
+): Obstacle {
+  return isOfLandscape === true && isBootstrapped && record !== undefined
+    ? { type: 'keep', record, scope, problem: missing }
+    : { type: 'wait', sentence: missing };
+}
+
+/** Renders the objects; a Shoot whose released objects differ from them is held back at `Once`. */
+async function render(run: Run, controlPlane: ControlPlane, inputs: PlanInputs): Promise<Planned> {
+  await yieldToOthers();
+  const planned = { inputs, rendered: await renderObjects(inputs) };
+  await yieldToOthers();
+  if (!isAdoptedByDefault(inputs.render.config, controlPlane)) return planned;
+  // Loaded on demand: few Shoots come from a version with another default.
+  return (await import('../on-demand.ts')).heldBack(run, controlPlane, planned);
+}
+
+/** Reads the former content where the ManagedResource does not hold the rendered one. */
+async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObjects): Promise<Synced | Obstacle> {
+  const sync = syncInputs(inputs, rendered);
+  const resource = resourceWithFormerContent(sync);
+  const content = resource && (await readContent(run, resource));
+  if (resource !== undefined && content === undefined) return { type: 'recreate', resource };
+  const former = content?.map((object) => inCurrentVersion(inputs.render.release, object));
+  return { former, confirmed: await confirmInShoot(run, leavingObjects({ ...sync, former })) };
 }
 
 /** Few Shoots have lists, so the code is loaded on demand. */

@@ -1,6 +1,5 @@
 import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, RenderInputs } from '../../../shared/flux/release.ts';
-import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { neededComponents, wantedComponents, withComponents } from '../plan/components.ts';
 import type { PlanInputs, RenderedObjects, Synced } from '../plan/inputs.ts';
 
@@ -10,12 +9,8 @@ import type { PlanInputs, RenderedObjects, Synced } from '../plan/inputs.ts';
  * @throws ConfigError as `objectGroups` does
  */
 export async function renderObjects(inputs: PlanInputs): Promise<RenderedObjects> {
-  const { scope, previous, live, render } = inputs;
   const components = wantedComponents(inputs);
-  const groups = await groupsWith(components, render);
-  const recorded = previous?.leaving ?? [];
-  const sync = { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded };
-  return { components, groups, sync };
+  return { components, groups: await groupsWith(components, inputs.render) };
 }
 
 /** Adds the former components where objects are pending removal. @throws ConfigError as `objectGroups` does */
@@ -26,7 +21,7 @@ export async function withFormerComponents(
 ): Promise<RenderedObjects> {
   const components = neededComponents(inputs, rendered, synced);
   if (components.length === rendered.components.length) return rendered;
-  return { ...rendered, components, groups: await groupsWith(components, inputs.render) };
+  return { components, groups: await groupsWith(components, inputs.render) };
 }
 
 function groupsWith(components: string[], render: RenderInputs): Promise<ObjectGroups> {
