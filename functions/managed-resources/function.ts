@@ -25,7 +25,7 @@ import {
   TIMESTAMP_ANNOTATION,
 } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
 import { rejectedNamespace } from './plan/delivery.ts';
 
 /** Installs Flux and its configuration into a Shoot, and updates both as far as the sync mode allows. */
@@ -42,7 +42,7 @@ export const definition: FunctionDefinition = {
         return [metadata.generation, metadata.deletionTimestamp, status?.state?.bootstrapped];
       },
       isAwaited,
-      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+      keys: ownKey,
     },
     {
       in: 'seed',
@@ -56,7 +56,7 @@ export const definition: FunctionDefinition = {
         annotations?.[TIMESTAMP_ANNOTATION],
       ],
       isAwaited,
-      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+      keys: ownKey,
     },
     {
       in: 'seed',

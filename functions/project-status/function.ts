@@ -4,7 +4,7 @@ import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
 import { fluxState, newsOf, rolloutNews } from './flux-state.ts';
 
 /** Shows project members how Flux is doing: in the ConfigMap `flux-status` of their project, and in Events on the Shoot. */
@@ -29,7 +29,7 @@ export const definition: FunctionDefinition = {
       },
       // A step that is over sooner needs no run.
       mayWaitMs: 5_000,
-      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+      keys: ownKey,
     },
   ],
   // At rest this function costs nothing. Each start of the watcher compares everything.

@@ -2,7 +2,7 @@ import { isOurs } from '../../shared/gardener/gate.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
 
 /** Reports the state of Flux in the shoot as conditions of the Extension. */
 export const definition: FunctionDefinition = {
@@ -24,7 +24,7 @@ export const definition: FunctionDefinition = {
         // The description changes when a Shoot is hibernated or wakes up.
         return [state?.applied, state?.foreign, lastOperation?.state, lastOperation?.description];
       },
-      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+      keys: ownKey,
     },
   ],
   resync: true,

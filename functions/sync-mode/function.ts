@@ -2,7 +2,7 @@ import { isOurs } from '../../shared/gardener/gate.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
 import { decideFromExtension } from './decide.ts';
 
 /** Records the first success. After it, the sync mode decides which parts still follow the configuration. */
@@ -20,7 +20,7 @@ export const definition: FunctionDefinition = {
         const extension = extensionOf(object);
         return [decideFromExtension(extension), extension.status?.lastOperation?.state];
       },
-      keys: (object, cluster) => [{ cluster, namespace: object.metadata.namespace ?? '', name: object.metadata.name }],
+      keys: ownKey,
     },
   ],
   // The first success is news until it is recorded: each start of the watcher and the end of each operation wake it again,

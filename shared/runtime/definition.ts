@@ -47,6 +47,11 @@ export interface Subscription {
   keys(object: KubeObject, cluster: string): ReconcileKey[];
 }
 
+/** The `keys` of a subscription to the objects that the function works on. */
+export const ownKey: Subscription['keys'] = ({ metadata: { namespace = '', name } }, cluster) => [
+  { cluster, namespace, name },
+];
+
 /**
  * The basics of every function. Its definition is the single source for watcher, queues, Lambdas, webhook
  * configurations and RBAC. Lives in `functions/<name>/function.ts` as `definition`;
