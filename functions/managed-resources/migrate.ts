@@ -14,7 +14,11 @@ import { migrateStored } from './shoot/migrate.ts';
  * the release reaches the shoot, and the installed one keeps running.
  * @returns undefined when the plan can be delivered
  */
-export async function migrate(run: Run, plan: Plan, { live, previous }: ControlPlane): Promise<Outcome | undefined> {
+export async function migrateStoredObjects(
+  run: Run,
+  plan: Plan,
+  { live, previous }: ControlPlane,
+): Promise<Outcome | undefined> {
   const { context, isTimeUp, reporter, seed } = run;
   const crds = plan.contents.get(names.crds) ?? [];
   const { fluxVersion } = plan.record;

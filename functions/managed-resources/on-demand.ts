@@ -5,7 +5,7 @@ export { settleFormerKinds } from './delete-former-kinds.ts';
 export { deliverDirectly } from './deliver/directly.ts';
 export { deliverRestored } from './deliver/restored.ts';
 export { reportHibernated, reportObstacle, takeOver } from './endings.ts';
-export { migrate as migrateStoredObjects } from './migrate.ts';
+export { migrateStoredObjects } from './migrate.ts';
 export { notifyWarnings } from './notify-warnings.ts';
 export { heldBack } from './read/adoption.ts';
 export { readCrdVersions, readInstalledFlux } from './read/installed-flux.ts';
