@@ -59,7 +59,7 @@ export interface Pruned {
   foreign: string[];
 }
 
-/** Deletes the surplus objects. While one of Flux's own kinds is left, the controllers and all other objects stay. */
+/** Deletes the surplus objects, Flux's own first: while one of them is left, the controllers and all others stay. */
 export async function deleteSurplus(
   shoot: KubeClient,
   refs: string[],

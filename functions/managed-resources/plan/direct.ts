@@ -15,7 +15,7 @@ export interface DirectChanges {
   isRepeated: boolean;
   /** How many objects of the same contents a run applied before it ran out of time. */
   alreadyApplied: number;
-  /** Refs of former objects to delete: Flux's own first, because they may need their controllers for it. */
+  /** Refs of former objects to delete. */
   surplus: string[];
 }
 
@@ -48,7 +48,7 @@ export function directChanges({ record, contents, released }: Contents, previous
     isUpToDate: canonicalJson(previous?.delivered) === canonicalJson(managedResources),
     isRepeated,
     alreadyApplied,
-    surplus: [...surplus.filter(isFluxRef), ...surplus.filter((ref) => !isFluxRef(ref))],
+    surplus,
   };
 }
 

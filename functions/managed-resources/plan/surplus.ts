@@ -32,8 +32,7 @@ export function surplusOf(
     ...[...contents.values()].flat().map(objectRef),
     ...released.flatMap((name) => previous.objects[name] ?? []),
   ]);
-  const surplus = [...new Set(former)].filter((ref) => !kept.has(ref) && !neverDeleted.test(ref));
-  return [...surplus.filter(isFluxRef), ...surplus.filter((ref) => !isFluxRef(ref))];
+  return [...new Set(former)].filter((ref) => !kept.has(ref) && !neverDeleted.test(ref));
 }
 
 /**
