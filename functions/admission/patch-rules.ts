@@ -2,8 +2,8 @@ import type { Layer } from '../../shared/config/layer.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
 import { asObject } from '../../shared/config/values.ts';
 import type { ConfigIssue } from '../../shared/errors.ts';
-import type { patchFormProblem } from '../../shared/flux/patches/form.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import type { patchFormProblem } from './patch-form.ts';
 
 /** Returns what is wrong with the form of patches. */
 export type PatchRules = typeof patchFormProblem;
@@ -15,7 +15,7 @@ export async function loadPatchRules(shoot: unknown): Promise<PatchRules | undef
   const own = entries.find((entry) => entry?.type === EXTENSION_TYPE);
   const patches = asObject(asObject(own?.providerConfig)?.flux)?.patches;
   if (!Array.isArray(patches) || patches.length === 0) return undefined;
-  return (await import('../../shared/flux/patches/form.ts')).patchFormProblem;
+  return (await import('./patch-form.ts')).patchFormProblem;
 }
 
 /** Returns the issue of the first wrong patch. Patches with issues of their schema are not read. */

@@ -1,13 +1,12 @@
 import { nearest } from '../../config/nearest.ts';
 import { originOf } from '../../config/origins.ts';
 import { quote, shown } from '../../config/quote.ts';
-import type { Patch } from '../../config/types.ts';
+import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Steps } from '../../steps.ts';
 import type { Customisation, Customised } from '../customisation.ts';
-import { SEVERAL, WITHOUT_TARGET } from './form.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
 import { parsedPatch } from './parse.ts';
@@ -40,21 +39,18 @@ export function* patchSteps(objects: KubeObject[], customisation: Customisation)
 type Change = (object: KubeObject) => KubeObject | undefined;
 
 function* apply(patching: Patching, patch: Patch): Steps<void> {
-  const { target } = patch;
-  const { length, ...parsed } = parsedPatch(patch);
-  if ('operations' in parsed) {
-    if (target === undefined) throw new PatchProblem(WITHOUT_TARGET);
-    const change = (object: KubeObject) => jsonPatched(object, parsed.operations);
-    yield* changeAll(patching, selected(patching.objects, target), change, length);
-  } else if (target === undefined) {
+  const parsed = parsedPatch(patch);
+  if ('merges' in parsed) {
+    const length = parsed.length / parsed.merges.length;
     for (const merge of parsed.merges) {
-      const change = (object: KubeObject) => mergedWith(object, merge);
-      yield* changeAll(patching, [named(patching.objects, merge)], change, length / parsed.merges.length);
+      yield* changeAll(patching, [named(patching.objects, merge)], (object) => mergedWith(object, merge), length);
     }
   } else {
-    const [merge, ...others] = parsed.merges;
-    if (merge === undefined || others.length > 0) throw new PatchProblem(SEVERAL);
-    yield* changeAll(patching, selected(patching.objects, target), (object) => mergedWith(object, merge), length);
+    const change: Change =
+      'operations' in parsed
+        ? (object) => jsonPatched(object, parsed.operations)
+        : (object) => mergedWith(object, parsed.merge);
+    yield* changeAll(patching, selected(patching.objects, parsed.target), change, parsed.length);
   }
   endPatch(patching);
 }
@@ -81,7 +77,7 @@ function* changeAll(patching: Patching, targets: readonly KubeObject[], change: 
   yield* replaceAll(patching, results);
 }
 
-function selected(objects: KubeObject[], target: NonNullable<Patch['target']>): KubeObject[] {
+function selected(objects: KubeObject[], target: PatchTarget): KubeObject[] {
   const found = objects.filter(selectorOf(target));
   if (found.length > 0) return found;
   const { kind, name } = target;

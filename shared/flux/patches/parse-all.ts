@@ -1,7 +1,6 @@
 import type { Patch } from '../../config/types.ts';
 import { yieldToOthers } from '../../kube/event-loop.ts';
-import { parsedPatch } from './parse.ts';
-import { PatchProblem } from './problem.ts';
+import { parseOnce } from './parse.ts';
 
 /**
  * Parses all patches before they are applied. Others get their turn in between, because the parser is slow. A patch that
@@ -10,10 +9,6 @@ import { PatchProblem } from './problem.ts';
 export async function parsePatches(patches: readonly Patch[]): Promise<void> {
   for (const patch of patches) {
     await yieldToOthers();
-    try {
-      parsedPatch(patch);
-    } catch (error) {
-      if (!(error instanceof PatchProblem)) throw error;
-    }
+    parseOnce(patch);
   }
 }

@@ -1,6 +1,6 @@
 import type { Operation } from 'rfc6902';
 import { limits, limitText } from '../../config/limits.ts';
-import type { Patch } from '../../config/types.ts';
+import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { keyProblem } from '../../config/yaml-keys.ts';
 import { errorMessage } from '../../errors.ts';
@@ -9,41 +9,63 @@ import { lengthOf } from './growth.ts';
 import { operationsOf } from './json-patch.ts';
 import { PatchProblem } from './problem.ts';
 
-/** A patch, parsed: a list is JSON 6902, objects are strategic merges. */
-export type ParsedPatch = { operations: Operation[] } | { merges: JsonObject[] };
+/** A patch, parsed, with its length in characters of JSON, which aliases make longer than its text. */
+export type ParsedPatch = { length: number } & (
+  | { target: PatchTarget; operations: Operation[] }
+  | { target: PatchTarget; merge: JsonObject }
+  /** Strategic merges that name their objects. */
+  | { merges: JsonObject[] }
+);
 
 /** A patch is not parsed again while its configuration is in use. */
-const parsed = new WeakMap<Patch, ParsedPatch & { length: number }>();
+const results = new WeakMap<Patch, ParsedPatch | PatchProblem>();
 
-/** Returns a patch with its length in characters of JSON, which aliases make longer than its text. @throws PatchProblem */
-export function parsedPatch(patch: Patch): ParsedPatch & { length: number } {
-  const known = parsed.get(patch);
+/** Parses a patch. @throws PatchProblem */
+export function parsedPatch(patch: Patch): ParsedPatch {
+  const result = parseOnce(patch);
+  if (result instanceof PatchProblem) throw result;
+  return result;
+}
+
+/** Parses a patch; returns what is wrong with it where it cannot be parsed. */
+export function parseOnce(patch: Patch): ParsedPatch | PatchProblem {
+  const known = results.get(patch);
   if (known !== undefined) return known;
-  const result = parsePatch(patch.patch);
-  const length = lengthOf('operations' in result ? result.operations : result.merges);
-  const complete = { ...result, length: length + copiesIn(result) * LENGTH_OF_COPY };
-  parsed.set(patch, complete);
-  return complete;
+  const result = parsedOrWrong(patch);
+  results.set(patch, result);
+  return result;
+}
+
+function parsedOrWrong(patch: Patch): ParsedPatch | PatchProblem {
+  try {
+    return parse(patch);
+  } catch (error) {
+    if (error instanceof PatchProblem) return error;
+    throw error;
+  }
 }
 
 /** An operation `copy` may add a container, or the whole `spec` of a Deployment. */
 const LENGTH_OF_COPY = 8192;
 
-function copiesIn(patch: ParsedPatch): number {
-  return 'operations' in patch ? patch.operations.filter(({ op }) => op === 'copy').length : 0;
-}
-
-/** Parses the text of a patch, YAML or JSON. @throws PatchProblem */
-export function parsePatch(text: string): ParsedPatch {
-  const documents = documentsOf(text).filter((document) => document !== null);
-  const [first, ...others] = documents;
+/** A list is JSON 6902, objects are strategic merges. */
+function parse({ patch, target }: Patch): ParsedPatch {
+  const [first, ...others] = documentsOf(patch).filter((document) => document !== null);
   if (first === undefined) throw new PatchProblem('is empty; write an object, or a list of operations');
   if (Array.isArray(first)) {
-    if (others.length > 0)
+    if (others.length > 0) {
       throw new PatchProblem('has more than one document; use one entry for each list of operations');
-    return { operations: operationsOf(first) };
+    }
+    const operations = operationsOf(first);
+    if (target === undefined) throw new PatchProblem('is a list of operations without a target; add a target');
+    const copies = operations.filter(({ op }) => op === 'copy').length;
+    return { target, operations, length: lengthOf(operations) + copies * LENGTH_OF_COPY };
   }
-  return { merges: documents.map(mergeOf) };
+  const merge = mergeOf(first);
+  const merges = [merge, ...others.map(mergeOf)];
+  if (target === undefined) return { merges, length: lengthOf(merges) };
+  if (others.length === 0) return { target, merge, length: lengthOf(merge) };
+  throw new PatchProblem('has several documents and a target; use one entry for each, or remove the target');
 }
 
 function documentsOf(text: string): unknown[] {
