@@ -1,5 +1,5 @@
 import { errorMessage } from '../../shared/errors.ts';
-import { yieldToOthers } from '../../shared/kube/event-loop.ts';
+import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../shared/errors.ts';
+import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { GoneError, KubeError } from '../../shared/kube/errors.ts';
-import { yieldToOthers } from '../../shared/kube/event-loop.ts';
 import { enter, leave } from '../../shared/runtime/activity.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../shared/errors.ts';
+import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
-import { yieldToOthers } from '../../shared/kube/event-loop.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';

@@ -1,5 +1,5 @@
 import type { CST, Document, ParsedNode } from 'yaml';
-import { yieldToOthers } from '../kube/event-loop.ts';
+import { yieldToOthers } from '../event-loop.ts';
 import { Composer, Lexer, LineCounter, Parser, quickly } from '../kube/parse-yaml.ts';
 
 /** A YAML document, with whether another one follows, or its first mistake. */

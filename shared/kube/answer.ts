@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { yieldToOthers } from '../event-loop.ts';
 import { LARGE_ANSWER, sizeText } from './answer-limits.ts';
 import { type CallLimit, expiry } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
-import { yieldToOthers } from './event-loop.ts';
 import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
 import { callText, statusError } from './status-error.ts';

@@ -1,3 +1,4 @@
+import { yieldToOthers } from '../event-loop.ts';
 import { answer, invalidAnswer, mostParts, tooManyBytes, tooManyItems, tooManyParts } from './answer.ts';
 import { withCallLimit } from './call-limit.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
 } from './client.ts';
 import type { Connection } from './connection.ts';
 import { KubeError, unlessGone } from './errors.ts';
-import { yieldToOthers } from './event-loop.ts';
 import { exchange } from './exchange.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { probe } from './probe.ts';

@@ -1,4 +1,4 @@
-import { yieldToOthers } from './event-loop.ts';
+import { yieldToOthers } from '../event-loop.ts';
 import { createObjectCutter } from './object-cutter.ts';
 
 /** Bytes that are read before others may have their turn. */

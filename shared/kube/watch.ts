@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { yieldToOthers } from '../event-loop.ts';
 import { answer, invalidAnswer, mostParts, tooManyBytes, tooManyParts } from './answer.ts';
 import { LARGE_ANSWER } from './answer-limits.ts';
 import { type CallLimit, withCallLimit } from './call-limit.ts';
 import type { WatchEvent } from './client.ts';
 import type { ClusterDownError } from './errors.ts';
-import { yieldToOthers } from './event-loop.ts';
 import { exchange } from './exchange.ts';
 import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';

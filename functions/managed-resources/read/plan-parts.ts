@@ -1,12 +1,12 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
+import { yieldToOthers } from '../../../shared/event-loop.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { hasRareFields } from '../../../shared/flux/rare-fields.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
-import { yieldToOthers } from '../../../shared/kube/event-loop.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { isAdoptedByDefault } from '../plan/adoption.ts';

@@ -1,5 +1,5 @@
+import { stepByStep } from '../../event-loop.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { stepByStep } from '../../steps.ts';
 import type { Customisation, Customised } from '../customisation.ts';
 import { patchSteps } from '../patches/apply.ts';
 import { parsePatches } from '../patches/parse-all.ts';

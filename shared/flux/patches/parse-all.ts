@@ -1,5 +1,5 @@
 import type { Patch } from '../../config/types.ts';
-import { yieldToOthers } from '../../kube/event-loop.ts';
+import { yieldToOthers } from '../../event-loop.ts';
 import { parseOnce } from './parse.ts';
 
 /**

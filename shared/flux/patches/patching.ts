@@ -1,6 +1,6 @@
 import { limits, limitText } from '../../config/limits.ts';
+import type { Steps } from '../../event-loop.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { Steps } from '../../steps.ts';
 import type { Customisation } from '../customisation.ts';
 import { growth, lengthOf } from './growth.ts';
 import { PatchProblem } from './problem.ts';

@@ -1,5 +1,5 @@
-/** Work may occupy the event loop for so long before timers, requests and other answers get their turn. */
-const turnMs = 5;
+/** How long work may occupy the event loop before timers, requests and other answers get their turn. */
+const TURN_MS = 5;
 
 let turnBegan = 0;
 let nextTurn: Promise<void> | undefined;
@@ -10,7 +10,7 @@ let nextTurn: Promise<void> | undefined;
  * process share the turns.
  */
 export async function yieldToOthers(): Promise<void> {
-  while (performance.now() - turnBegan > turnMs) {
+  while (performance.now() - turnBegan > TURN_MS) {
     nextTurn ??= new Promise((resolve) => {
       setImmediate(() => {
         nextTurn = undefined;
@@ -19,5 +19,17 @@ export async function yieldToOthers(): Promise<void> {
       });
     });
     await nextTurn;
+  }
+}
+
+/** Long work that can pause after each of its steps. */
+export type Steps<Result> = Generator<void, Result, undefined>;
+
+/** Returns the result; others get their turn between the steps. */
+export async function stepByStep<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await yieldToOthers();
   }
 }
