@@ -4,7 +4,6 @@ import {
   isNewlyAsked,
   type OperationReport,
   operationStatus,
-  seconds,
 } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { type ResourceReference, stillCopied } from '../../shared/gardener/references.ts';
@@ -21,18 +20,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { fieldManager } from './release.ts';
-
-/** What a report records in the same write; a field that is absent stays unchanged. */
-export interface Recorded {
-  applied?: Applied | undefined;
-  references?: ResourceReference[] | undefined;
-  /** The release of an upgrade that continues in later runs, although no request is left. */
-  upgradingTo?: string | undefined;
-  /** Refs of the objects that an adoption is about to protect. */
-  adopting?: string[] | undefined;
-  /** True: the error is about a configuration that is not applied. */
-  isUnapplied?: boolean | undefined;
-}
+import { type Recorded, recordChanges, reportChanges } from './status-changes.ts';
 
 /** Reports an operation on its Extension. Every write is guarded by the version that the last read or write returned. */
 export interface Reporter {
@@ -94,38 +82,6 @@ export function createReporter(inputs: ReporterInputs): Reporter {
   const asked = () => askedOperation(extension);
   const isInFlight = () => asked() !== undefined || extension.status?.lastOperation?.state !== 'Succeeded';
 
-  /** The change of `state.failingSince` with a report; undefined: none. */
-  const failingSince = (state: OperationReport['state'], isNews: boolean): string | null | undefined => {
-    const since = extension.status?.state?.failingSince;
-    if (state === 'Processing') return undefined;
-    if (state === 'Succeeded') return since === undefined ? undefined : null;
-    // A request of gardenlet or a user may be the correction, so the looks are frequent again.
-    return since === undefined || (isNews && isNewlyAsked(inputs.extension)) ? seconds(now().getTime()) : undefined;
-  };
-
-  /** The change of `state.upgradingTo` with a report; undefined: none. */
-  const upgradingTo = (state: OperationReport['state'], recorded: Recorded): string | null | undefined => {
-    const before = extension.status?.state?.upgradingTo;
-    if (recorded.upgradingTo !== undefined) return recorded.upgradingTo === before ? undefined : recorded.upgradingTo;
-    const isRecorded = state === 'Succeeded' || recorded.applied?.fluxVersion === before;
-    return before !== undefined && isRecorded ? null : undefined;
-  };
-
-  /** The change of `state.adopting` with a report; undefined: none. */
-  const adopting = ({ adopting: refs, applied }: Recorded): string[] | null | undefined => {
-    const before = extension.status?.state?.adopting;
-    if (refs !== undefined) return JSON.stringify(refs) === JSON.stringify(before) ? undefined : refs;
-    return before !== undefined && applied?.protected === true ? null : undefined;
-  };
-
-  /** The change of `state.unapplied` with a report; undefined: none. A project without a rollout has no revision. */
-  const unapplied = (state: OperationReport['state'], { isUnapplied }: Recorded): true | null | undefined => {
-    if (state === 'Processing') return undefined;
-    const { applied, unapplied: before } = extension.status?.state ?? {};
-    if (isUnapplied === true && applied?.revision !== undefined) return before === true ? undefined : true;
-    return before === undefined ? undefined : null;
-  };
-
   const report = async (
     state: OperationReport['state'],
     description: string,
@@ -143,17 +99,13 @@ export function createReporter(inputs: ReporterInputs): Reporter {
       { type, state, description, ...(error === undefined ? {} : { error }) },
       now(),
     );
+    const isRestarted = status !== undefined && isNewlyAsked(inputs.extension);
     // Gardener cannot save the state of a Shoot that lists a missing copy, so a missing one is removed before a success.
     const listed = extension.status?.resources ?? [];
     const references = mergeDiff(listed, recorded.references ?? stillCopied(listed, shootResources));
     const changes = {
       ...status,
-      ...withState(recordChanges(extension, recorded.applied), {
-        failingSince: failingSince(state, status !== undefined),
-        upgradingTo: upgradingTo(state, recorded),
-        adopting: adopting(recorded),
-        unapplied: unapplied(state, recorded),
-      }),
+      ...reportChanges(extension, { state, recorded, isRestarted, now: now() }),
       ...(references === undefined ? {} : { resources: references }),
     };
     if (Object.keys(changes).length > 0) await patch({ status: changes }, 'status');
@@ -203,32 +155,5 @@ export function createReporter(inputs: ReporterInputs): Reporter {
       if (rest.length === finalizers.length && annotations === undefined) return;
       await patch({ metadata: { finalizers: rest, ...(annotations && { annotations }) } });
     },
-  };
-}
-
-function withState(
-  changes: Record<string, unknown>,
-  fields: Record<string, string | string[] | true | null | undefined>,
-): Record<string, unknown> {
-  const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
-  if (changed.length === 0) return changes;
-  return { ...changes, state: { ...(changes.state as object | undefined), ...Object.fromEntries(changed) } };
-}
-
-/** The changes of the record and of its summary in `providerStatus`; empty when both are up to date. */
-function recordChanges({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
-  if (applied === undefined) return {};
-  const { fluxVersion, syncMode, configHash, warnings } = applied;
-  const difference = mergeDiff(status?.state?.applied, applied);
-  // `readiness` writes `providerStatus.flux`, beside these four.
-  const { providerStatus } = status ?? {};
-  const shown = Object.entries({ fluxVersion, syncMode, configHash, warnings }).filter(
-    ([field, value]) => JSON.stringify(providerStatus?.[field]) !== JSON.stringify(value),
-  );
-  return {
-    ...(difference === undefined ? {} : { state: { applied: difference } }),
-    ...(shown.length === 0
-      ? {}
-      : { providerStatus: Object.fromEntries(shown.map(([field, value]) => [field, value ?? null])) }),
   };
 }

@@ -1,7 +1,7 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import type { Recorded } from './reporter.ts';
 import { PATIENCE_SECONDS, type Run, retryLater, secondsInFlight } from './run.ts';
+import type { Recorded } from './status-changes.ts';
 
 /**
  * Ends a run that lacks something which may still come, such as a copy or a key pair: requeues soon, and reports an error
