@@ -27,9 +27,9 @@ const RESYNC_PATIENCE_MS = 900_000;
 const URGENT_MS = 60_000;
 
 /** Returns what one more cause asks for. */
-export function pendingOf(cause: Cause, since: number, attempts = 0): Pending {
+export function pendingOf(cause: Cause, since: number): Pending {
   const isResync = cause.type === 'resync';
-  return { causes: [cause], merged: 0, priority: priorityOf(cause), isResync, since, attempts };
+  return { causes: [cause], merged: 0, priority: priorityOf(cause), isResync, since, attempts: 0 };
 }
 
 /** Returns one run that answers both; the caller decides on attempts, and when it is due. */
