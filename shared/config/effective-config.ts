@@ -7,7 +7,8 @@ import { installDefaults } from './flux-options.ts';
 import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
-import { listedRules } from './listed/rules.ts';
+import type { Listed, ListedInputs } from './listed/merge.ts';
+import { type ListedRules, listedRules } from './listed/rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { optionSecretWarnings } from './option-secrets.ts';
 import { mergeOrigins } from './origins.ts';
@@ -42,51 +43,29 @@ export function providerConfigLayer(value: unknown): Layer {
 
 /** The same with a providerConfig that has been read already. */
 export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, providerConfig: Layer): EffectiveConfig {
-  const { landscape = {}, shootResources } = inputs;
-  const fluxConfig = projectLayers(inputs.fluxConfig, inputs.shoot?.labels);
+  const { landscape = {}, shoot, shootResources } = inputs;
+  const fluxConfig = projectLayers(inputs.fluxConfig, shoot?.labels);
   const { flat } = fluxConfig;
   const defaults = defaultsLayer(landscape);
   // Highest first.
   const layers = [providerConfig, ...fluxConfig.layers, defaults];
-  const sourceFrom = layers.find(({ sets }) => sets.source) ?? flat;
-  const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? flat;
   const project = projectSecretsOf(inputs);
   const flux = wiredInstall(mergeOptions(layers, landscape), project.secrets);
-  const wire = (object: KubeObject) => wired(object, project.secrets, flux.namespace);
-
-  const patched = patchedKustomization(layers, kustomizationFrom);
-  const { template } = patched;
-  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
-  const givenSource = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
-  const ofSource = substituted('source', givenSource && wire(givenSource), inputs.shoot, origins);
-  const source = ofSource.object;
-  const given = template && source && completeKustomization(template, source, flux, kustomizationFrom === flat);
-  const ofKustomization = substituted('kustomization', given && wire(given), inputs.shoot, origins);
-  const kustomization = ofKustomization.object;
-  const sourceSecret = source && copiedSourceSecret(source, sourceFrom);
-  const pullSecret = copiedPullSecret(landscape, flux);
-  const parts = {
+  const from = {
     layers,
-    sourceFrom,
-    kustomizationFrom,
+    sourceFrom: layers.find(({ sets }) => sets.source) ?? flat,
+    kustomizationFrom: layers.find(({ sets }) => sets.kustomization) ?? flat,
     flux,
-    source,
-    kustomization,
-    origins,
-    shootResources,
-    sourceSecret,
-    wire,
+    wire: (object: KubeObject) => wired(object, project.secrets, flux.namespace),
   };
+  const { issues: issuesOfRoot, ...root } = rootPair(from, flat, shoot);
+  const { source, kustomization } = root;
+  const sourceSecret = source && copiedSourceSecret(source, from.sourceFrom);
+  const pullSecret = copiedPullSecret(landscape, flux);
+  const parts = { ...from, ...root, shootResources, sourceSecret };
   const rules = layers.some(hasLists) ? listedRules() : undefined;
-  const written = rules?.mergeListed(parts);
-  const ofList = (written?.objects ?? []).map(({ object }, index) =>
-    substituted(`objects[${index}]`, object, inputs.shoot, written?.origins ?? {}),
-  );
-  const objects = ofList.map(({ object }) => object);
-  const listed = written && {
-    ...written,
-    objects: written.objects.map((placed, index) => ({ ...placed, object: objects[index] ?? placed.object })),
-  };
+  const lists = rules && listedObjects(rules, parts, shoot);
+  const objects = lists?.listed.objects.map(({ object }) => object) ?? [];
   const additionalFrom = layers.find(({ content }) => content.additionalSecrets.length > 0) ?? flat;
   const additional = additionalSecrets(additionalFrom.content.additionalSecrets, {
     fluxNamespace: flux.namespace,
@@ -97,10 +76,10 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     imagePullSecret: flux.imagePullSecret,
     shootResources,
   });
-  const copies = [...additional.secrets, ...(listed?.secrets.map(({ secret }) => secret) ?? [])];
+  const copies = [...additional.secrets, ...(lists?.listed.secrets.map(({ secret }) => secret) ?? [])];
   const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
-  const checked = listed && rules?.listedProblems(parts, listed, [...additional.secrets, ...ownCopies]);
-  const merged = { ...parts, origins: { ...origins, ...listed?.origins }, objects };
+  const checked = lists && rules?.listedProblems(parts, lists.listed, [...additional.secrets, ...ownCopies]);
+  const merged = { ...parts, origins: { ...root.origins, ...lists?.listed.origins }, objects };
   const warnings = [
     ...layers.flatMap((layer) => layer.warnings ?? []),
     ...(checked?.warnings ?? []),
@@ -111,23 +90,21 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     ...providerConfig.issues,
     // A function on Lambda has checked them without their lists.
     ...defaults.issues,
-    ...patched.issues,
-    ...ofSource.issues,
-    ...ofKustomization.issues,
-    ...ofList.flatMap(({ issues }) => issues),
+    ...issuesOfRoot,
+    ...(lists?.issues ?? []),
     ...layerIssues({ ...merged, providerConfig }),
     ...additional.issues,
     ...project.issues,
-    ...unknownSecretIssues(inputs, sourceFrom, source, origins),
+    ...unknownSecretIssues(inputs, from.sourceFrom, source, root.origins),
     ...(checked?.issues ?? []),
-    ...judge(merged, landscape, inputs.shoot),
+    ...judge(merged, landscape, shoot),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
   const first = <K extends 'syncMode' | 'deletionPolicy' | 'suspend' | 'adopt'>(field: K) =>
     layers.find(({ content }) => content[field] !== undefined)?.content[field];
   return {
     flux,
-    syncMode: first('syncMode') ?? defaultSyncMode(layers, sourceFrom, fluxConfig.layers),
+    syncMode: first('syncMode') ?? defaultSyncMode(layers, from.sourceFrom, fluxConfig.layers),
     deletionPolicy: first('deletionPolicy'),
     suspend: first('suspend') ?? false,
     ...(first('adopt') === true && { adopt: true }),
@@ -140,6 +117,46 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     hasFluxConfig: inputs.fluxConfig !== undefined,
     origins: merged.origins,
     ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+/** Completes the source and the root Kustomization, and replaces their variables by the values of the Shoot. */
+function rootPair(
+  {
+    layers,
+    sourceFrom,
+    kustomizationFrom,
+    flux,
+    wire,
+  }: Pick<ListedInputs, 'layers' | 'sourceFrom' | 'kustomizationFrom' | 'flux' | 'wire'>,
+  flat: Layer,
+  shoot: ShootTraits | undefined,
+) {
+  const { template, ...patched } = patchedKustomization(layers, kustomizationFrom);
+  const origins = { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins };
+  const givenSource = sourceFrom.content.source && completeSource(sourceFrom.content.source.template, flux.namespace);
+  const ofSource = substituted('source', givenSource && wire(givenSource), shoot, origins);
+  const source = ofSource.object;
+  const given = template && source && completeKustomization(template, source, flux, kustomizationFrom === flat);
+  const ofKustomization = substituted('kustomization', given && wire(given), shoot, origins);
+  const issues = [...patched.issues, ...ofSource.issues, ...ofKustomization.issues];
+  return { source, kustomization: ofKustomization.object, origins, issues };
+}
+
+/** Merges the lists, and replaces the variables of their objects by the values of the Shoot. */
+function listedObjects(
+  rules: ListedRules,
+  inputs: ListedInputs,
+  shoot: ShootTraits | undefined,
+): { listed: Listed; issues: ConfigIssue[] } {
+  const written = rules.mergeListed(inputs);
+  const results = written.objects.map(({ object, place }, index) => ({
+    ...substituted(`objects[${index}]`, object, shoot, written.origins),
+    place,
+  }));
+  return {
+    listed: { ...written, objects: results.map(({ object, place }) => ({ object, place })) },
+    issues: results.flatMap(({ issues }) => issues),
   };
 }
 
