@@ -40,22 +40,33 @@ export function sourceIssues(
 ): ConfigIssue[] {
   const issue = reportAt(part);
   const spec = asObject(template.spec) ?? {};
-  const ref = asObject(spec.ref);
-  const secretName = asString(asObject(spec.secretRef)?.name);
-  const hasResource = source.secretResourceName !== undefined;
+  return [
+    ...revisionIssues(spec, kind, issue),
+    ...credentialsIssues(source, spec, part, isListed),
+    ...identityIssues(spec, kind, issue),
+    ...tokenServiceIssues(spec, kind, issue),
+    ...endpointIssues(spec, kind, issue),
+    ...metadataIssues(part, template),
+  ];
+}
+
+function revisionIssues({ ref: given }: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
+  const ref = asObject(given);
   const revisions = REVISIONS[kind];
+  if (ref === undefined || revisions.some((revision) => ref[revision] !== undefined)) return [];
+  const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, revisions) }));
+  return meant?.word === undefined
+    ? [issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`)]
+    : [issue(pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, revisions))];
+}
+
+function credentialsIssues(source: JsonObject, spec: JsonObject, part: Place, isListed: boolean): ConfigIssue[] {
+  const issue = reportAt(part);
   const issues: ConfigIssue[] = [];
-  if (ref !== undefined && !revisions.some((revision) => ref[revision] !== undefined)) {
-    const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, revisions) }));
-    issues.push(
-      meant?.word === undefined
-        ? issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`)
-        : issue(pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, revisions)),
-    );
-  }
+  const secretName = asString(asObject(spec.secretRef)?.name);
   // The project has this Secret, or the merge reports that it has none.
   const isOfProject = secretName === FLUX_REGISTRY || (secretName === FLUX_SOURCE && isFluxConfigObject(part.object));
-  if (secretName !== undefined && !hasResource && !isListed && !isOfProject) {
+  if (secretName !== undefined && source.secretResourceName === undefined && !isListed && !isOfProject) {
     issues.push(
       issue(
         'secretResourceName',
@@ -74,29 +85,24 @@ export function sourceIssues(
       ),
     );
   }
-  if (kind === 'Bucket' && spec.secretRef !== undefined && spec.serviceAccountName !== undefined) {
-    issues.push(issue('template.spec.serviceAccountName', 'cannot be combined with secretRef; remove one of them'));
-  }
-  return [
-    ...issues,
-    ...identityIssues(spec, kind, issue),
-    ...tokenServiceIssues(spec, kind, issue),
-    ...endpointIssues(spec, kind, issue),
-    ...metadataIssues(part, template),
-  ];
+  return issues;
 }
 
 /** Only cloud providers use the identity of a ServiceAccount; the CRDs have the same rule in CEL. */
 function identityIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
+  if (spec.serviceAccountName === undefined) return [];
+  const path = 'template.spec.serviceAccountName';
   const provider = asString(spec.provider) ?? 'generic';
   const isUnused: Record<SourceKind, boolean> = {
     GitRepository: provider !== 'azure' && provider !== 'aws',
     OCIRepository: false,
     Bucket: provider === 'generic',
   };
-  return spec.serviceAccountName !== undefined && isUnused[kind]
-    ? [issue('template.spec.serviceAccountName', `is not supported with provider ${shown(provider)}; remove it`)]
-    : [];
+  const isSecond = kind === 'Bucket' && spec.secretRef !== undefined;
+  return [
+    ...(isSecond ? [issue(path, 'cannot be combined with secretRef; remove one of them')] : []),
+    ...(isUnused[kind] ? [issue(path, `is not supported with provider ${shown(provider)}; remove it`)] : []),
+  ];
 }
 
 const tokenServices = new Map([
