@@ -1,13 +1,13 @@
-/** What was used last, up to a total weight. */
+/** Keeps the values that were used last, up to a total weight. */
 export interface RecentlyUsed<Value> {
   get(key: string): Value | undefined;
-  /** Forgets what was used longest ago. A value that is heavier than everything may be is not kept. */
+  /** Keeps a value, and forgets those that were used longest ago. One that is heavier than the total is not kept. */
   set(key: string, value: Value, weight: number): void;
 }
 
 /** @param most the largest sum of the weights, in the unit of the caller */
 export function createRecentlyUsed<Value>(most: number): RecentlyUsed<Value> {
-  /** The one that was used longest ago comes first. */
+  // The one that was used longest ago comes first.
   const entries = new Map<string, { value: Value; weight: number }>();
   let total = 0;
   const remove = (key: string) => {

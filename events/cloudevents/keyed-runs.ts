@@ -73,7 +73,10 @@ function isConflict(result: RunResult): boolean {
   return result.type === 'failed' && result.error instanceof ConflictError;
 }
 
-/** The broker counts the failures, and each change carries its own count: the freshest counts, so that what has failed for hours does not use up the attempts of an edit. */
+/**
+ * The broker counts the failures, and each change carries its own count: the freshest counts, so that what has failed
+ * for hours does not use up the attempts of an edit.
+ */
 function freshestAttempt({ causes }: Start): number {
   return Math.min(...causes.map((cause) => ('attempt' in cause ? (cause.attempt ?? 0) : 0))) + 1;
 }

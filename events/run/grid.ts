@@ -22,6 +22,7 @@ export function gridOf(key: ReconcileKey, stepSeconds: number): Grid {
   };
 }
 
+/** Returns whether a wait ends at a point of the grid of its key; a shorter one ends on time. */
 export function isLongWait(seconds: number): boolean {
   return seconds >= LONG_SECONDS;
 }

@@ -22,6 +22,7 @@ export const MOST_HOPS = 200;
 /** A longer one does not fit into a change; the list then begins again, after the Shoots that have heard. */
 const LONGEST_TOKEN = 4096;
 
+/** Where a pass begins. */
 export const START: Position = { after: '', hop: 0, again: false };
 
 /**
@@ -57,9 +58,10 @@ export function continuation(
   return { type: 'continue', ...place, hop: hop + 1, state, ...(again && { again }), ...(listed && { listed }) };
 }
 
-/** The size of the first page; Shoots may have some hundred kilobytes. */
+/** How many Shoots the first page has; each may have some hundred kilobytes. */
 export const FIRST_PAGE = 50;
 const SMALLEST_PAGE = 5;
+/** How many Shoots a page has at most. */
 export const LARGEST_PAGE = 500;
 
 /**

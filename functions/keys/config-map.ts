@@ -6,6 +6,7 @@ import type { Context } from '../../shared/runtime/context.ts';
 import { eventOf, type Notice } from './notice.ts';
 import type { Operation } from './operation.ts';
 
+/** The field manager of everything that this function writes. */
 export const fieldManager = 'shoot-flux-keys';
 
 /** The ConfigMap `flux-config` as the API server returns it. */

@@ -10,6 +10,7 @@ export interface SecretChange {
   annotations: Record<string, string | null>;
 }
 
+/** What the function does next about a project's key pair and host keys. */
 export type Decision =
   /** Obtain this, then decide again. */
   | { type: 'needs'; what: Need }

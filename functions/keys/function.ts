@@ -8,7 +8,10 @@ import {
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
-/** Creates and rotates the key pair of a project's private repository, checks its other Secrets, and reports on its ConfigMap. */
+/**
+ * Creates and rotates the key pair of a project's private repository, checks its other Secrets, and reports on its
+ * ConfigMap.
+ */
 export const definition: FunctionDefinition = {
   name: 'keys',
   description: "Creates and rotates the key pair of a project's private repository, with its known_hosts.",

@@ -9,6 +9,7 @@ export interface Notice {
   message: string;
 }
 
+/** The reasons of the Events. */
 export type Reason =
   | 'InvalidConfiguration'
   | 'NotAllowed'

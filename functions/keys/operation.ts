@@ -7,6 +7,7 @@ import { type Notice, warning } from './notice.ts';
 export const ROTATE_START = 'rotate-ssh-keypair-start';
 export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
 
+/** A phase of a rotation that a user has requested. */
 export type Operation = typeof ROTATE_START | typeof ROTATE_COMPLETE;
 
 /** Returns the annotation that requests the operation, as an argument of `kubectl annotate`. */

@@ -2,6 +2,7 @@ import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 
+/** The field manager of everything that this function writes. */
 export const fieldManager = 'shoot-flux-managed-resources';
 
 /**

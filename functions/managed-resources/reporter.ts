@@ -47,10 +47,14 @@ export interface Reporter {
   accept(): Promise<void>;
   /** Ends the operation: as `accept`, and also removes `migrate` and `restore`, which stay until the end (trap 2). */
   finish(): Promise<void>;
-  /** Removes our finalizer after a deletion; after a migration all finalizers and, in the same write, the annotation (trap 9). */
+  /**
+   * Removes our finalizer after a deletion; after a migration all finalizers and, in the same write, the annotation
+   * (trap 9).
+   */
   removeFinalizers(which: 'own' | 'all'): Promise<void>;
 }
 
+/** The Extension and the run that reports on it. */
 export interface ReporterInputs {
   seed: KubeClient;
   /** As the run has read it. */
@@ -63,6 +67,7 @@ export interface ReporterInputs {
   context: Pick<Context, 'now' | 'log'>;
 }
 
+/** Creates the reporter of one run. */
 export function createReporter(inputs: ReporterInputs): Reporter {
   const { seed, operation, isAsked, shootResources } = inputs;
   const { now, log } = inputs.context;

@@ -15,6 +15,7 @@ import {
 } from '../../shared/status/status-map.ts';
 import { type Result, settle } from './settle.ts';
 
+/** The field manager of everything that this function writes. */
 export const fieldManager = 'shoot-flux-project-status';
 
 /** How a line was published. */

@@ -7,9 +7,9 @@ import type { Observed } from './assess.ts';
 import { lateControllers } from './controllers.ts';
 
 /**
- * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects. One after the other: at once,
- * each would open a connection of its own, and the handshakes of TLS are most of what a run costs (10 ms instead of 5 ms
- * of CPU time). Only where the shoot is too slow for that, some at once.
+ * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects.
+ * One after the other: at once, each would open a connection of its own, and the handshakes of TLS are most of what a
+ * run costs (10 ms instead of 5 ms of CPU time). Only where the shoot is too slow for that, some at once.
  */
 export async function observe(shoot: KubeClient, applied: Applied, now: Date): Promise<Observed> {
   const begin = performance.now();

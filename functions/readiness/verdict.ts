@@ -17,6 +17,7 @@ export function withConfigHash<T extends UntimedCondition>(condition: T, applied
   return { ...condition, message: `${condition.message}${configHashSuffix(applied)}` };
 }
 
+/** Returns the end of a condition's message that names the configuration: `isAbout` finds it there. */
 export function configHashSuffix({ configHash }: Applied): string {
   return ` (config ${configHash})`;
 }

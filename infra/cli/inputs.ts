@@ -92,7 +92,10 @@ export async function readInputs(
   return { distribution, shoot, secrets, config: { ...config, ...projectSecretsIn(secrets, config) } };
 }
 
-/** Returns the namespaces of a Shoot and of a ConfigMap `flux-config`, which counts only for Shoots beside it, if they differ. */
+/**
+ * Returns the namespaces of a Shoot and of a ConfigMap `flux-config`, which counts only for Shoots beside it, if they
+ * differ.
+ */
 export function otherNamespaces(
   namespace: unknown,
   { fluxConfig }: ConfigInputs,

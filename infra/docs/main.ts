@@ -12,7 +12,10 @@ import { DECISIONS_PAGE, decisionsPage } from './decisions.ts';
 import { OPTIONS_PAGE, optionsPage } from './options.ts';
 import { POLICY_PAGE, policyPage } from './policy.ts';
 
-/** All generated files: the pages of configuration, options and choosing, the index of decisions, the functions' manifests, those of charts and registrations. */
+/**
+ * All generated files: the pages of configuration, options and choosing, the index of decisions, the functions'
+ * manifests, those of charts and registrations.
+ */
 const manifests = Object.entries(await gardenerManifests());
 const generated: [URL, string][] = [
   [CONFIGURATION_PAGE, configurationPage()],

@@ -27,8 +27,9 @@ export interface CopyContext {
 const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
- * Returns the copies besides the source's credentials, and at the end those of the project: each in the flux namespace, where users expect it, and in the
- * namespace of every source or Kustomization that refers to it, because Flux reads it only there.
+ * Returns the copies besides the source's credentials, and at the end those of the project: each in the flux namespace,
+ * where users expect it, and in the namespace of every source or Kustomization that refers to it, because Flux reads it
+ * only there.
  */
 export function additionalSecrets(
   entries: AdditionalSecret[],

@@ -32,8 +32,8 @@ function checkable(defaults: unknown): unknown {
 }
 
 /**
- * Names every field as one of the defaults, also where they do not set it: the remedy is there. A policy that refuses the defaults would
- * refuse every Shoot that does not say otherwise.
+ * Names every field as one of the defaults, also where they do not set it: the remedy is there. A policy that refuses
+ * the defaults would refuse every Shoot that does not say otherwise.
  */
 function checkTogether(landscape: Landscape): void {
   try {

@@ -111,8 +111,9 @@ export interface CopiedSecret {
 
 /**
  * The merged configuration of a Shoot: defaults < the landscape's defaults < ConfigMap `flux-config` < providerConfig,
- * validated, with every default filled in. Plain data; identified by `configHash`. The apiVersions of `source` and `kustomization` are those
- * of the template, or empty: the CRDs of the release decide which ones are used (shared/flux).
+ * validated, with every default filled in. Plain data; identified by `configHash`. The apiVersions of `source` and
+ * `kustomization` are those of the template, or empty: the CRDs of the release decide which ones are used
+ * (shared/flux).
  */
 export interface EffectiveConfig {
   flux: FluxInstall;

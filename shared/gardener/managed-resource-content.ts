@@ -83,7 +83,10 @@ interface Package {
   packed(): Promise<string>;
 }
 
-/** Keyed by the list itself: Flux's own objects are one list for many Shoots, and lists with Secrets are freed with their run. */
+/**
+ * Keyed by the list itself: Flux's own objects are one list for many Shoots, and lists with Secrets are freed with
+ * their run.
+ */
 const packages = new WeakMap<readonly KubeObject[], Package>();
 
 function packageOf(objects: readonly KubeObject[]): Package {

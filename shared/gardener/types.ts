@@ -138,7 +138,10 @@ export interface ExtensionStatus {
   state?: {
     applied?: Applied;
     bootstrapped?: Bootstrapped;
-    /** RFC 3339: since when the operation has been failing. `managed-resources` writes it, because the time of an error changes with its words. */
+    /**
+     * RFC 3339: since when the operation has been failing. `managed-resources` writes it, because the time of an error
+     * changes with its words.
+     */
     failingSince?: string;
     /** Why the Flux in the shoot is left alone: others manage it. One sentence. */
     foreign?: string;

@@ -144,7 +144,10 @@ async function readJson(
   return value;
 }
 
-/** API servers send a kilobyte or more at a time. Each piece costs microseconds: a million of one byte keeps the process busy. */
+/**
+ * API servers send a kilobyte or more at a time. Each piece costs microseconds: a million of one byte keeps the process
+ * busy.
+ */
 const SMALL_PIECE = 64;
 const MOST_SMALL_PIECES = 10_000;
 

@@ -13,7 +13,10 @@ import { noMetrics } from '../../shared/runtime/metrics.ts';
 /** A garden in which one function runs with only its shipped rights. */
 export interface Garden extends AsyncDisposable {
   api: KubeApi;
-  /** Runs the function once for `flux-config`, or for another object of the project, over TLS. Every run has its own client, as on AWS. */
+  /**
+   * Runs the function once for `flux-config`, or for another object of the project, over TLS. Every run has its own
+   * client, as on AWS.
+   */
   run(overrides?: Partial<Context>, name?: string): ReturnType<Handler>;
   /** The settings of each run that overrides none. */
   settings: Context['settings'];

@@ -16,6 +16,7 @@ const curves: Record<string, { ssh: string; name: string; bytes: number }> = {
   '2b81040023': { ssh: 'nistp521', name: 'secp521r1', bytes: 66 },
 };
 
+/** The problem of a key whose type or curve is not supported. */
 export const unsupported = { problem: 'is of a type that Git hosts do not accept; use Ed25519, ECDSA or RSA' };
 
 /**

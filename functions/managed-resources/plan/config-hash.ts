@@ -11,8 +11,9 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
 
 /**
  * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON. Where
- * a field was set, the sync mode, the deletion policy and whether Flux is adopted do not count, because they change none of the objects; an empty
- * list of objects does not count either, so that the hash of configurations from before there was one stays.
+ * a field was set, the sync mode, the deletion policy and whether Flux is adopted do not count, because they change
+ * none of the objects; an empty list of objects does not count either, so that the hash of configurations from before
+ * there was one stays.
  */
 export function configHash(config: EffectiveConfig): string {
   const {

@@ -8,6 +8,7 @@ export interface ForeignFlux {
   manager: string;
 }
 
+/** The marks of others: groups of labels of kustomize-controller and flux-operator, and label and annotation of Helm. */
 export const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io';
 export const OPERATOR = 'fluxcd.controlplane.io';
 export const MANAGED_BY = 'app.kubernetes.io/managed-by';

@@ -46,7 +46,10 @@ function placeOf({ metadata: { namespace = '', name } }: KubeObject): string {
   return `${namespace}/${name}`;
 }
 
-/** `keys` writes the host keys of the repository into `flux-source`, and the configuration decides about the keys that it needs. */
+/**
+ * `keys` writes the host keys of the repository into `flux-source`, and the configuration decides about the keys that
+ * it needs.
+ */
 function isRotation(name: string | undefined, one: KubeObject, other: KubeObject): boolean {
   if (one.type !== other.type) return false;
   if (name !== FLUX_SOURCE) return true;

@@ -12,6 +12,7 @@ export interface SyncObjects {
   pendingRemoval: string[];
 }
 
+/** What decides the content of the ManagedResource for sources and Kustomizations. */
 export interface SyncInputs {
   /** The objects that the configuration asks for. */
   next: KubeObject[];

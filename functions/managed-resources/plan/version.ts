@@ -5,6 +5,7 @@ import { applyState, managedResourceNames as names } from '../../../shared/garde
 import type { Applied, Bootstrapped, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { Scope } from './scope.ts';
 
+/** What decides the Flux release. */
 export interface VersionInputs {
   config: EffectiveConfig;
   scope: Scope;

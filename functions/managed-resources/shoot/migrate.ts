@@ -27,7 +27,10 @@ export interface MigrationTask {
   begin?: (sentence: string) => Promise<void>;
 }
 
-/** Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version until then. */
+/**
+ * Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version
+ * until then.
+ */
 const SETTLED_AFTER_SECONDS = 5;
 
 /** On a CRD while its objects are migrated: the generation of the CRD, and the last object that is rewritten. */

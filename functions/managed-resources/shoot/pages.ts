@@ -5,6 +5,7 @@ import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 /** Few enough to fit into memory, whatever the objects hold; each page is handled before the next one is read. */
 const PAGE_SIZE = 250;
 
+/** How a kind is read, and for how long. */
 export interface PageOptions {
   metadataOnly?: boolean;
   isTimeUp: () => boolean;

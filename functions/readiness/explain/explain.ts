@@ -4,7 +4,8 @@
  *
  * To add a failure sentence, find the table of its topic: in `source/` what source-controller reports
  * (`credentials.ts`, `connection.ts`, `repository.ts`), in `kustomization/` what kustomize-controller reports
- * (`prerequisites.ts`, `build.ts`, `apply.ts`), in `others/` what the other controllers report. CONTRIBUTING.md has the recipe, "Add a failure sentence".
+ * (`prerequisites.ts`, `build.ts`, `apply.ts`), in `others/` what the other controllers report. CONTRIBUTING.md has the
+ * recipe, "Add a failure sentence".
  *
  * Names of configuration keys and Secrets in a remedy come from `remedies.ts`. Sentences for objects that the API
  * server refuses are in `kustomization/apply.ts`, the patterns for its messages in `shared/kube/refusal.ts`.

@@ -10,6 +10,7 @@ export interface Origin {
 /** Kept beside the values, so that checks of plain values need not pass it along. */
 const known = new WeakMap<object, Readonly<Record<string, Origin>>>();
 
+/** Remembers where the values of options come from. */
 export function setOrigins(values: object, origins: Readonly<Record<string, Origin>>): void {
   known.set(values, origins);
 }

@@ -1,4 +1,7 @@
-/** The kinds of Flux that this product knows -> their API group. The CRDs of the installed release decide which of them a Shoot has. */
+/**
+ * The kinds of Flux that this product knows -> their API group. The CRDs of the installed release decide which of them
+ * a Shoot has.
+ */
 export const fluxKinds: Readonly<Record<string, string>> = {
   GitRepository: 'source.toolkit.fluxcd.io',
   OCIRepository: 'source.toolkit.fluxcd.io',

@@ -25,8 +25,8 @@ export interface LinkProblems {
 const MOST_LOOSE_SEARCHES = 40;
 
 /**
- * Checks the references of the listed objects to each other and to the root pair. A Kustomization that waits for a name that does
- * not exist waits for ever and says so only in the shoot.
+ * Checks the references of the listed objects to each other and to the root pair. A Kustomization that waits for a name
+ * that does not exist waits for ever and says so only in the shoot.
  * @param roots the source and the root Kustomization
  */
 export function linkProblems(listed: readonly PlacedObject[], roots: readonly KubeObject[]): LinkProblems {

@@ -4,7 +4,10 @@ import { installObjects } from '../install.ts';
 import { fluxInstall, standInRelease } from '../testing.ts';
 import { customised } from './customised.ts';
 
-/** test/real/options.test.ts compares these options, drawn at random, with what kustomize makes of patches that mean the same. */
+/**
+ * test/real/options.test.ts compares these options, drawn at random, with what kustomize makes of patches that mean the
+ * same.
+ */
 const release = await standInRelease();
 
 function install(changes: Partial<FluxInstall>) {

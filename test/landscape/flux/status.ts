@@ -106,7 +106,10 @@ function kept(object: FluxObject): FluxConditions {
   );
 }
 
-/** Returns whether a change needs an attempt: the object is new or being deleted, its spec changed, or a reconciliation was requested. */
+/**
+ * Returns whether a change needs an attempt: the object is new or being deleted, its spec changed, or a reconciliation
+ * was requested.
+ */
 export function isWoken(object: FluxObject, old: FluxObject | undefined): boolean {
   return (
     old === undefined ||

@@ -29,7 +29,10 @@ export interface ApiServerOptions {
   args?: string[];
 }
 
-/** A running kube-apiserver. No other control-plane component runs: nothing acts on Deployments, Namespaces or owner references. */
+/**
+ * A running kube-apiserver. No other control-plane component runs: nothing acts on Deployments, Namespaces or owner
+ * references.
+ */
 export interface ApiServer extends AsyncDisposable {
   url: string;
   /** Its process, which a test may stop for a while. */
@@ -126,7 +129,10 @@ function tokenLine({ token, user, uid, groups = [] }: TokenUser): string {
   return `${token},${user},${uid},"${groups.join(',')}"\n`;
 }
 
-/** Key for ServiceAccount tokens. An elliptic curve, because RSA keys take long to generate; SEC1, the only format that kube-apiserver also reads as a public key. */
+/**
+ * Key for ServiceAccount tokens. An elliptic curve, because RSA keys take long to generate; SEC1, the only format that
+ * kube-apiserver also reads as a public key.
+ */
 function serviceAccountKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return privateKey.export({ type: 'sec1', format: 'pem' }).toString();

@@ -27,7 +27,10 @@ export function seedCrds(): string[] | undefined {
   return paths.every((path) => path !== undefined) ? paths : undefined;
 }
 
-/** Applies the CRDs in these files and waits until the server serves them. Skips other objects, so a file of a Flux release can be used. */
+/**
+ * Applies the CRDs in these files and waits until the server serves them. Skips other objects, so a file of a Flux
+ * release can be used.
+ */
 export async function installCrds(server: ApiServer, files: readonly string[]): Promise<void> {
   const crds = (await Promise.all(files.map(readCrds))).flat();
   await Promise.all(

@@ -2,7 +2,10 @@ import https from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { ApiServer } from './api-server.ts';
 
-/** Sends one request as the administrator, with exactly this body. A PATCH is a server-side apply. Throws the message of any answer except 2xx. */
+/**
+ * Sends one request as the administrator, with exactly this body. A PATCH is a server-side apply. Throws the message of
+ * any answer except 2xx.
+ */
 export async function requestJson(
   server: Pick<ApiServer, 'url' | 'ca' | 'adminToken'>,
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',

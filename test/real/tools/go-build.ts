@@ -36,7 +36,10 @@ export async function goBuild(tool: Tool, progress: (line: string) => void): Pro
   }
 }
 
-/** Strips symbols, which saves a third of the size. kube-apiserver gets its version only here; otherwise /version says "v0.0.0-master". */
+/**
+ * Strips symbols, which saves a third of the size. kube-apiserver gets its version only here; otherwise /version says
+ * "v0.0.0-master".
+ */
 function linkerFlags(tool: Tool): string {
   const flags = ['-s', '-w'];
   if (tool.name === 'kube-apiserver') {
