@@ -1,4 +1,4 @@
-import { findCondition, isAbout, isChecked, parts } from '../../shared/gardener/checked.ts';
+import { findCondition, isAbout, isChecked, parts, withoutConfigHash } from '../../shared/gardener/checked.ts';
 import type { Condition, Extension } from '../../shared/gardener/types.ts';
 
 /** What an Extension says about Flux in its shoot. Times are RFC 3339. */
@@ -13,9 +13,6 @@ export type FluxState =
       /** True: only a user can correct it. Anything else may pass, for example an image that is being pulled. */
       needsUser: boolean;
     };
-
-/** The hash of the configuration at the end of a condition's message, which project members do not know. */
-const HASH = / \(config [0-9a-z]+\)$/;
 
 /** Decides from the Extension alone, and the same way whenever it is asked: this also decides which changes are news. */
 export function fluxState({ metadata, status = {} }: Extension): FluxState {
@@ -72,7 +69,7 @@ function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): F
   // What a user has to correct explains the rest; otherwise the first: without its source, a Kustomization waits.
   const { message } = conditions.find(({ codes }) => codes !== undefined) ?? conditions[0];
   const since = times(conditions)[0] ?? '';
-  return { type: 'failing', since, sentence: message.replace(HASH, ''), needsUser };
+  return { type: 'failing', since, sentence: withoutConfigHash(message), needsUser };
 }
 
 /** When they became what they are, the earliest first. */

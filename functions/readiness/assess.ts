@@ -1,3 +1,4 @@
+import { configHashSuffix } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
 import { textAt } from '../../shared/gardener/shapes.ts';
@@ -10,7 +11,7 @@ import { nameOf, type Origin } from './explain/places.ts';
 import { remediesFor } from './explain/remedies.ts';
 import { keepVerdictWhileReconciling, type Previous } from './keep-verdict.ts';
 import { type Attempt, type Readiness, readiness } from './kstatus.ts';
-import { configHashSuffix, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
+import { SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
 
 /** Enough for the name of a branch or tag and a digest: owners of a shoot may write anything into a status there. */
 const LONGEST_REVISION = 400;

@@ -1,3 +1,4 @@
+import { configHashSuffix } from '../../shared/gardener/checked.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 
 /** A condition without its times. */
@@ -15,9 +16,4 @@ export interface Verdict extends UntimedCondition {
 /** Appends the hash of the configuration that the condition is about to its message. */
 export function withConfigHash<T extends UntimedCondition>(condition: T, applied: Applied): T {
   return { ...condition, message: `${condition.message}${configHashSuffix(applied)}` };
-}
-
-/** Returns the end of a condition's message that names the configuration: `isAbout` finds it there. */
-export function configHashSuffix({ configHash }: Applied): string {
-  return ` (config ${configHash})`;
 }

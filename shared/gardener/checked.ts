@@ -7,9 +7,19 @@ export function findCondition({ conditions = [] }: ExtensionStatus, type: string
   return conditions.find((condition) => condition.type === type);
 }
 
+/** Returns the end of a condition's message, which says with which record the shoot was compared. */
+export function configHashSuffix({ configHash }: Applied): string {
+  return ` (config ${configHash})`;
+}
+
 /** Returns whether a condition is about what is recorded. */
-export function isAbout({ message }: Condition, { configHash }: Applied): boolean {
-  return message.endsWith(` (config ${configHash})`);
+export function isAbout({ message }: Condition, applied: Applied): boolean {
+  return message.endsWith(configHashSuffix(applied));
+}
+
+/** Returns the message of a condition without that end, which project members do not know. */
+export function withoutConfigHash(message: string): string {
+  return message.replace(/ \(config [0-9a-z]+\)$/, '');
 }
 
 /** True when the conditions are about everything that is recorded. */
