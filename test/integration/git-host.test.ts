@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGitClient } from '@shoot-flux/landscape/flux';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
+import { createGitUser, type GitUser, hasSsh } from '@shoot-flux/landscape/git/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readIdentity } from '../../functions/keys/ssh/identity.ts';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
@@ -20,40 +19,19 @@ const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.0/8'], deny: [] });
 let git: GitServer;
 let repository: GitRepository;
 let closed: GitRepository;
-let folder: string;
+let user: GitUser;
 const files = { 'README.md': '# fleet\n' };
 
 beforeAll(async () => {
   git = await startGitServer();
-  folder = mkdtempSync(join(tmpdir(), 'clones-'));
+  user = createGitUser();
   repository = await git.createRepository('fleet', files);
   closed = await git.createRepository('closed', files);
 });
 afterAll(async () => {
   await git.stop();
-  rmSync(folder, { recursive: true });
+  user[Symbol.dispose]();
 });
-
-let clones = 0;
-
-/** Clones with the real git; resolves with what is in the README, or what git complained about. */
-async function clone(url: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const target = join(folder, `clone-${clones++}`);
-  const output = await run('git', ['clone', '--quiet', url, target], env);
-  return output === '' ? readFileSync(join(target, 'README.md'), 'utf8') : output;
-}
-
-/** What a program prints. */
-async function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', ...env },
-  });
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.stderr.on('data', (chunk) => (output += chunk));
-  await new Promise((resolve) => child.on('close', resolve));
-  return output;
-}
 
 interface Pair {
   identity: string;
@@ -67,15 +45,9 @@ async function newPair(type: 'ed25519' | 'rsa'): Promise<Pair> {
   return { identity, publicKey: read.publicKey };
 }
 
-const hasSsh = spawnSync('ssh', ['-V']).error === undefined;
-
 /** Clones with OpenSSH. */
-function cloneOverSsh(url: string, identity: string, knownHosts = git.knownHosts): Promise<string> {
-  const name = join(folder, `identity-${clones}`);
-  writeFileSync(name, openSshPrivateKey(identity), { mode: 0o600 });
-  writeFileSync(`${name}.known_hosts`, `${knownHosts}\n`);
-  const options = `-F none -i ${name} -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile=${name}.known_hosts`;
-  return clone(url, { GIT_SSH_COMMAND: `ssh ${options}` });
+function cloneOverSsh(url: string, identity: string): Promise<string> {
+  return user.cloneOverSsh(url, openSshPrivateKey(identity), git.knownHosts);
 }
 
 test.each(['ed25519', 'rsa'] as const)(
@@ -96,7 +68,7 @@ test.each(['ed25519', 'rsa'] as const)('a generated key of type %s opens its rep
   const { identity, publicKey } = await newPair(type);
   git.addDeployKey('fleet', publicLine(publicKey));
   const auth = { type: 'ssh', identity, knownHosts: git.knownHosts } as const;
-  const client = createGitClient(mkdtempSync(join(folder, 'flux-')));
+  const client = createGitClient(mkdtempSync(join(user.folder, 'flux-')));
   const { revision } = await client.fetch(repository.sshUrl, { branch: 'main' }, auth);
   expect(revision).toMatch(/^main@sha1:/);
 });

@@ -1,56 +1,32 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateKeyPair, openSshKey, publicLine } from './keys.ts';
 import { type GitRepository, type GitServer, startGitServer } from './server.ts';
+import { createGitUser, type GitUser, hasSsh } from './user.ts';
 
 let git: GitServer;
 let repository: GitRepository;
 let closed: GitRepository;
-let folder: string;
+let user: GitUser;
 const files = { 'README.md': '# fleet\n', 'apps/podinfo/deployment.yaml': 'kind: Deployment\n' };
 const credentials = { username: 'reader', password: 'marked-secret-of-http' };
 
 beforeAll(async () => {
   git = await startGitServer();
-  folder = mkdtempSync(join(tmpdir(), 'clones-'));
+  user = createGitUser();
   repository = await git.createRepository('fleet', files);
   closed = await git.createRepository('closed', files, { credentials });
 });
 afterAll(async () => {
   await git.stop();
-  rmSync(folder, { recursive: true });
+  user[Symbol.dispose]();
 });
-
-let clones = 0;
-
-/** Clones with git; resolves with the content of the README, or with git's error. */
-async function clone(url: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const target = join(folder, `clone-${clones++}`);
-  const output = await run('git', ['clone', '--quiet', url, target], env);
-  return output === '' ? readFileSync(join(target, 'README.md'), 'utf8') : output;
-}
-
-/** Resolves with the output of a program. */
-async function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', ...env },
-  });
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.stderr.on('data', (chunk) => (output += chunk));
-  await new Promise((resolve) => child.on('close', resolve));
-  return output;
-}
 
 const withCredentials = (url: string, { username, password }: typeof credentials) =>
   url.replace('://', `://${username}:${password}@`);
 
 test('serves a public repository over HTTP', async () => {
-  expect(await clone(repository.httpUrl)).toBe('# fleet\n');
+  expect(await user.clone(repository.httpUrl)).toBe('# fleet\n');
 });
 
 test('commits to a branch', async () => {
@@ -60,33 +36,27 @@ test('commits to a branch', async () => {
     'next',
   );
   expect(commit).toMatch(/^[0-9a-f]{40}$/);
-  expect(await run('git', ['ls-remote', repository.httpUrl])).toContain(`${commit}\trefs/heads/next`);
+  expect(await user.git(['ls-remote', repository.httpUrl])).toContain(`${commit}\trefs/heads/next`);
   const again = await repository.commit({ 'README.md': '# third\n' }, 'Third', 'next');
   expect(again).not.toBe(commit);
-  expect(await clone(repository.httpUrl)).toBe('# fleet\n');
+  expect(await user.clone(repository.httpUrl)).toBe('# fleet\n');
 });
 
 test('requires the credentials of a private repository', async () => {
-  expect(await clone(closed.httpUrl)).toContain('could not read Username');
-  expect(await clone(withCredentials(closed.httpUrl, { ...credentials, password: 'wrong' }))).toContain(
+  expect(await user.clone(closed.httpUrl)).toContain('could not read Username');
+  expect(await user.clone(withCredentials(closed.httpUrl, { ...credentials, password: 'wrong' }))).toContain(
     'Authentication failed',
   );
-  expect(await clone(withCredentials(closed.httpUrl, credentials))).toBe('# fleet\n');
+  expect(await user.clone(withCredentials(closed.httpUrl, credentials))).toBe('# fleet\n');
 });
 
 test('does not find an unknown repository', async () => {
-  expect(await clone(repository.httpUrl.replace('fleet', 'other'))).toContain('not found');
+  expect(await user.clone(repository.httpUrl.replace('fleet', 'other'))).toContain('not found');
 });
-
-const hasSsh = spawnSync('ssh', ['-V']).error === undefined;
 
 /** Clones with OpenSSH. */
 function cloneOverSsh(url: string, privateKey: string, knownHosts = git.knownHosts): Promise<string> {
-  const name = join(folder, `identity-${clones}`);
-  writeFileSync(name, openSshKey(privateKey), { mode: 0o600 });
-  writeFileSync(`${name}.known_hosts`, `${knownHosts}\n`);
-  const options = `-F none -i ${name} -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile=${name}.known_hosts`;
-  return clone(url, { GIT_SSH_COMMAND: `ssh ${options}` });
+  return user.cloneOverSsh(url, openSshKey(privateKey), knownHosts);
 }
 
 test.each(['ed25519', 'rsa'] as const)(
@@ -137,7 +107,7 @@ test('accepts a deploy key from another client, too', async () => {
 });
 
 test('logs every access without secrets', async () => {
-  await clone(withCredentials(closed.httpUrl, credentials));
+  await user.clone(withCredentials(closed.httpUrl, credentials));
   expect(git.accesses).toContainEqual({ protocol: 'http', repository: 'closed', who: 'reader', allowed: true });
   expect(git.accesses).toContainEqual({ protocol: 'http', repository: 'closed', who: undefined, allowed: false });
   expect(git.accesses).toContainEqual({
