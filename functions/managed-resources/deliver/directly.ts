@@ -7,6 +7,7 @@ import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors
 import { refusalIn } from '../../../shared/kube/refusal.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { isPruningRef, objectRef } from '../objects.ts';
 import { type DirectChanges, type DirectDelivery, recordAfter } from '../plan/direct.ts';
 import type { Plan } from '../plan/plan.ts';
 import { withInstalled } from '../plan/version.ts';
@@ -74,7 +75,10 @@ async function deliverTo(
   const kinds = kindsOf(plan.fluxRelease);
   let progress: Progress = { delivered: { ...recordBefore.delivered }, arrived: alreadyApplied };
   try {
-    const deleting = await findDeleting(shoot, plan.contents.get(names.sync) ?? [], kinds);
+    // Applied while it is being deleted, it would lose its `suspend`, and Flux would delete its workloads before it
+    // removes the finalizer.
+    const pruning = (plan.contents.get(names.sync) ?? []).filter((object) => isPruningRef(objectRef(object)));
+    const deleting = await findDeleting(shoot, pruning, kinds);
     if (deleting !== undefined) await reporter.record(recordBefore);
     else if (!isUpToDate || isNewlyAsked) await recordPlan(run, plan, changes);
 

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
-import { isFluxRef, isPruningRef, isSuspended, objectRef, parseRef } from '../objects.ts';
+import { isFluxRef, isPruningRef, isSuspended, parseRef } from '../objects.ts';
 import { fieldManager } from '../release.ts';
 import { resourceOf } from '../shoot/kinds.ts';
 import { carriesOurMark } from '../shoot/mark.ts';
@@ -17,16 +17,13 @@ type IsDue = (ref: string) => Promise<boolean>;
 /** Direct delivery applies everything again in each run. */
 const always: IsDue = async () => true;
 
-/**
- * Returns the Kustomization or HelmRelease among the objects that is still being deleted: applied now, it would lose its
- * `suspend`, and Flux would delete its workloads before it removes the finalizer.
- */
+/** Returns the first of the objects that is still being deleted in the shoot. */
 export async function findDeleting(
   shoot: KubeClient,
-  objects: KubeObject[],
+  objects: readonly KubeObject[],
   kinds: Kinds,
 ): Promise<KubeObject | undefined> {
-  for (const object of objects.filter((candidate) => isPruningRef(objectRef(candidate)))) {
+  for (const object of objects) {
     const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
     if (live?.metadata.deletionTimestamp !== undefined) return object;
   }

@@ -9,10 +9,10 @@ import type { Plan } from '../plan/plan.ts';
 import { withSurplus } from '../plan/surplus.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
-import { kindsOf, resourceOf } from '../shoot/kinds.ts';
+import { kindsOf } from '../shoot/kinds.ts';
 import { waitFor } from '../wait.ts';
 import { deliverByManagedResource } from './by-managed-resource.ts';
-import { deleteSurplus, suspendSurplus } from './prune.ts';
+import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
 import { isBeingDeleted, NO_KUBECONFIG, NOT_OURS } from './sentences.ts';
 
 /**
@@ -47,13 +47,7 @@ async function awaitDeletion(run: Run, plan: Plan, former: string[]): Promise<Ou
   const returning = [...plan.contents.values()].flat().filter((object) => former.includes(objectRef(object)));
   if (returning.length === 0) return undefined;
   const kinds = kindsOf(plan.fluxRelease);
-  const found = await withShoot(run, async (shoot) => {
-    for (const object of returning) {
-      const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
-      if (live?.metadata.deletionTimestamp !== undefined) return { deleting: object };
-    }
-    return {};
-  });
+  const found = await withShoot(run, async (shoot) => ({ deleting: await findDeleting(shoot, returning, kinds) }));
   if (found === undefined) return waitFor(run, NO_KUBECONFIG);
   return found.deleting && waitFor(run, isBeingDeleted(found.deleting));
 }
