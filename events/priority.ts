@@ -11,3 +11,8 @@ export function priorityOf(cause: Cause): Priority {
   if (cause.type === 'object' && cause.awaited === true) return 'awaited';
   return 'listed' in cause && cause.listed === true ? 'background' : 'live';
 }
+
+/** Returns the more urgent one. */
+export function moreUrgent(one: Priority, other: Priority): Priority {
+  return priorities.indexOf(one) <= priorities.indexOf(other) ? one : other;
+}

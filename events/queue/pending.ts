@@ -1,6 +1,6 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { originOf } from '../origin.ts';
-import { type Priority, priorities, priorityOf } from '../priority.ts';
+import { moreUrgent, type Priority, priorityOf } from '../priority.ts';
 
 /** The next run of a key: why, how urgent, and since when. */
 export interface Pending {
@@ -93,8 +93,4 @@ function kept(causes: Cause[]): Cause[] {
 function weight(cause: Cause, newest: ReadonlySet<Cause>): number {
   if (cause.type === 'continue') return 2;
   return newest.has(cause) ? 1 : 0;
-}
-
-function moreUrgent(a: Priority, b: Priority): Priority {
-  return priorities.indexOf(a) <= priorities.indexOf(b) ? a : b;
 }

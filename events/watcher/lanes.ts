@@ -1,6 +1,6 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
-import { type Priority, priorities, priorityOf } from '../priority.ts';
+import { moreUrgent, type Priority, priorities, priorityOf } from '../priority.ts';
 import { addCause, type Causes } from './coalesce.ts';
 
 /** A key that waits to be sent, with its causes. */
@@ -158,8 +158,4 @@ export function createLanes(): Lanes {
 
     size: () => places.size,
   };
-}
-
-function moreUrgent(one: Priority, other: Priority): Priority {
-  return priorities.indexOf(one) < priorities.indexOf(other) ? one : other;
 }

@@ -1,5 +1,5 @@
 import type { Applied } from '../../../shared/gardener/types.ts';
-import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { type Outcome, sooner } from '../../../shared/runtime/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Run, waitOn } from '../run.ts';
 
@@ -21,10 +21,5 @@ export async function followRequests(run: Run, plan: Plan, applied: Applied): Pr
   const isDone = await requestReconciliation(run, plan);
   if (isDone) return { applied: { ...applied, ...plan.requests }, outcome: (otherwise) => otherwise };
   const again = () => waitOn(run, run.reporter.current().status?.lastOperation?.lastUpdateTime, 10);
-  return { applied, outcome: (otherwise) => (otherwise.type === 'done' ? again() : sooner(otherwise, again())) };
-}
-
-function sooner(one: Outcome, other: Outcome): Outcome {
-  const seconds = [one, other].flatMap((outcome) => ('afterSeconds' in outcome ? [outcome.afterSeconds] : []));
-  return requeueAfter(Math.min(...seconds));
+  return { applied, outcome: (otherwise) => sooner(otherwise, again()) };
 }
