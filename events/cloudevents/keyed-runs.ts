@@ -6,10 +6,13 @@ import { timedRun } from '../queue/timed-run.ts';
 import { type Ending, report } from '../run/report.ts';
 import { type Run, type Runner, type RunResult, runOnce } from '../run/runner.ts';
 
+/** How a run ended. `isSent`: the bridge has its retry, and the broker needs none. */
+export type KeyedEnding = Ending & { isSent?: boolean };
+
 /** The runs of one function in this process: never two for a key at a time. */
 export interface KeyedRuns {
   /** Resolves with the ending of the run that answers the change, together with all others that waited for it. */
-  run(change: Change): Promise<Ending>;
+  run(change: Change): Promise<KeyedEnding>;
 }
 
 /** The function, and its limits. */
@@ -19,7 +22,7 @@ export interface KeyedRunsOptions {
   concurrency: number;
   timeoutSeconds: number;
   /** Decides on what a run has returned or thrown; called once for each run. */
-  endingOf(result: RunResult, run: Run): Promise<Ending>;
+  endingOf(result: RunResult, run: Run): Promise<KeyedEnding>;
 }
 
 /** Another writer was faster, which is ordinary: so often the run is repeated at once. */
@@ -28,7 +31,7 @@ const MOST_REPEATS = 2;
 export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf }: KeyedRunsOptions): KeyedRuns {
   // A cluster that is down fails its runs at once, and the broker keeps their changes.
   const schedule = createSchedule({ concurrency });
-  const waiting = new Map<string, ((ending: Ending) => void)[]>();
+  const waiting = new Map<string, ((ending: KeyedEnding) => void)[]>();
 
   const startRuns = () => {
     for (let start = schedule.take(now()); start !== undefined; start = schedule.take(now())) void perform(start);
@@ -59,7 +62,7 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
 
   return {
     run({ key, cause }) {
-      const { promise, resolve } = Promise.withResolvers<Ending>();
+      const { promise, resolve } = Promise.withResolvers<KeyedEnding>();
       schedule.add(key, cause, now());
       const text = keyText(key);
       waiting.set(text, [...(waiting.get(text) ?? []), resolve]);

@@ -102,6 +102,25 @@ describe('a function behind HTTP', () => {
     expect(await post(changeOf())).toMatchObject({ status: 503 });
   });
 
+  it('never gives up what needs another cluster that is down, such as the garden, and tries it every four minutes', async () => {
+    const { post, delayed } = serve(async () => Promise.reject(new ClusterDownError('garden', 'The garden is down.')));
+    let change = changeOf();
+    for (let attempt = 1; attempt <= 60; attempt++) {
+      expect(await post(change)).toEqual({ status: 204 });
+      const [sent] = delayed.splice(0);
+      if (sent?.cause.type !== 'notBefore') expect.fail('nothing was sent to the bridge');
+      expect(sent.cause.attempt).toBe(Math.min(attempt, 11));
+      expect(Date.parse(sent.cause.notBefore) - Date.now()).toBeLessThanOrEqual(360_000);
+      change = sent;
+    }
+  });
+
+  it('leaves the retry to the broker where the bridge does not take it', async () => {
+    const { post, sender } = serve(async () => Promise.reject(new ClusterDownError('garden', 'The garden is down.')));
+    sender.sendDelayed = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
+    expect(await post(changeOf())).toMatchObject({ status: 503, sentence: 'The garden is down.' });
+  });
+
   it('refuses events for other functions, and for seeds of other instances only for now', async () => {
     const { post } = serve(async () => done);
     await expect(post(changeOf({ function: 'keys' }))).rejects.toThrow(TerminalError);

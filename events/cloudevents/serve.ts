@@ -7,11 +7,11 @@ import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
 import { isServed, NotServedError } from '../run/not-served.ts';
 import type { Ending } from '../run/report.ts';
 import { type Requeuer, requeue } from '../run/requeue.ts';
-import { retryAfterOf } from '../run/retry.ts';
+import { DOWN_ATTEMPTS, decideRetry, retryAfterOf, SHORT_ATTEMPTS } from '../run/retry.ts';
 import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
 import type { Answer, Receive } from './answer.ts';
 import { LONGEST_TYPE, typeOf } from './event.ts';
-import { createKeyedRuns } from './keyed-runs.ts';
+import { createKeyedRuns, type KeyedEnding } from './keyed-runs.ts';
 import type { Sink } from './sink.ts';
 
 /** Functions behind HTTP, and what they need. */
@@ -61,9 +61,12 @@ function delayedBy(sender: Sink['sender']): Requeuer['sender'] {
 }
 
 /** Passes on what a run asks for. The broker retries what has failed for now. */
-async function endingOfRun(result: RunResult, run: Run, later: Requeuer): Promise<Ending> {
+async function endingOfRun(result: RunResult, run: Run, later: Requeuer): Promise<KeyedEnding> {
   if (result.type === 'done') return { result: 'done' };
-  if (result.type === 'failed') return endingOfFailure(result.error, run);
+  if (result.type === 'failed') {
+    const ending = endingOfFailure(result.error, run);
+    return ending.result === 'retry' && isOfAnotherCluster(result.error, run) ? sentLater(ending, run, later) : ending;
+  }
   try {
     // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
     await requeue(later, run.changes[0], result.afterSeconds);
@@ -81,9 +84,33 @@ function endingOfFailure(error: unknown, { changes }: Run): Ending {
   return seconds > 0 ? { result: 'retry', seconds, error } : { result: 'retry', error };
 }
 
+/** The bridge knows whether the cluster of a key is down, and not which other cluster its run has needed. */
+function isOfAnotherCluster(error: unknown, { changes: [{ key }] }: Run): boolean {
+  return error instanceof ClusterDownError && error.cluster !== key.cluster;
+}
+
+/** Sends the retry of a run that is not to blame to the bridge: what the broker has given up counts an attempt. */
+async function sentLater(
+  ending: Ending & { result: 'retry' },
+  { changes, attempt }: Run,
+  later: Requeuer,
+): Promise<KeyedEnding> {
+  const counted = Math.min(attempt, DOWN_ATTEMPTS);
+  const retry = decideRetry(ending.error, counted, counted > SHORT_ATTEMPTS ? 1 : Math.random());
+  // The rest of a pass is part of what any other change of its key asks for.
+  const change = changes.find(({ cause }) => cause.type !== 'continue') ?? changes[0];
+  if (retry.type === 'deadLetter') return ending;
+  try {
+    await requeue(later, change, retry.seconds, counted, retryAfterOf(ending.error));
+    return { ...ending, seconds: retry.seconds, isSent: true };
+  } catch {
+    return ending;
+  }
+}
+
 /** An answer without a body ends an event; any other would be a reply, which re-enters the broker. */
-function answerTo(ending: Ending): Answer {
+function answerTo(ending: KeyedEnding): Answer {
   if (ending.result === 'dead_letter') return { status: 422, sentence: describeError(ending.error) };
-  if (ending.result !== 'retry') return { status: 204 };
+  if (ending.result !== 'retry' || ending.isSent === true) return { status: 204 };
   return { status: 503, sentence: describeError(ending.error), retryAfterSeconds: ending.seconds };
 }

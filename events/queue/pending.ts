@@ -26,6 +26,9 @@ const RESYNC_PATIENCE_MS = 900_000;
 /** Nothing urgent is looked at so late: a later look is part of the background. */
 const URGENT_MS = 60_000;
 
+/** While a cluster is down, no more attempts than these are counted: with them, waits have grown to the longest. */
+const DOWN_ATTEMPTS = 25;
+
 /** Returns what one more cause asks for. */
 export function pendingOf(cause: Cause, since: number): Pending {
   const isResync = cause.type === 'resync';
@@ -56,9 +59,10 @@ export function joins(added: Pending, pending: Pending, inMs: number): boolean {
   return pending.attempts > 0 || (added.isResync && inMs <= RESYNC_PATIENCE_MS);
 }
 
-/** Returns the retry of a run, which answers the same causes. */
-export function retryOf(ran: Pending, at: number): Pending {
-  return { ...ran, merged: 0, since: at, attempts: ran.attempts + 1 };
+/** Returns the retry of a run, which answers the same causes. A cluster that is down does not use up the attempts. */
+export function retryOf(ran: Pending, at: number, isDown: boolean): Pending {
+  const attempts = isDown && ran.attempts >= DOWN_ATTEMPTS ? ran.attempts : ran.attempts + 1;
+  return { ...ran, merged: 0, since: at, attempts };
 }
 
 /** What has failed only because a cluster was down starts afresh when it answers again. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import { KubeError } from '../../shared/kube/errors.ts';
+import { ClusterDownError, KubeError } from '../../shared/kube/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { causeOf, keyOf } from '../testing.ts';
@@ -396,6 +396,32 @@ describe('a cluster that is down', () => {
     expect(schedule.take(29_999)).toBeUndefined();
     schedule.resume('garden', 29_999);
     expect(schedule.take(29_999)?.attempt).toBe(1);
+  });
+
+  it('leaves attempts for what fails afterwards, however long it was down', () => {
+    const { down, schedule } = upOrDown();
+    schedule.add(keyOf(1), live(), 0);
+    down.add('garden');
+    let now = 0;
+    for (let run = 0; run < 60; run++) {
+      const start = schedule.take(now);
+      const unanswered = nextOf(
+        { type: 'failed', error: new ClusterDownError('garden', 'down') },
+        start?.attempt ?? 0,
+        1,
+      );
+      schedule.end(keyOf(1), unanswered, now);
+      now = schedule.nextDue() ?? expect.fail('nothing is due');
+    }
+    // Its retry is due, but now the seed is down as well: nothing waits for the garden any more.
+    down.add('local');
+    expect(schedule.take(now)).toBeUndefined();
+    for (const cluster of ['garden', 'local']) {
+      down.delete(cluster);
+      schedule.resume(cluster, now);
+    }
+    const { attempt } = schedule.take(now) ?? expect.fail('the key does not run');
+    expect(nextOf({ type: 'failed', error: new RetryableError('no answer') }, attempt, 1).type).toBe('retry');
   });
 
   it('delays no retry of a run during which it has answered again', () => {

@@ -189,10 +189,10 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
       remember(givenUp, entry.text, next);
       if (next.type === 'look' || next.type === 'retry') {
         const at = dueTime(next, key, now);
-        const later = next.type === 'retry' ? retryOf(ran, at) : lookOf(ran, at, now);
+        const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
+        const later = next.type === 'retry' ? retryOf(ran, at, down !== undefined) : lookOf(ran, at, now);
         const pending = { ...later, priority: laterPriority(ran.priority, next.seconds) };
         delay(entry, pending, at);
-        const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
         // It may have answered again before the end of the run that it has failed.
         if (down !== undefined && isUp(down) && (resumed.get(down) ?? -1) >= begun)
           makeReady(entry, afresh(pending, now));

@@ -22,6 +22,12 @@ const AWAITED_ATTEMPTS = 20;
 export const LAST_ATTEMPT = 40;
 
 /**
+ * While a cluster is down, the attempts of its changes grow no higher, and so their waits to four minutes. The queue of one
+ * process parks them instead.
+ */
+export const DOWN_ATTEMPTS = 11;
+
+/**
  * Decides how a failed run is retried. A conflict means that another writer was faster: the run is repeated at once.
  * @param attempt counts from 1
  * @param random between 0 and 1: spreads short waits of keys that failed together

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError, retryWithin, TerminalError } from '../../shared/errors.ts';
-import { ClusterDownError } from '../../shared/kube/errors.ts';
+import { ClusterDownError, UnreachableError } from '../../shared/kube/errors.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { LAST_ATTEMPT } from '../run/retry.ts';
 import { changeOf, recordOf } from '../testing.ts';
 import { afterFailure } from './after-failure.ts';
 
 const failure = new RetryableError('no answer');
+const unanswered = new UnreachableError('no connection', 0, 'ConnectTimeout');
 const down = new ClusterDownError('local', 'the seed local does not answer');
 const decided = (error: unknown, attempt: number, isResync = false) => {
   const kept = { record: recordOf(changeOf()), change: { v: 1 as const, ...changeOf() }, attempt };
@@ -26,6 +28,26 @@ describe('after a failed run', () => {
     expect(decided(retryWithin(new ClusterDownError('local', 'down'), 15), LAST_ATTEMPT)).toMatchObject({
       seconds: 15,
     });
+  });
+
+  it('a change that is alone in a cluster that is down is never given up either: each of its calls is the probe', () => {
+    const clock = { now: 0 };
+    const guard = createClusterHealth({ now: () => clock.now }).guard('local');
+    const call = () => {
+      try {
+        return guard.begin('GET secrets a/b').failed(unanswered) ?? unanswered;
+      } catch (error) {
+        return error;
+      }
+    };
+    let attempt = 1;
+    for (let run = 0; run < 100; run++) {
+      const next = decided(call(), attempt);
+      if (!('seconds' in next)) expect.fail(`given up after ${run} runs`);
+      clock.now += next.seconds * 1000;
+      attempt = 'attempt' in next ? next.attempt + 1 : attempt + 1;
+    }
+    expect(clock.now / 3_600_000).toBeGreaterThan(6);
   });
 
   it('a resync is dropped: at once if the cluster is down, else after its second attempt', () => {

@@ -1,7 +1,7 @@
 import { TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { NOT_SERVED_SECONDS, NotServedError } from '../run/not-served.ts';
-import { decideRetry, type Retry, SHORT_ATTEMPTS } from '../run/retry.ts';
+import { DOWN_ATTEMPTS, decideRetry, type Retry, SHORT_ATTEMPTS } from '../run/retry.ts';
 import type { Group } from './groups.ts';
 
 /** What follows a failed run. */
@@ -17,9 +17,6 @@ const MOST_HIDDEN_SECONDS = 10;
 
 /** A resync is tried twice, because a conflict is ordinary. With more, each resync would begin one more chain. */
 const RESYNC_ATTEMPTS = 2;
-
-/** While a cluster is down, the attempts of its changes grow no higher, and so their waits to four minutes. */
-const DOWN_ATTEMPTS = 11;
 
 /**
  * Decides how a failed run is retried.

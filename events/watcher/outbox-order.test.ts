@@ -88,6 +88,30 @@ test.each([
   if (unsentOf([]) === undefined) expect(mixed).toEqual([]);
 });
 
+test('what arrives goes before the next of many changes that the queue does not take', async () => {
+  let onAttempt = () => {};
+  await using one = outboxWith({
+    timing: { ...quick, backoffCapMs: 1000 },
+    async send(changes) {
+      const unsent = changes.filter(({ key: { name } }) => name.startsWith('poison'));
+      if (unsent.length === changes.length) onAttempt();
+      if (unsent.length > 0) throw Object.assign(new Error('no'), { unsent });
+    },
+  });
+  for (let index = 0; index < 100; index++) one.outbox.add(key(`poison${index}`), cause());
+  one.outbox.add(key('other'), cause());
+  await until(() => expect(one.attempts.filter(({ length }) => length === 1).length).toBeGreaterThan(5));
+  const attempts = await new Promise<number>((resolve) => {
+    onAttempt = () => {
+      onAttempt = () => {};
+      one.outbox.add(key('fresh'), cause());
+      resolve(one.attempts.length);
+    };
+  });
+  await until(() => expect(one.attempts.flat()).toContain('fresh'));
+  expect(one.attempts.slice(attempts).findIndex((names) => names.includes('fresh'))).toBeLessThanOrEqual(1);
+});
+
 test('at a pace, sends a limited number of background changes per second, and all others at once', async () => {
   await using one = outboxWith({ pace: { perSecond: 100, isUp: () => true } });
   const began = performance.now();

@@ -110,33 +110,39 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
     const now = performance.now();
     const limits = { most: batchSize, mostBackground: allowance.left(now), isHeld };
     const batch = lanes.take(now + timing.debounceMs, limits);
-    allowance.take(batch.filter(([, { priority }]) => priority === 'background').length);
+    allowance.take(backgroundOf(batch));
     return batch;
   };
 
-  /** A change that failed alone goes alone, so that it cannot fail others. */
+  /** A change that failed alone goes alone, so that it cannot fail others, and after what has arrived meanwhile. */
   const attempt = async (batch: Batch) => {
     isSending = true;
-    const suspects = batch.filter(([, { failures }]) => failures > 0);
+    const [suspect, ...later] = batch.filter(([, { failures }]) => failures > 0);
     const others = batch.filter(([, { failures }]) => failures === 0);
-    let lastProblem: string | undefined;
-    for (const part of [others, ...suspects.map((suspect) => [suspect])]) {
-      if (part.length > 0) lastProblem = (await attemptPart(part)) ?? lastProblem;
-    }
-    problem = lastProblem;
+    const first = others.length > 0 ? await attemptPart(others) : undefined;
+    if (first !== undefined) await sleep(first.delay, stopped.signal);
+    const second = suspect === undefined ? undefined : await attemptPart([suspect]);
+    keepForLater(later, second?.delay ?? 0);
+    problem = (second ?? first)?.problem;
     isSending = false;
     resolveSent();
   };
 
-  /** Returns what went wrong. */
-  const attemptPart = async (part: Batch): Promise<string | undefined> => {
+  const keepForLater = (suspects: Batch, delay: number) => {
+    const due = performance.now() + delay;
+    for (const [, entry] of suspects) entry.due = Math.max(entry.due, due);
+    lanes.putBack(suspects, 'first');
+    allowance.take(-backgroundOf(suspects));
+  };
+
+  /** Returns what went wrong, and how long the queue should be left alone. */
+  const attemptPart = async (part: Batch): Promise<{ problem: string; delay: number } | undefined> => {
     try {
       await send(part.flatMap(([, entry]) => changeOf(name, entry)));
       succeeded(part.length);
       return undefined;
     } catch (error) {
-      await failed(part, unsentOf(part, error), error);
-      return errorMessage(error);
+      return { problem: errorMessage(error), delay: failed(part, unsentOf(part, error), error) };
     }
   };
 
@@ -151,12 +157,12 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
    * When the queue accepted some, the others have a problem of their own. When it accepted none again and again, the
    * queue has one, or one of them fails all: smaller batches find it.
    */
-  const failed = async (part: Batch, unsent: Batch, error: unknown) => {
+  const failed = (part: Batch, unsent: Batch, error: unknown): number => {
     const isRefused = unsent.length === part.length;
-    if (isRefused) refusals++;
-    else succeeded(part.length - unsent.length);
-    if (refusals > 1) batchSize = Math.max(1, Math.floor(part.length / 2));
-    const isTheirs = !isRefused || (part.length === 1 && refusals > 1);
+    const isSuspect = part.some(([, { failures }]) => failures > 0);
+    if (!isRefused) succeeded(part.length - unsent.length);
+    else if (!isSuspect && ++refusals > 1) batchSize = Math.max(1, Math.floor(part.length / 2));
+    const isTheirs = !isRefused || isSuspect || (part.length === 1 && refusals > 1);
     if (isTheirs) for (const [, entry] of unsent) putOff(entry);
     lanes.putBack(unsent, isTheirs ? 'last' : 'first');
     const delay = isRefused ? backoff.next() : 0;
@@ -164,7 +170,7 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
     lastProgress = performance.now();
     metrics.count('watcher_send_failures_total', { function: name });
     log.warn('send failed', { function: name, error: problem, retryInMs: Math.round(delay) });
-    if (isRefused) await sleep(delay, stopped.signal);
+    return delay;
   };
 
   const putOff = (entry: Waiting) => {
@@ -213,6 +219,10 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
       await running;
     },
   };
+}
+
+function backgroundOf(batch: Batch): number {
+  return batch.filter(([, { priority }]) => priority === 'background').length;
 }
 
 /** Returns the changes that the error lists as unsent, or else all of them. */

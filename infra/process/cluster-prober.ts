@@ -24,6 +24,12 @@ export interface Prober {
 }
 
 /**
+ * A refusal that comes at once may be that of one of several API servers: for so many of the first pauses a cluster is
+ * asked again before it counts as down. A connection that is not made takes longer.
+ */
+const PATIENCE = 1.5;
+
+/**
  * Asks each cluster whose calls fail or wait for long, so that it is known at once when it goes down and when it
  * answers again, and no function has to wait for it. Logs both, and counts them.
  */
@@ -34,15 +40,22 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
   for (const cluster of clusters) metrics.gauge('cluster_up', 1, { cluster });
 
   const ask = async (cluster: string) => {
-    for (let attempt = 0; !stopped.signal.aborted; attempt++) {
-      const begun = health.now();
+    const begun = health.now();
+    let pauses = 0;
+    while (!stopped.signal.aborted) {
       const verdict = await answerOf(probe(cluster));
       if (stopped.signal.aborted) return;
-      if (verdict.isAnswer || verdict.isNoAnswer || !health.isUp(cluster)) {
-        health.declare(cluster, verdict.isAnswer ? undefined : verdict.problem, begun);
+      if (verdict.isAnswer) return health.declare(cluster, undefined);
+      const wasUp = health.isUp(cluster);
+      if (wasUp && !verdict.isNoAnswer) return;
+      if (wasUp && health.now() - begun < pauseMs[0] * PATIENCE) {
+        await sleep(pauseMs[0] / 4, stopped.signal);
+        continue;
       }
+      health.declare(cluster, verdict.problem, begun);
+      // A call was answered meanwhile.
       if (health.isUp(cluster)) return;
-      await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(attempt, 10)), stopped.signal);
+      await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(pauses++, 10)), stopped.signal);
     }
   };
   const detach = health.attachProber((cluster) => {

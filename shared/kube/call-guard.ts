@@ -22,8 +22,8 @@ export interface CallGuard {
 export interface GuardedCall {
   /** The cluster has answered, with whatever status. */
   answered(): void;
-  /** No connection, or no answer in time. */
-  failed(error: UnreachableError): void;
+  /** No connection, or no answer in time. Returns the error to throw instead if the cluster is down now. */
+  failed(error: UnreachableError): ClusterDownError | undefined;
   /** The call ended for another reason, which says nothing about the cluster. */
   dropped(): void;
 }

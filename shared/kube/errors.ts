@@ -84,7 +84,7 @@ export class AnswerTooLargeError extends KubeError {
   }
 }
 
-/** The cluster does not answer, so the call was not sent: the circuit breaker is open. */
+/** The cluster does not answer: the circuit breaker is open, and the call was not sent or found no answer either. */
 export class ClusterDownError extends UnreachableError {
   override name = 'ClusterDownError';
   /** `garden` or the seed's name, as in reconcile keys. */

@@ -20,11 +20,13 @@ export async function exchange(transport: Transport, request: Request, limit: Ca
     guarded?.answered();
     return response;
   } catch (error) {
-    if (error instanceof UnreachableError && !(error instanceof ClusterDownError)) {
-      guarded?.failed(error);
-      onUnreachable?.(error);
-    } else guarded?.dropped();
-    throw error;
+    if (!(error instanceof UnreachableError) || error instanceof ClusterDownError) {
+      guarded?.dropped();
+      throw error;
+    }
+    const down = guarded?.failed(error);
+    onUnreachable?.(error);
+    throw down ?? error;
   } finally {
     unsubscribe?.();
   }

@@ -137,15 +137,22 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
       if (state.isUp && state.answeredAt <= begun) suspect?.(state.cluster);
     }, suspiciousMs);
     timer.unref();
-    const end = (verdict: () => void) => {
+    const end = () => {
       clearTimeout(timer);
       if (isProbe) state.isProbing = false;
-      verdict();
     };
     return {
-      answered: () => end(() => answered(state)),
-      failed: (error) => end(() => failed(state, begun, isProbe, error)),
-      dropped: () => end(() => {}),
+      answered() {
+        end();
+        answered(state);
+      },
+      failed(error) {
+        end();
+        failed(state, begun, isProbe, error);
+        // Where calls are the probes, a key that is alone makes each of them: its cluster is to blame, not its change.
+        return state.isUp ? undefined : new ClusterDownError(state.cluster, error.message);
+      },
+      dropped: end,
     };
   };
 

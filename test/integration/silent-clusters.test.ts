@@ -100,6 +100,9 @@ test('without a prober, as on Lambda, one call at a time asks a cluster that is 
   await using here = await processWith({ prober: false, timeoutMs: 500 });
   here.proxy.behave('swallow');
   for (let call = 0; call < 3; call++) await expect(here.list()).rejects.toThrow('no connection to seed local');
+  // The call of a key that is alone is the probe, and its error says as well that the cluster is to blame.
+  const probe = () => here.list().catch((error: Error) => `${error.name}: ${error.message}`);
+  await expect.poll(probe).toMatch(/^ClusterDownError: .*no connection to seed local/);
   const accepted = here.proxy.accepted();
   await Promise.allSettled(Array.from({ length: 20 }, () => here.list()));
   expect(here.proxy.accepted() - accepted).toBeLessThanOrEqual(1);
