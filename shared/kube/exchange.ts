@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { CallLimit } from './call-limit.ts';
 import { ClusterDownError, UnreachableError } from './errors.ts';
 import { callText, resourceText } from './status-error.ts';
@@ -22,8 +22,8 @@ export async function exchange(transport: Transport, request: Request, limit: Ca
   } catch (error) {
     if (error instanceof UnreachableError && !(error instanceof ClusterDownError)) {
       guarded?.failed(error);
-      onUnreachable?.(error);
     } else guarded?.dropped();
+    if (!(error instanceof ClusterDownError)) onUnreachable?.(error);
     throw error;
   } finally {
     unsubscribe?.();
@@ -63,6 +63,20 @@ async function sendAgain(
   }
 }
 
+/** Begins a request. @throws UnreachableError for a key or token that Node does not accept */
+export function requestOf(
+  transport: Transport,
+  call: Request,
+  signal: AbortSignal,
+  options: RequestOptions,
+): ClientRequest {
+  try {
+    return httpsRequest(options);
+  } catch (error) {
+    throw unreachable(transport, call, error, signal);
+  }
+}
+
 function send(
   transport: Transport,
   call: Request,
@@ -80,7 +94,7 @@ function send(
       ms: performance.now() - start,
     });
   return new Promise((resolve, reject) => {
-    const outgoing = httpsRequest({
+    const outgoing = requestOf(transport, call, signal, {
       agent,
       method: call.method,
       hostname: server.hostname.replace(/^\[|\]$/g, ''),
