@@ -236,7 +236,8 @@ function fingerprint(object: KubeObject, keys: ReconcileKey[], wakes: unknown): 
   return Number.parseInt(hash('sha1', text, 'hex').slice(0, 12), 16);
 }
 
-function textOf({ metadata }: KubeObject): string {
+/** Returns the same text for all versions of an object, and of its successors with the same name. */
+export function textOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
