@@ -78,7 +78,7 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
     if (!hasStartedOver) onPage();
     if (at.next !== undefined) return;
     hasStartedOver = false;
-    at.list.complete(at.resourceVersion);
+    await at.list.complete(at.resourceVersion);
   };
 
   /** Returns the error that the caller gets, after a decision where the next call continues. */
