@@ -5,14 +5,16 @@ import { createPrometheusMetrics } from './metrics.ts';
 let endpoints: Endpoints;
 let exposed = 0;
 let isAlive = true;
+let watched: { resource: string; objects: number }[] = [];
 const since = new Date('2026-01-02T03:04:05Z');
 beforeEach(async () => {
   exposed = 0;
+  watched = [];
   const metrics = createPrometheusMetrics();
   endpoints = await startEndpoints(0, {
     alive: () => isAlive,
     ready: () => true,
-    status: () => ({ selections: [], outboxes: [] }),
+    status: () => ({ selections: watched.map((one) => ({ ...one, cluster: 'local', synced: true })), outboxes: [] }),
     clusters: () => [
       { cluster: 'garden', isUp: true, since },
       { cluster: 'local', isUp: false, since, problem: 'ConnectTimeout' },
@@ -35,6 +37,17 @@ const get = async (path: string) => {
 
 it('says in a metric whether the process is ready, for an alert', async () => {
   expect((await get('/metrics')).text).toContain('\nshoot_flux_ready 1\n');
+});
+
+it('counts the watched objects of all watches of a kind, as they are now', async () => {
+  watched = [
+    { resource: 'secrets', objects: 3 },
+    { resource: 'secrets', objects: 4 },
+    { resource: 'extensions', objects: 5 },
+  ];
+  const { text } = await get('/metrics');
+  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="local",resource="secrets"} 7\n');
+  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="local",resource="extensions"} 5\n');
 });
 
 it('makes the metrics a few times for hundreds of requests', async () => {

@@ -62,7 +62,13 @@ async function answer(path: string, response: ServerResponse, probes: Probes, re
   }
   if (path === '/metrics') {
     metrics.gauge('ready', ready() ? 1 : 0);
-    return send(response, 200, await reuse(path, () => metrics.expose()));
+    const page = () => {
+      for (const { objects, ...labels } of watchedObjects(probes.status())) {
+        metrics.gauge('watcher_objects', objects, labels);
+      }
+      return metrics.expose();
+    };
+    return send(response, 200, await reuse(path, page));
   }
   if (path === '/dead-letters' && deadLetters !== undefined) {
     const page = async () => ({ text: `${JSON.stringify(deadLetters(), null, 2)}\n`, contentType: 'application/json' });
@@ -83,6 +89,16 @@ function reusing(): Reuse {
     made.set(name, { at: performance.now(), page });
     return page;
   };
+}
+
+/** Counts the objects that are known now. Several watches of a cluster may follow objects of the same kind. */
+function watchedObjects({ selections }: WatcherStatus) {
+  const counts = new Map<string, { cluster: string; resource: string; objects: number }>();
+  for (const { cluster, resource, objects } of selections) {
+    const name = `${cluster} ${resource}`;
+    counts.set(name, { cluster, resource, objects: objects + (counts.get(name)?.objects ?? 0) });
+  }
+  return counts.values();
 }
 
 /** First the clusters that are down, then one line for each watch. */
