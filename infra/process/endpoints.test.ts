@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Endpoints, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
@@ -71,3 +74,29 @@ it('names the clusters that are down in /readyz, which stays ready for the other
     text: 'down local: no answer since 2026-01-02T03:04:05.000Z (ConnectTimeout)\n',
   });
 });
+
+/** Sends this text over one connection, reads after a pause, and returns what was answered until the connection ended. */
+async function answersTo(requests: string, pauseMs = 0): Promise<string> {
+  const socket = connect(endpoints.port, '127.0.0.1').on('error', () => {});
+  socket.pause().write(requests);
+  await sleep(pauseMs);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return text;
+}
+
+const REQUEST = 'GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n';
+
+it('answers one of many requests that are sent ahead', async () => {
+  const answers = (await answersTo(REQUEST.repeat(100))).match(/HTTP\/1.1 \d+/g) ?? [];
+  expect(answers.filter((line) => line.endsWith('200'))).toHaveLength(1);
+});
+
+it('does not wait longer than seconds for callers that do not read', async () => {
+  watched = Array.from({ length: 200_000 }, () => ({ resource: 'x'.repeat(100), objects: 1 }));
+  const { length } = (await get('/readyz')).text;
+  expect((await answersTo(REQUEST, 7_000)).length).toBeLessThan(length);
+}, 30_000);

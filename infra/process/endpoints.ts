@@ -30,6 +30,9 @@ const REUSE_MS = 100;
 
 const MOST_CONNECTIONS = 1000;
 
+/** A connection over which nothing moves for so long is closed. */
+const SILENT_MS = 5_000;
+
 const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
@@ -43,6 +46,9 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
     void answer(url.split('?', 1)[0] ?? '/', response, probes, reuse).catch(() => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
+  // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
+  server.maxRequestsPerSocket = 1;
+  server.timeout = SILENT_MS;
   return { port: await listen(server, port), stop: () => close(server) };
 }
 
