@@ -1,4 +1,3 @@
-import { ShootFluxError } from '../../shared/errors.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { CONNECT_TIMEOUT } from '../../shared/kube/connect.ts';
 import { ClusterDownError, GoneError, KubeError, UnreachableError } from '../../shared/kube/errors.ts';
@@ -122,10 +121,12 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
  * Returns the error for an empty page, or one that begins like the page before it, which another one follows. The list
  * continues, but after a pause: nothing else slows down a list that never ends.
  */
-function nothingNew({ resource }: Selection): ShootFluxError {
-  return new ShootFluxError(
+function nothingNew({ resource }: Selection): UnreachableError {
+  return new UnreachableError(
     `The list of ${resource.plural} has brought a page without new objects and continues after a pause; ` +
       'if this repeats, check what answers at the address of the API server',
+    0,
+    'InvalidAnswer',
   );
 }
 
