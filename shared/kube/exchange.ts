@@ -37,7 +37,8 @@ async function authenticated(transport: Transport, request: Request, signal: Abo
   if (response.statusCode !== 401 || typeof token !== 'function') return response;
   const fresh = await token(true);
   if (fresh === current) return response;
-  response.resume();
+  // Nobody reads the rest, which may have no end.
+  response.destroy();
   return sendAgain(transport, request, fresh, signal);
 }
 
