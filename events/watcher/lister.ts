@@ -3,7 +3,7 @@ import { CONNECT_TIMEOUT } from '../../shared/kube/connect.ts';
 import { ClusterDownError, GoneError, KubeError, UnreachableError } from '../../shared/kube/errors.ts';
 import { createPageSize } from './page-size.ts';
 import type { Selection } from './selections.ts';
-import type { TrackedList, Tracker } from './tracker.ts';
+import { type TrackedList, type Tracker, textOf } from './tracker.ts';
 
 /** Lists one selection into its tracker, page by page. */
 export interface Lister {
@@ -28,6 +28,8 @@ interface Position {
   resourceVersion: string;
   /** The token of the next page. Undefined: the first page, or none if the list is complete. */
   next: string | undefined;
+  /** The first object of the last page. */
+  pageBegan?: string | undefined;
 }
 
 /** What a lister reports. */
@@ -50,10 +52,12 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
   const page = async (client: KubeClient, at: Position, signal: AbortSignal): Promise<void> => {
     let items = 0;
     let bytes = 0;
+    let pageBegins: string | undefined;
     const onItem: ListOptions['onItem'] = (object, itemBytes) => {
       // An answer that was given up may still arrive.
       if (signal.aborted || position !== at) return;
       items++;
+      pageBegins ??= textOf(object);
       bytes += itemBytes;
       onProgress(() => at.list.observe(object));
     };
@@ -65,11 +69,15 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
     }
     size.arrived(items, bytes);
     at.resourceVersion ||= answer.resourceVersion;
+    const isFirst = at.next === undefined;
+    const isRepeated = !isFirst && (pageBegins === undefined || pageBegins === at.pageBegan);
+    at.pageBegan = pageBegins;
     at.next = answer.continue;
+    if (at.next !== undefined && isRepeated) throw nothingNew(selection);
     if (!hasStartedOver) onPage();
     if (at.next !== undefined) return;
     hasStartedOver = false;
-    at.list.complete(at.resourceVersion);
+    await at.list.complete(at.resourceVersion);
   };
 
   /** Returns the error that the caller gets, after a decision where the next call continues. */
@@ -107,6 +115,19 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
     },
     isComplete: () => position !== undefined && position.resourceVersion !== '' && position.next === undefined,
   };
+}
+
+/**
+ * Returns the error for an empty page, or one that begins like the page before it, which another one follows. The list
+ * continues, but after a pause: nothing else slows down a list that never ends.
+ */
+function nothingNew({ resource }: Selection): UnreachableError {
+  return new UnreachableError(
+    `The list of ${resource.plural} has brought a page without new objects and continues after a pause; ` +
+      'if this repeats, check what answers at the address of the API server',
+    0,
+    'InvalidAnswer',
+  );
 }
 
 /** A page that does not arrive in time, or that the API server or a limit of ours refuses, may be too large. */

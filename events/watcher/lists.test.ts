@@ -121,6 +121,46 @@ test('starts a list over when the API server rejects the token of its next page'
   expect(namespaces(watcher.sent)).toBe(30);
 });
 
+test.each([
+  ['with the same token for ever', { token: () => '20', items: (all: unknown[]) => all.slice(0, 20) }],
+  ['with new tokens for ever', { token: (page: number) => `${page}`, items: (all: unknown[]) => all.slice(0, 20) }],
+  ['without objects for ever', { token: (page: number) => `${page}`, items: () => [] }],
+])('pages %s are asked for ever more seldom, and shown', async (_, { token, items }) => {
+  await using api = await startApi(30);
+  const all = Array.from({ length: 30 }, (_, index) =>
+    extension(`shoot-${index}`, {}, { uid: `${index}`, resourceVersion: '7' }),
+  );
+  let pages = 0;
+  api.answerWith(({ url }, response) => {
+    if (url.searchParams.get('watch') === 'true') return false;
+    if (pages < 1000)
+      sendJson(response, 200, { metadata: { resourceVersion: '130', continue: token(pages++) }, items: items(all) });
+    return true;
+  });
+  await using watcher = watching(api, [onExtensions()], { timing: { ...quick, backoffMs: 100, backoffCapMs: 60_000 } });
+  await until(() => expect(watcher.status().selections[0]?.problem).toContain('a page without new objects'));
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(api.listRequests().length).toBeLessThan(30);
+  // The watch goes on beside it.
+  api.put(extensions, extension('shoot-7', {}, { generation: 2 }));
+  await until(() => expect(namespaces(watcher.sent)).toBeGreaterThan(0));
+});
+
+test('a list with an empty page in its middle becomes complete', async () => {
+  await using api = await startApi(45);
+  let isEmpty = true;
+  api.answerWith(({ url }, response) => {
+    if (!isEmpty || url.searchParams.get('continue') !== '20') return false;
+    isEmpty = false;
+    sendJson(response, 200, { metadata: { resourceVersion: '130', continue: '20' }, items: [] });
+    return true;
+  });
+  await using watcher = watching(api, [onExtensions()]);
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(namespaces(watcher.sent)).toBe(45);
+  expect(watcher.status().selections[0]?.problem).toBeUndefined();
+});
+
 test('watches from the version of the first page, whatever the later ones say', async () => {
   await using api = await startApi(30);
   api.answerWith(({ url }) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { definition, extension, onExtensions, refuse, startListWatch, until, watching } from './testing.ts';
+import { definition, extension, onExtensions, quick, refuse, startListWatch, until, watching } from './testing.ts';
 
 const { configMaps, extensions } = resources;
 const dead = createKubeClient({ server: 'https://127.0.0.1:1', token: 'x' });
@@ -76,4 +76,40 @@ test('ready stays true when a seed that had not been listed begins to refuse', a
     ).toContain('403'),
   );
   expect(started.watcher.ready()).toBe(true);
+});
+
+test.each([
+  ['is overloaded', 429, 'TooManyRequests'],
+  ['has dropped the version of every list', 410, 'Expired'],
+])('when the only seed %s, ready is true', async (_, status, reason) => {
+  await using garden = await startListWatch();
+  await using seed = await startListWatch();
+  seed.answerWith(refuse(status, reason));
+  await using watcher = watching(garden, [onExtensions(), onConfigMaps], {
+    clusters: { garden: true, seeds: ['only'] },
+    kube: async (cluster) => (cluster === 'only' ? seed.client : garden.client),
+  });
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(watcher.status().selections.find(({ cluster }) => cluster === 'only')?.problem).toContain(`${status}`);
+});
+
+test('a seed whose first list takes very long holds nothing up', async () => {
+  await using fast = await startListWatch();
+  await using slow = await startListWatch();
+  // Each object arrives well within the time limit of a pause, so the list never fails.
+  slow.answerWith((_, response) => {
+    response.writeHead(200).write('{"metadata":{"resourceVersion":"1"},"items":[');
+    const timer = setInterval(() => response.write(`${JSON.stringify(extension('a'))},`), 200);
+    response.on('close', () => clearInterval(timer));
+    return true;
+  });
+  await using watcher = watching(fast, [onExtensions(), onConfigMaps], {
+    clusters: { garden: true, seeds: ['fast', 'slow'] },
+    kube: async (cluster) => (cluster === 'slow' ? slow.client : fast.client),
+    timing: { ...quick, patienceMs: 1000 },
+  });
+  await until(() => expect(watcher.status().selections.filter(({ synced }) => synced)).toHaveLength(2));
+  expect(watcher.ready()).toBe(false);
+  await until(() => expect(watcher.ready()).toBe(true));
+  expect(watcher.status().selections.find(({ cluster }) => cluster === 'slow')).toMatchObject({ synced: false });
 });

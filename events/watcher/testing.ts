@@ -21,6 +21,7 @@ export const quick: Timing = {
   silentWatches: 3,
   shortWatchMs: 0,
   watchSeconds: [300, 300],
+  patienceMs: 30_000,
   stuckMs: 60_000,
 };
 

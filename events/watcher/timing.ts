@@ -14,6 +14,8 @@ export interface Timing {
   shortWatchMs: number;
   /** Time limit of one watch in seconds, random between these, so that watches move to new API servers. */
   watchSeconds: [number, number];
+  /** A seed whose first list takes longer no longer holds up readiness. */
+  patienceMs: number;
   /** A loop without progress for longer is stuck: every wait in it is shorter. */
   stuckMs: number;
 }
@@ -27,6 +29,7 @@ export const defaultTiming: Timing = {
   silentWatches: 3,
   shortWatchMs: 5_000,
   watchSeconds: [290, 590],
+  patienceMs: 30_000,
   stuckMs: 600_000,
 };
 

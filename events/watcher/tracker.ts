@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
@@ -30,8 +31,8 @@ export interface Tracker {
 export interface TrackedList {
   /** Takes an object as listed, unless the watch has already brought a later version. */
   observe(object: KubeObject): void;
-  /** Finds the objects that have vanished since the last list. */
-  complete(resourceVersion: string): void;
+  /** Finds the objects that have vanished since the last list, in turns with others: they may be thousands. */
+  complete(resourceVersion: string): Promise<void>;
 }
 
 /** One of 50,000, so it is small: numbers in one array, and keys shared with every object that has the same keys. */
@@ -184,11 +185,14 @@ export function createTracker(
           const text = textOf(object);
           if (!later.has(text)) take(text, object, { listed: true });
         },
-        complete(resourceVersion) {
+        async complete(resourceVersion) {
           for (const [text, entry] of entries) {
-            if (entry.list !== current) forget(text, entry, resourceVersion, { listed: true });
+            if (current !== list) return;
+            if (entry.list === current) continue;
+            forget(text, entry, resourceVersion, { listed: true });
+            await yieldToOthers();
           }
-          watched = undefined;
+          if (current === list) watched = undefined;
         },
       };
     },
@@ -236,7 +240,8 @@ function fingerprint(object: KubeObject, keys: ReconcileKey[], wakes: unknown): 
   return Number.parseInt(hash('sha1', text, 'hex').slice(0, 12), 16);
 }
 
-function textOf({ metadata }: KubeObject): string {
+/** Returns the same text for all versions of an object, and of its successors with the same name. */
+export function textOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 

@@ -11,6 +11,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
 import { createKnownKeys, type KnownKeys } from './known-keys.ts';
+import { StartOverError } from './lister.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { Pace } from './pace.ts';
 import { createReflector, type Reflector, type WatchedHealth } from './reflector.ts';
@@ -111,10 +112,12 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let loops: Promise<void>[] = [];
   let ignoreHealth: (() => void) | undefined;
   let wasReady = false;
+  let startedAt = performance.now();
 
   return {
     start() {
       if (loops.length > 0) return;
+      startedAt = performance.now();
       keepHeapSmall();
       ignoreHealth = health?.onChange(() => {
         for (const outbox of outboxes.values()) outbox.resume();
@@ -129,7 +132,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       await Promise.all(loops);
     },
     ready() {
-      wasReady ||= isReady(selections);
+      wasReady ||= isReady(selections, performance.now() - startedAt > timing.patienceMs);
       return wasReady;
     },
     alive() {
@@ -152,14 +155,17 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
 /**
  * True when waiting longer does not help the clusters that answer: a seed that does not answer holds nothing up, nor
- * does one that refuses what another one allows. A list that all of them refuse is a mistake of this deployment.
+ * does one that refuses what another one allows, or answers slowly. A list that all of them refuse is a mistake of this
+ * deployment.
  */
-function isReady(selections: readonly WatchedSelection[]): boolean {
+function isReady(selections: readonly WatchedSelection[], isPatienceOver: boolean): boolean {
   const synced = new Set(selections.filter((one) => one.synced).map(({ selection }) => what(selection)));
   const isSettled = (one: WatchedSelection) =>
     one.synced ||
     (one.selection.cluster !== GARDEN &&
-      (one.failure === 'unanswered' || (one.failure === 'refused' && synced.has(what(one.selection)))));
+      (one.failure === 'unanswered' ||
+        (one.failure === undefined && isPatienceOver) ||
+        (one.failure === 'refused' && synced.has(what(one.selection)))));
   return synced.size > 0 && selections.every(isSettled);
 }
 
@@ -188,7 +194,6 @@ function watchedSelection(
     if (skipped++ < mostSkippedLines) log.error('object skipped', { ...labels, error: errorMessage(error) });
   };
   const onListed = () => {
-    metrics.gauge('watcher_objects', tracker.size(), labels);
     if (result.synced) return;
     const names = new Set(subscribers.map((subscriber) => subscriber.function));
     void Promise.all([...names].map((name) => outboxes.get(name)?.sent())).then(() => {
@@ -197,8 +202,7 @@ function watchedSelection(
     });
   };
   const onFailed = (error: unknown) => {
-    const isUnanswered = error instanceof KubeError && (error.status === 0 || error.status >= 500);
-    result.failure = isUnanswered ? 'unanswered' : 'refused';
+    result.failure = isRefusal(error) ? 'refused' : 'unanswered';
   };
   const reflector = createReflector({
     selection,
@@ -214,6 +218,13 @@ function watchedSelection(
   });
   const result: WatchedSelection = { selection, tracker, reflector, synced: false };
   return result;
+}
+
+/** True when the next attempt fails, too, unless somebody changes rights, configuration or this deployment. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof StartOverError) return false;
+  if (!(error instanceof KubeError)) return true;
+  return error.status >= 400 && error.status < 500 && ![410, 429].includes(error.status);
 }
 
 /** How many lines are logged about skipped objects of a selection: a cluster may hold thousands of them. */

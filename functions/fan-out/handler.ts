@@ -36,7 +36,10 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     ? rebuildCause(key, context.causes)
     : forwardedCause(key, await readVersions(garden, key), context.causes);
   const receiver = isStatus ? 'project-status' : 'managed-resources';
-  const pages = pagesOf(garden, key.namespace);
+  const pages = pagesOf(garden, key.namespace, (error) => {
+    // Its resync reaches it; the Shoots after it do not wait for it.
+    context.log.warn('shoot skipped', { error: error.message });
+  });
   let position: Position | undefined = beginning(context.causes);
   let sent = 0;
   for (;;) {
@@ -72,7 +75,11 @@ interface Page {
 }
 
 /** Lists the Shoots of a project in pages that fit into memory and time. */
-function pagesOf(garden: KubeClient, namespace: string): (position: Position) => Promise<Page> {
+function pagesOf(
+  garden: KubeClient,
+  namespace: string,
+  onUnreadable: (error: Error) => void,
+): (position: Position) => Promise<Page> {
   let limit = FIRST_PAGE;
   let most = LARGEST_PAGE;
   let hasExpired = false;
@@ -80,7 +87,8 @@ function pagesOf(garden: KubeClient, namespace: string): (position: Position) =>
   const list = async (token: string | undefined): Promise<ObjectList<KubeObject & Shoot>> => {
     const started = performance.now();
     try {
-      const page = await garden.list<KubeObject & Shoot>(resources.shoots, { namespace, limit, continue: token });
+      const options = { namespace, limit, continue: token, onUnreadable };
+      const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
       limit = pageSize(limit, performance.now() - started, most);
       return page;
     } catch (error) {

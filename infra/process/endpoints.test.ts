@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Endpoints, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
@@ -5,14 +8,16 @@ import { createPrometheusMetrics } from './metrics.ts';
 let endpoints: Endpoints;
 let exposed = 0;
 let isAlive = true;
+let watched: { resource: string; objects: number }[] = [];
 const since = new Date('2026-01-02T03:04:05Z');
 beforeEach(async () => {
   exposed = 0;
+  watched = [];
   const metrics = createPrometheusMetrics();
   endpoints = await startEndpoints(0, {
     alive: () => isAlive,
     ready: () => true,
-    status: () => ({ selections: [], outboxes: [] }),
+    status: () => ({ selections: watched.map((one) => ({ ...one, cluster: 'local', synced: true })), outboxes: [] }),
     clusters: () => [
       { cluster: 'garden', isUp: true, since },
       { cluster: 'local', isUp: false, since, problem: 'ConnectTimeout' },
@@ -37,6 +42,17 @@ it('says in a metric whether the process is ready, for an alert', async () => {
   expect((await get('/metrics')).text).toContain('\nshoot_flux_ready 1\n');
 });
 
+it('counts the watched objects of all watches of a kind, as they are now', async () => {
+  watched = [
+    { resource: 'secrets', objects: 3 },
+    { resource: 'secrets', objects: 4 },
+    { resource: 'extensions', objects: 5 },
+  ];
+  const { text } = await get('/metrics');
+  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="local",resource="secrets"} 7\n');
+  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="local",resource="extensions"} 5\n');
+});
+
 it('makes the metrics a few times for hundreds of requests', async () => {
   const begin = performance.now();
   for (let count = 0; count < 20; count++) {
@@ -58,3 +74,29 @@ it('names the clusters that are down in /readyz, which stays ready for the other
     text: 'down local: no answer since 2026-01-02T03:04:05.000Z (ConnectTimeout)\n',
   });
 });
+
+/** Sends this text over one connection, reads after a pause, and returns what was answered until the connection ended. */
+async function answersTo(requests: string, pauseMs = 0): Promise<string> {
+  const socket = connect(endpoints.port, '127.0.0.1').on('error', () => {});
+  socket.pause().write(requests);
+  await sleep(pauseMs);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(socket, 'close');
+  return text;
+}
+
+const REQUEST = 'GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n';
+
+it('answers one of many requests that are sent ahead', async () => {
+  const answers = (await answersTo(REQUEST.repeat(100))).match(/HTTP\/1.1 \d+/g) ?? [];
+  expect(answers.filter((line) => line.endsWith('200'))).toHaveLength(1);
+});
+
+it('does not wait longer than seconds for callers that do not read', async () => {
+  watched = Array.from({ length: 200_000 }, () => ({ resource: 'x'.repeat(100), objects: 1 }));
+  const { length } = (await get('/readyz')).text;
+  expect((await answersTo(REQUEST, 7_000)).length).toBeLessThan(length);
+}, 30_000);

@@ -30,6 +30,9 @@ const REUSE_MS = 100;
 
 const MOST_CONNECTIONS = 1000;
 
+/** A connection over which nothing moves for so long is closed. */
+const SILENT_MS = 5_000;
+
 const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
@@ -43,6 +46,9 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
     void answer(url.split('?', 1)[0] ?? '/', response, probes, reuse).catch(() => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
+  // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
+  server.maxRequestsPerSocket = 1;
+  server.timeout = SILENT_MS;
   return { port: await listen(server, port), stop: () => close(server) };
 }
 
@@ -62,7 +68,13 @@ async function answer(path: string, response: ServerResponse, probes: Probes, re
   }
   if (path === '/metrics') {
     metrics.gauge('ready', ready() ? 1 : 0);
-    return send(response, 200, await reuse(path, () => metrics.expose()));
+    const page = () => {
+      for (const { objects, ...labels } of watchedObjects(probes.status())) {
+        metrics.gauge('watcher_objects', objects, labels);
+      }
+      return metrics.expose();
+    };
+    return send(response, 200, await reuse(path, page));
   }
   if (path === '/dead-letters' && deadLetters !== undefined) {
     const page = async () => ({ text: `${JSON.stringify(deadLetters(), null, 2)}\n`, contentType: 'application/json' });
@@ -83,6 +95,16 @@ function reusing(): Reuse {
     made.set(name, { at: performance.now(), page });
     return page;
   };
+}
+
+/** Counts the objects that are known now. Several watches of a cluster may follow objects of the same kind. */
+function watchedObjects({ selections }: WatcherStatus) {
+  const counts = new Map<string, { cluster: string; resource: string; objects: number }>();
+  for (const { cluster, resource, objects } of selections) {
+    const name = `${cluster} ${resource}`;
+    counts.set(name, { cluster, resource, objects: objects + (counts.get(name)?.objects ?? 0) });
+  }
+  return counts.values();
 }
 
 /** First the clusters that are down, then one line for each watch. */

@@ -24,8 +24,8 @@ export interface ListOptions {
    */
   onItem?: ((object: KubeObject, bytes: number) => void) | undefined;
   /**
-   * With `onItem`: called for an item that is too large or no object of Kubernetes. Default: the list fails. A list
-   * of many tenants' objects must not fail for one of them.
+   * Called for an item that is too large or no object of Kubernetes, which is then left out. Default: the list fails. A
+   * list of many tenants' objects must not fail for one of them.
    */
   onUnreadable?: ((error: Error) => void) | undefined;
 }

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { CallLimit } from './call-limit.ts';
 import { ClusterDownError, UnreachableError } from './errors.ts';
 import { callText, resourceText } from './status-error.ts';
@@ -20,13 +20,14 @@ export async function exchange(transport: Transport, request: Request, limit: Ca
     guarded?.answered();
     return response;
   } catch (error) {
-    if (!(error instanceof UnreachableError) || error instanceof ClusterDownError) {
+    if (error instanceof ClusterDownError) {
       guarded?.dropped();
       throw error;
     }
-    const down = guarded?.failed(error);
     onUnreachable?.(error);
-    throw down ?? error;
+    if (error instanceof UnreachableError) throw guarded?.failed(error) ?? error;
+    guarded?.dropped();
+    throw error;
   } finally {
     unsubscribe?.();
   }
@@ -39,7 +40,8 @@ async function authenticated(transport: Transport, request: Request, signal: Abo
   if (response.statusCode !== 401 || typeof token !== 'function') return response;
   const fresh = await token(true);
   if (fresh === current) return response;
-  response.resume();
+  // Nobody reads the rest, which may have no end.
+  response.destroy();
   return sendAgain(transport, request, fresh, signal);
 }
 
@@ -65,6 +67,20 @@ async function sendAgain(
   }
 }
 
+/** Begins a request. @throws UnreachableError for a key or token that Node does not accept */
+export function requestOf(
+  transport: Transport,
+  call: Request,
+  signal: AbortSignal,
+  options: RequestOptions,
+): ClientRequest {
+  try {
+    return httpsRequest(options);
+  } catch (error) {
+    throw unreachable(transport, call, error, signal);
+  }
+}
+
 function send(
   transport: Transport,
   call: Request,
@@ -82,7 +98,7 @@ function send(
       ms: performance.now() - start,
     });
   return new Promise((resolve, reject) => {
-    const outgoing = httpsRequest({
+    const outgoing = requestOf(transport, call, signal, {
       agent,
       method: call.method,
       hostname: server.hostname.replace(/^\[|\]$/g, ''),

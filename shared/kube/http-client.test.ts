@@ -289,6 +289,23 @@ test('reads a token file again after a 401', async () => {
   client.close();
 });
 
+test('leaves a refusal that never ends when it has a fresh token', async () => {
+  const left = Promise.withResolvers<void>();
+  await using server = await startTlsServer((request, response) => {
+    if (request.headers.authorization === 'Bearer new') return echo(request, response);
+    const timer = setInterval(() => response.write('x'.repeat(1000)), 10);
+    response.writeHead(401).on('close', () => {
+      clearInterval(timer);
+      left.resolve();
+    });
+  });
+  const token = async (refresh: boolean) => (refresh ? 'new' : 'old');
+  const client = createKubeClient({ ...server.connection, token });
+  await expect(client.find(extensions, name)).resolves.toBeDefined();
+  await left.promise;
+  client.close();
+});
+
 test('reads a token file again after a minute', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'token-'));
   const path = join(folder.path, 'token');

@@ -85,8 +85,10 @@ function clientOver(transport: Transport): HttpKubeClient {
         maxBytes: onItem ? stream : maxBytes,
       };
       if (onItem) request.read = itemsOneByOne(transport, request, onItem, options.onUnreadable);
-      else if (limitsOf(transport).cut) request.readLarge = (json) => largeList(transport, request, json);
-      return listIn<T>(request, await call<unknown>(request, onItem !== undefined));
+      else if (limitsOf(transport).cut) {
+        request.readLarge = (json) => largeList(transport, request, json, options.onUnreadable);
+      }
+      return listIn<T>(request, await call<unknown>(request, onItem !== undefined), options.onUnreadable);
     },
 
     watch: (resource, options) => typedWatch(transport, resource, options),
@@ -192,7 +194,7 @@ async function* typedWatch(
 }
 
 /** Returns undefined instead of an error for which there is a listener. */
-function readable(onUnreadable: ListOptions['onUnreadable'], read: () => KubeObject): KubeObject | undefined {
+function readable<T extends KubeObject>(onUnreadable: ListOptions['onUnreadable'], read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -215,10 +217,15 @@ function cutting(transport: Transport, request: Request): Request {
 }
 
 /** Reads a list that is too large to be parsed in one turn. */
-async function largeList(transport: Transport, request: Request, json: Buffer): Promise<unknown> {
+async function largeList(
+  transport: Transport,
+  request: Request,
+  json: Buffer,
+  onUnreadable: ListOptions['onUnreadable'],
+): Promise<unknown> {
   const { inTurns } = await import('./read-large.ts');
   const items: KubeObject[] = [];
-  const list = await itemsOneByOne(transport, request, (item) => items.push(item), undefined)(inTurns(json));
+  const list = await itemsOneByOne(transport, request, (item) => items.push(item), onUnreadable)(inTurns(json));
   return { ...(list as object), items };
 }
 
@@ -259,14 +266,18 @@ function itemsOneByOne(
 }
 
 /** @throws UnreachableError when the answer is no list of objects */
-function listIn<T extends KubeObject>(request: Request, value: unknown): ObjectList<T> {
+function listIn<T extends KubeObject>(
+  request: Request,
+  value: unknown,
+  onUnreadable: ListOptions['onUnreadable'],
+): ObjectList<T> {
   const { metadata = {}, items = [] } = isRecord(value) ? value : { metadata: undefined, items: false };
   if (!isRecord(metadata) || !(items === null || Array.isArray(items))) {
     throw invalidAnswer(request, 'the answer is not a list of Kubernetes objects');
   }
   const { resourceVersion, continue: next } = metadata;
   return {
-    items: (items ?? []).map((item) => objectIn<T>(request, item, true)),
+    items: (items ?? []).flatMap((item) => readable(onUnreadable, () => objectIn<T>(request, item, true)) ?? []),
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
     ...(typeof next === 'string' && next !== '' && { continue: next }),
   };

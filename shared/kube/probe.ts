@@ -1,5 +1,5 @@
-import { request } from 'node:https';
 import { withCallLimit } from './call-limit.ts';
+import { requestOf } from './exchange.ts';
 import type { Transport } from './transport.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -13,12 +13,21 @@ const version = { group: '', version: 'v1', plural: 'version', kind: 'Version', 
  * status is an answer.
  * @throws UnreachableError
  */
-export function probe(transport: Transport): Promise<void> {
+export async function probe(transport: Transport): Promise<void> {
+  try {
+    await ask(transport);
+  } catch (error) {
+    transport.options.onUnreachable?.(error);
+    throw error;
+  }
+}
+
+function ask(transport: Transport): Promise<void> {
   const { server, agent, options } = transport;
   const call = { method: 'GET', resource: version, path: '/version' };
   return withCallLimit({ ...options, timeoutMs: PROBE_MS }, ({ signal }) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const outgoing = request({
+    const outgoing = requestOf(transport, call, signal, {
       agent: agent.fresh(),
       signal,
       hostname: server.hostname.replace(/^\[|\]$/g, ''),

@@ -4,7 +4,6 @@ import { type AnswerLimits, clusterLimits } from './answer-limits.ts';
 import type { CallGuard } from './call-guard.ts';
 import { CONNECT_MS, Pool } from './connect.ts';
 import type { Connection } from './connection.ts';
-import type { UnreachableError } from './errors.ts';
 import type { Call } from './status-error.ts';
 
 /** A finished request, for metrics and benchmarks; a watch counts when its answer begins. */
@@ -38,8 +37,8 @@ export interface KubeClientOptions {
   /** Aborts every call, for example shortly before the function's time limit. */
   signal?: AbortSignal;
   onRequest?: (info: RequestInfo) => void;
-  /** Called for a call that ended without an answer. */
-  onUnreachable?: (error: UnreachableError) => void;
+  /** Called for a call or a probe that ended without an answer, also when its credentials could not be used. */
+  onUnreachable?: (error: unknown) => void;
   /** Refuses calls while the cluster does not answer. */
   guard?: CallGuard;
 }

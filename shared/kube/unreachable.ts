@@ -47,5 +47,10 @@ export function unreachable(
     const sentence = `${without('no valid HTTP from', reason)}: check whether its address is that of an API server`;
     return new UnreachableError(sentence, 0, 'InvalidAnswer');
   }
+  // Nothing was sent: Node could not read a PEM text, or would not send the token.
+  if (reason.startsWith('ERR_OSSL_') || reason === 'ERR_INVALID_CHAR') {
+    const sentence = `${without('no request to', reason)}: check the certificate, key and token in its kubeconfig`;
+    return new UnreachableError(sentence, 0, reason);
+  }
   return new UnreachableError(`${without('no answer from', reason)}: ${REMEDY}`, 0, reason);
 }

@@ -1,5 +1,6 @@
 import { ShootFluxError } from '../errors.ts';
 import { type Connection, isSameConnection } from '../kube/connection.ts';
+import { KubeError } from '../kube/errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { inCluster } from '../kube/in-cluster.ts';
 import { kubeconfigFile } from '../kube/kubeconfig.ts';
@@ -47,8 +48,8 @@ interface Entry {
 }
 
 /**
- * Returns clients by cluster name, one per cluster, created on first use. After a 401, and after a call that found no
- * connection or no answer, the next call reads the credentials again, so that a new token, certificate authority or
+ * Returns clients by cluster name, one per cluster, created on first use. After a 401, and after a call or a probe that found
+ * no connection or no answer, the next one reads the credentials again, so that a new token, certificate authority or
  * address needs no restart.
  * @param health shared by the clients of all identities of a process, so that they fail at once while a cluster is down
  */
@@ -72,7 +73,7 @@ export function createClusters(
         options.onRequest?.(info);
       },
       onUnreachable(error) {
-        if (error.reason !== 'Aborted') doubt(cluster);
+        if (!(error instanceof KubeError && error.reason === 'Aborted')) doubt(cluster);
         options.onUnreachable?.(error);
       },
     });

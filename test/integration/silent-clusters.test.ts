@@ -1,12 +1,14 @@
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startProber } from '../../infra/process/cluster-prober.ts';
+import { ShootFluxError } from '../../shared/errors.ts';
 import type { Connection } from '../../shared/kube/connection.ts';
 import { ClusterDownError, UnreachableError } from '../../shared/kube/errors.ts';
 import type { KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { startTlsServer } from '../../shared/kube/testing.ts';
-import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { tokenFile } from '../../shared/kube/token-file.ts';
+import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createClusters } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
@@ -154,12 +156,13 @@ test.each([
 );
 
 /** Clients whose credentials the test replaces, and how often they were read. */
-function rotating(connection: Connection) {
+function rotating(connection: Connection, health?: ClusterHealth) {
   const state = { connection, reads: 0 };
-  const clusters = createClusters(async () => {
+  const credentials = async () => {
     state.reads++;
     return state.connection;
-  });
+  };
+  const clusters = createClusters(credentials, {}, health);
   const list = async () => (await clusters('local')).list(configMaps, { namespace: 'foo' });
   return { state, clusters, list, close: async () => (await clusters('local')).close() };
 }
@@ -181,6 +184,38 @@ test('finds a new certificate authority, a moved address and a new server name w
     expect(state.reads).toBe(2);
     await close();
   }
+});
+
+test('finds a moved address also when the cluster has been down for a while', async () => {
+  const health = createClusterHealth();
+  const { state, clusters, list, close } = rotating({ server: 'https://127.0.0.1:1', ca: api.ca }, health);
+  const prober = startProber({
+    ...{ health, clusters: ['local'], metrics: noMetrics, pauseMs: [50, 50], log: createLog('error', () => {}) },
+    probe: async (cluster) => (await clusters(cluster)).probe(),
+  });
+  await expect(list()).rejects.toBeInstanceOf(UnreachableError);
+  // Its credentials have been read again in vain, and no call is sent any more.
+  await expect.poll(() => [health.isUp('local'), state.reads]).toEqual([false, 2]);
+  state.connection = { server: api.url, ca: api.ca, token: api.token };
+  await expect.poll(() => health.isUp('local'), { timeout: 10_000 }).toBe(true);
+  await expect(list()).resolves.toBeDefined();
+  await prober.stop();
+  await close();
+});
+
+test.each([
+  ['a key of which only half was written', { cert: 'none', key: '-----BEGIN PRIVATE KEY-----\nMIGH' }, 'ERR_OSSL_'],
+  ['a token with a line break', { token: 'one\ntwo' }, 'ERR_INVALID_CHAR'],
+  ['a token file that is gone', { token: tokenFile('/nowhere/token') }, 'cannot read token file /nowhere/token'],
+])('%s makes the next call read the credentials again', async (_, unusable, sentence) => {
+  const good = { server: api.url, ca: api.ca };
+  const { state, list, close } = rotating({ ...good, ...unusable });
+  await expect(list()).rejects.toBeInstanceOf(ShootFluxError);
+  state.connection = { ...good, token: api.token };
+  await expect(list()).resolves.toBeDefined();
+  await close();
+  const { list: again } = rotating({ ...good, ...unusable });
+  await expect(again()).rejects.toThrow(sentence);
 });
 
 test('a watch that finds no connection makes the next call read the credentials again', async () => {
