@@ -188,7 +188,6 @@ function watchedSelection(
     if (skipped++ < mostSkippedLines) log.error('object skipped', { ...labels, error: errorMessage(error) });
   };
   const onListed = () => {
-    metrics.gauge('watcher_objects', tracker.size(), labels);
     if (result.synced) return;
     const names = new Set(subscribers.map((subscriber) => subscriber.function));
     void Promise.all([...names].map((name) => outboxes.get(name)?.sent())).then(() => {

@@ -4,8 +4,8 @@ import { files } from './testing.ts';
 
 const kubeconfig = (user: object) => ({
   clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'somebody', user }],
-  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'somebody' } }],
+  users: [{ name: 'operator', user }],
+  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'operator' } }],
   'current-context': 'here',
 });
 const good = kubeconfig({ token: 'none' });

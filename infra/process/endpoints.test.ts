@@ -1,18 +1,21 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SelectionStatus } from '../../events/watcher/watcher.ts';
 import { type Endpoints, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 
 let endpoints: Endpoints;
 let exposed = 0;
 let isAlive = true;
+let selections: SelectionStatus[] = [];
 const since = new Date('2026-01-02T03:04:05Z');
 beforeEach(async () => {
   exposed = 0;
+  selections = [];
   const metrics = createPrometheusMetrics();
   endpoints = await startEndpoints(0, {
     alive: () => isAlive,
     ready: () => true,
-    status: () => ({ selections: [], outboxes: [] }),
+    status: () => ({ selections, outboxes: [] }),
     clusters: () => [
       { cluster: 'garden', isUp: true, since },
       { cluster: 'local', isUp: false, since, problem: 'ConnectTimeout' },
@@ -57,4 +60,28 @@ it('names the clusters that are down in /readyz, which stays ready for the other
     status: 200,
     text: 'down local: no answer since 2026-01-02T03:04:05.000Z (ConnectTimeout)\n',
   });
+});
+
+it('shows what is watched now, and which cluster answers but cannot be listed or watched', async () => {
+  const secrets = { cluster: 'garden', resource: 'secrets', synced: true };
+  const named = (name: string) => `metadata.name=${name}`;
+  const problem = 'GET extensions: 401 Unauthorized';
+  selections = [
+    { ...secrets, selector: named('flux-source'), objects: 3 },
+    { ...secrets, selector: named('flux-sops'), objects: 2 },
+    { cluster: 'local', resource: 'extensions', synced: true, objects: 7, problem },
+    { cluster: 'local', resource: 'clusters', synced: false, objects: 0 },
+  ];
+  const { text } = await get('/metrics');
+  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="garden",resource="secrets"} 5\n');
+  expect(text).toContain('\nshoot_flux_watcher_up{cluster="garden",resource="secrets"} 1\n');
+  expect(text).toContain('\nshoot_flux_watcher_up{cluster="local",resource="extensions"} 0\n');
+  expect(text).toContain('\nshoot_flux_watcher_up{cluster="local",resource="clusters"} 0\n');
+  expect((await get('/readyz')).text.split('\n').slice(1)).toEqual([
+    'ok garden secrets flux-source: 3 objects',
+    'ok garden secrets flux-sops: 2 objects',
+    `not ready local extensions: ${problem}`,
+    'not ready local clusters: waiting for the first list',
+    '',
+  ]);
 });
