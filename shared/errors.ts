@@ -65,10 +65,14 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns why a file or folder cannot be read; shorter than the system's reason where it does not exist. */
+/** Returns why a file or folder cannot be read; clearer than the system's reason for the usual mistakes. */
 export function fileProblem(error: unknown, what = 'file'): string {
-  const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  return isAbsent ? `${what} not found` : errorMessage(error);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return `${what} not found`;
+  if (code === 'EISDIR') return 'it is a folder';
+  if (code === 'EACCES') return 'permission denied';
+  if (code !== 'ENOTDIR') return errorMessage(error);
+  return what === 'folder' ? 'it is not a folder' : 'its path leads through a file';
 }
 
 /** Marks an error that gardenlet or a user waits for: the next attempt follows within so many seconds. */

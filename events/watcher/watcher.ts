@@ -220,7 +220,7 @@ function watchedSelection(
   return result;
 }
 
-/** True when the next attempt fails, too, unless somebody changes rights, configuration or this deployment. */
+/** True when the next attempt fails, too, until rights, configuration or this deployment change. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof StartOverError) return false;
   if (!(error instanceof KubeError)) return true;

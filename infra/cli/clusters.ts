@@ -45,15 +45,18 @@ export async function watchedClustersOf(values: Values<typeof watchedClusterOpti
   return usable(garden, seeds);
 }
 
-/** Returns the clusters once their kubeconfigs have been read, and can be used. */
+/**
+ * Returns the clusters once their kubeconfigs have been read, and can be used. The plugin of a seed is not asked: while
+ * it fails, that seed cannot be listed, and the others are served.
+ */
 async function usable(garden: Record<string, string>, seeds: [string, string][]): Promise<Clusters> {
   const files = { ...garden, ...Object.fromEntries(seeds) };
-  await Promise.all(Object.values(files).map(tryConnection));
+  await Promise.all(Object.entries(files).map(([name, file]) => tryConnection(file, name === GARDEN)));
   return { files, seeds: seeds.map(([name]) => name) };
 }
 
-async function tryConnection(file: string): Promise<void> {
-  const connection = await connectionOf(file);
+async function tryConnection(file: string, asksPlugin: boolean): Promise<void> {
+  const connection = await connectionOf(file, asksPlugin);
   try {
     createKubeClient(connection).close();
   } catch (error) {

@@ -85,6 +85,8 @@ test.each([
   [['frob'], 'specify "make", "inspect" or "images"'],
   [[], 'specify "make", "inspect" or "images"'],
   [['inspect', 'x'], 'unexpected argument "x"'],
+  [['inspect', '--sha256', '0'.repeat(64)], '--sha256 has no effect on inspect; remove it'],
+  [['make', '--from', 'x', '--version', 'v2.9.4', '--json'], '--json has no effect on make; remove it'],
 ])('rejects %j as wrong usage', async (args, message) => {
   const ran = await shootFlux(['distribution', ...args, '--flux-distribution', '/nowhere']);
   expect(ran).toMatchObject({ code: 2, err: expect.stringContaining(message) });

@@ -5,6 +5,13 @@ import { digestOptions, pinnedImages } from './image-digests.ts';
 import { UsageError } from './option.ts';
 import { verificationOf, verifyOptions } from './verify-archive.ts';
 
+/** The options that each action takes: one without effect, such as a checksum, would look as if it had been checked. */
+const optionsOf: Record<'make' | 'inspect' | 'images', string[]> = {
+  make: ['from', 'version', ...Object.keys(verifyOptions), ...Object.keys(digestOptions)],
+  inspect: ['json'],
+  images: ['version', 'registry', 'to', 'json'],
+};
+
 export default command({
   name: 'distribution',
   summary: 'Add a Flux release to a distribution folder, show what the folder holds, or list its images.',
@@ -46,6 +53,8 @@ export default command({
     if (action !== 'make' && action !== 'inspect' && action !== 'images') {
       throw new UsageError('specify "make", "inspect" or "images"');
     }
+    const foreign = Object.keys(values).find((name) => !['flux-distribution', ...optionsOf[action]].includes(name));
+    if (foreign !== undefined) throw new UsageError(`--${foreign} has no effect on ${action}; remove it`);
     if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`);
     if (dir === undefined) missing('--flux-distribution DIR');
     if (action === 'inspect') {

@@ -255,6 +255,20 @@ test('reports a missing file', async () => {
   );
 });
 
+test.each([
+  ['.', 'it is a folder'],
+  [`${import.meta.filename}/x`, 'its path leads through a file'],
+])('says in plain words why it cannot read %s', async (path, problem) => {
+  const { code, err } = await shootFlux(['render', ...distribution, '--shoot', path]);
+  expect(code).toBe(1);
+  expect(err).toBe(`shoot-flux render: cannot read ${path}: ${problem}; name a file, or - for standard input.\n`);
+});
+
+test('says that a distribution is not a folder', async () => {
+  const { err } = await shootFlux(['render', '--flux-distribution', import.meta.filename]);
+  expect(err).toContain(`${import.meta.filename}: it is not a folder; use a folder with one subfolder per release.`);
+});
+
 test('warns that the ConfigMap of another project does not count for a Shoot', async () => {
   const shoot = { kind: 'Shoot', metadata: { name: 'bar', namespace: 'garden-other' } };
   await using input = await files({ config: fluxConfig(repository), shoot });

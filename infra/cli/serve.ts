@@ -25,7 +25,7 @@ export default command({
   options: {
     ...clusterOptions,
     ...settingsOptions,
-    ...sinkOptions,
+    sink: { ...sinkOptions.sink, required: true },
     ...serveOptions,
     'shoot-health': healthOptions['shoot-health'],
     ...logOptions,

@@ -2,22 +2,23 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SelectionStatus } from '../../events/watcher/watcher.ts';
 import { type Endpoints, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 
 let endpoints: Endpoints;
 let exposed = 0;
 let isAlive = true;
-let watched: { resource: string; objects: number }[] = [];
+let selections: SelectionStatus[] = [];
 const since = new Date('2026-01-02T03:04:05Z');
 beforeEach(async () => {
   exposed = 0;
-  watched = [];
+  selections = [];
   const metrics = createPrometheusMetrics();
   endpoints = await startEndpoints(0, {
     alive: () => isAlive,
     ready: () => true,
-    status: () => ({ selections: watched.map((one) => ({ ...one, cluster: 'local', synced: true })), outboxes: [] }),
+    status: () => ({ selections, outboxes: [] }),
     clusters: () => [
       { cluster: 'garden', isUp: true, since },
       { cluster: 'local', isUp: false, since, problem: 'ConnectTimeout' },
@@ -40,17 +41,6 @@ const get = async (path: string) => {
 
 it('says in a metric whether the process is ready, for an alert', async () => {
   expect((await get('/metrics')).text).toContain('\nshoot_flux_ready 1\n');
-});
-
-it('counts the watched objects of all watches of a kind, as they are now', async () => {
-  watched = [
-    { resource: 'secrets', objects: 3 },
-    { resource: 'secrets', objects: 4 },
-    { resource: 'extensions', objects: 5 },
-  ];
-  const { text } = await get('/metrics');
-  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="local",resource="secrets"} 7\n');
-  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="local",resource="extensions"} 5\n');
 });
 
 it('makes the metrics a few times for hundreds of requests', async () => {
@@ -84,6 +74,7 @@ async function answersTo(requests: string, pauseMs = 0): Promise<string> {
   socket.on('data', (chunk) => {
     text += chunk;
   });
+  socket.resume();
   await once(socket, 'close');
   return text;
 }
@@ -96,7 +87,32 @@ it('answers one of many requests that are sent ahead', async () => {
 });
 
 it('does not wait longer than seconds for callers that do not read', async () => {
-  watched = Array.from({ length: 200_000 }, () => ({ resource: 'x'.repeat(100), objects: 1 }));
+  const selection = { cluster: 'local', resource: 'x'.repeat(100), synced: true, objects: 1 };
+  selections = Array.from({ length: 200_000 }, () => selection);
   const { length } = (await get('/readyz')).text;
-  expect((await answersTo(REQUEST, 7_000)).length).toBeLessThan(length);
+  expect((await answersTo(REQUEST, 12_000)).length).toBeLessThan(length);
 }, 30_000);
+
+it('shows what is watched now, and which cluster answers but cannot be listed or watched', async () => {
+  const secrets = { cluster: 'garden', resource: 'secrets', synced: true };
+  const named = (name: string) => `metadata.name=${name}`;
+  const problem = 'GET extensions: 401 Unauthorized';
+  selections = [
+    { ...secrets, selector: named('flux-source'), objects: 3 },
+    { ...secrets, selector: named('flux-sops'), objects: 2 },
+    { cluster: 'local', resource: 'extensions', synced: true, objects: 7, problem },
+    { cluster: 'local', resource: 'clusters', synced: false, objects: 0 },
+  ];
+  const { text } = await get('/metrics');
+  expect(text).toContain('\nshoot_flux_watcher_objects{cluster="garden",resource="secrets"} 5\n');
+  expect(text).toContain('\nshoot_flux_watcher_up{cluster="garden",resource="secrets"} 1\n');
+  expect(text).toContain('\nshoot_flux_watcher_up{cluster="local",resource="extensions"} 0\n');
+  expect(text).toContain('\nshoot_flux_watcher_up{cluster="local",resource="clusters"} 0\n');
+  expect((await get('/readyz')).text.split('\n').slice(1)).toEqual([
+    'ok garden secrets flux-source: 3 objects',
+    'ok garden secrets flux-sops: 2 objects',
+    `not ready local extensions: ${problem}`,
+    'not ready local clusters: waiting for the first list',
+    '',
+  ]);
+});

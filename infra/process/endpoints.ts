@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
-import type { WatcherStatus } from '../../events/watcher/watcher.ts';
+import type { SelectionStatus, WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
 import { listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
@@ -67,11 +67,9 @@ async function answer(path: string, response: ServerResponse, probes: Probes, re
     return send(response, status, await reuse(`${path} ${status}`, async () => ({ text: readiness(probes) })));
   }
   if (path === '/metrics') {
-    metrics.gauge('ready', ready() ? 1 : 0);
     const page = () => {
-      for (const { objects, ...labels } of watchedObjects(probes.status())) {
-        metrics.gauge('watcher_objects', objects, labels);
-      }
+      metrics.gauge('ready', ready() ? 1 : 0);
+      gaugeWatched(probes);
       return metrics.expose();
     };
     return send(response, 200, await reuse(path, page));
@@ -97,14 +95,23 @@ function reusing(): Reuse {
   };
 }
 
-/** Counts the objects that are known now. Several watches of a cluster may follow objects of the same kind. */
-function watchedObjects({ selections }: WatcherStatus) {
-  const counts = new Map<string, { cluster: string; resource: string; objects: number }>();
-  for (const { cluster, resource, objects } of selections) {
-    const name = `${cluster} ${resource}`;
-    counts.set(name, { cluster, resource, objects: objects + (counts.get(name)?.objects ?? 0) });
+/** Several selections may be of the same cluster and resource, such as Secrets of different names. */
+function gaugeWatched({ status, metrics }: Probes): void {
+  const totals = new Map<string, { labels: { cluster: string; resource: string }; objects: number; isUp: boolean }>();
+  for (const selection of status().selections) {
+    const labels = { cluster: selection.cluster, resource: selection.resource };
+    const name = `${labels.cluster} ${labels.resource}`;
+    const { objects, isUp } = totals.get(name) ?? { objects: 0, isUp: true };
+    totals.set(name, { labels, objects: objects + selection.objects, isUp: isUp && isFollowed(selection) });
   }
-  return counts.values();
+  for (const { labels, objects, isUp } of totals.values()) {
+    metrics.gauge('watcher_objects', objects, labels);
+    metrics.gauge('watcher_up', isUp ? 1 : 0, labels);
+  }
+}
+
+function isFollowed({ synced, problem }: SelectionStatus): boolean {
+  return synced && problem === undefined;
 }
 
 /** First the clusters that are down, then one line for each watch. */
@@ -113,9 +120,11 @@ function readiness({ status, clusters, webhooks }: Probes): string {
     .filter(({ isUp }) => !isUp)
     .map(({ cluster, since, problem }) => `down ${cluster}: no answer since ${since.toISOString()} (${problem})`);
   const { selections, outboxes } = status();
-  const watches = selections.map(({ cluster, resource, synced, objects, problem }) => {
+  const watches = selections.map((selection) => {
+    const { cluster, resource, selector, synced, objects, problem } = selection;
     const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
-    return `${synced && problem === undefined ? 'ok' : 'not ready'} ${cluster} ${resource}: ${state}`;
+    const named = selector === undefined ? resource : `${resource} ${selector.replace(/^metadata\.name=/, '')}`;
+    return `${isFollowed(selection) ? 'ok' : 'not ready'} ${cluster} ${named}: ${state}`;
   });
   const queues = outboxes
     .filter(({ problem }) => problem !== undefined)

@@ -78,7 +78,7 @@ test('accepts any style of YAML', async () => {
 test.each([
   ['kind: ClusterRole\n', 'a document is not a Kubernetes object'],
   ['- a\n', 'a document is not a Kubernetes object'],
-  ['a: b: c\n', 'Nested mappings are not allowed in compact mappings at line 1, column 4:'],
+  ['a: b: c\n', 'Nested mappings are not allowed in compact mappings at line 1, column 4; copy'],
 ])('rejects %j as a file of a release', async (text, why) => {
   await using distribution = await folder({ 'v2.9.4': { 'rbac.yaml': text } });
   await expect(openDistribution(distribution.dir).release('v2.9.4')).rejects.toThrow(`rbac.yaml: ${why}`);

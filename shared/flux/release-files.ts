@@ -139,7 +139,8 @@ async function parseYaml(folder: string, files: readonly ReleaseFile[]): Promise
   const parse = ({ name, text }: ReleaseFile): [string, KubeObject[]] => {
     const documents = [...parseAllDocuments(text)].map((document) => {
       const [error] = document.errors;
-      if (error !== undefined) throw unreadable(folder, name, errorMessage(error).split('\n')[0] ?? '');
+      if (error !== undefined)
+        throw unreadable(folder, name, errorMessage(error).split('\n')[0]?.replace(/:$/, '') ?? '');
       return parsedValue(folder, name, document);
     });
     const objects = documents.filter((document) => document !== null);

@@ -40,7 +40,7 @@ async function authenticated(transport: Transport, request: Request, signal: Abo
   if (response.statusCode !== 401 || typeof token !== 'function') return response;
   const fresh = await token(true);
   if (fresh === current) return response;
-  // Nobody reads the rest, which may have no end.
+  // The rest is not read, and may have no end.
   response.destroy();
   return sendAgain(transport, request, fresh, signal);
 }

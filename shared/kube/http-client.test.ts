@@ -167,6 +167,15 @@ test.each([
   );
 });
 
+test('says what helps when the API server does not accept the credentials', async () => {
+  await using api = await serverWith((_, response) =>
+    sendJson(response, 401, statusBody(401, 'Unauthorized', 'Unauthorized')),
+  );
+  await expect(api.client.find(resources.secrets, { namespace: 'n', name: 'x' })).rejects.toThrow(
+    'GET secrets n/x: 401 Unauthorized: the API server does not accept the credentials; renew them',
+  );
+});
+
 test('reads Retry-After in seconds', async () => {
   await using api = await serverWith((_, response) =>
     sendJson(response, 429, statusBody(429, 'TooManyRequests', 'slow down'), { 'retry-after': '7' }),

@@ -10,6 +10,18 @@ interface Executor {
 }
 
 /**
+ * An answer of the plugin, which calls share that need one at the same time or shortly after a failure: client-node would
+ * start a command for each of them.
+ */
+interface Asked {
+  /** No cached credential answers it. */
+  isFresh: boolean;
+  options: Promise<RequestOptions>;
+}
+
+const FAILED_MS = 2000;
+
+/**
  * Adds the credentials of a kubeconfig's `exec` or `auth-provider`, by client-node: 1.4 MB and 90 ms that are loaded
  * only here. A client certificate from a plugin is used until the client is created again.
  * @param limitMs client-node waits for ever, and with it every call to the cluster and every watch
@@ -29,7 +41,7 @@ export async function pluginConnection(
     return config;
   };
   let config = load();
-  const ask = async (): Promise<RequestOptions> => {
+  const askOnce = async (): Promise<RequestOptions> => {
     const options: RequestOptions = {};
     try {
       await inTime(config.applyToHTTPSOptions(options), limitMs);
@@ -42,12 +54,24 @@ export async function pluginConnection(
     }
     return options;
   };
-  const { cert, key } = await ask();
-  const token: TokenFunction = async (refresh) => {
+  let asked: Asked | undefined;
+  const ask = (isFresh: boolean): Promise<RequestOptions> => {
+    if (asked !== undefined && (asked.isFresh || !isFresh)) return asked.options;
     // client-node caches the credential until it expires, or forever if it has no expiry.
-    if (refresh) config = load();
-    return bearerToken(await ask(), source);
+    if (isFresh) config = load();
+    const own: Asked = { isFresh, options: askOnce() };
+    const forget = () => {
+      if (asked === own) asked = undefined;
+    };
+    own.options.then(forget, () => {
+      own.isFresh = true;
+      setTimeout(forget, FAILED_MS).unref();
+    });
+    asked = own;
+    return own.options;
   };
+  const { cert, key } = await ask(false);
+  const token: TokenFunction = async (refresh) => bearerToken(await ask(refresh), source);
   token.origin = text;
   const withCertificate = typeof cert === 'string' && typeof key === 'string';
   return withCertificate ? { ...connection, cert, key } : { ...connection, token };

@@ -123,6 +123,31 @@ test('does not quote the output of a failed exec plugin', async () => {
   expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
 });
 
+test('calls that need a credential at the same time share one command of a plugin, also when it fails', async () => {
+  const path = await folder({ count: '' });
+  const script = join(path, 'plugin');
+  // Expired: client-node asks again for each call.
+  const status = '{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}';
+  const credential = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":${status}}`;
+  await writeFile(
+    script,
+    `#!/bin/sh\nprintf x >> ${path}/count\ntest -e ${path}/broken && exit 1\nprintf '${credential}'\n`,
+  );
+  await chmod(script, 0o755);
+  await writeFile(join(path, 'config'), stringify(kubeconfig({ exec: { command: script } })));
+  const connection = await kubeconfigFile(join(path, 'config'));
+  const commands = async () => (await readFile(join(path, 'count'), 'utf8')).length;
+  const calls = () => Promise.allSettled(Array.from({ length: 20 }, (_, call) => tokenFrom(connection, call > 10)));
+  await calls();
+  // One for the connection, one for a cached credential, and one for a fresh one.
+  expect(await commands()).toBe(3);
+  await writeFile(join(path, 'broken'), '');
+  await calls();
+  const results = await calls();
+  expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(await commands()).toBeLessThanOrEqual(5);
+});
+
 test('a plugin that never ends makes calls fail in time, and leaves no process behind', async () => {
   const path = await folder({});
   const script = join(path, 'plugin');

@@ -34,15 +34,18 @@ interface UserEntry {
   'auth-provider'?: unknown;
 }
 
-/** Returns the connection of a kubeconfig file's current context; its paths are relative to the file. */
-export async function kubeconfigFile(path: string): Promise<Connection> {
+/**
+ * Returns the connection of a kubeconfig file's current context; its paths are relative to the file.
+ * @param asksPlugin false: without the credentials of an `exec` or `auth-provider`, which may be away for a while
+ */
+export async function kubeconfigFile(path: string, asksPlugin = true): Promise<Connection> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
     throw new ShootFluxError(`kubeconfig ${path}: ${fileProblem(error)}; check the path`);
   }
-  return kubeconfigConnection(text, `kubeconfig ${path}`, dirname(resolve(path)));
+  return kubeconfigConnection(text, `kubeconfig ${path}`, dirname(resolve(path)), asksPlugin);
 }
 
 /**
@@ -51,7 +54,12 @@ export async function kubeconfigFile(path: string): Promise<Connection> {
  * @param source names it in errors, which never quote the text
  * @param directory the base of its paths; absent for a kubeconfig from a Secret, which may name no file and no command
  */
-export async function kubeconfigConnection(text: string, source: string, directory?: string): Promise<Connection> {
+export async function kubeconfigConnection(
+  text: string,
+  source: string,
+  directory?: string,
+  asksPlugin = true,
+): Promise<Connection> {
   const { cluster, user } = currentContext(await parse(text, source), source);
   if (cluster.server === undefined)
     throw new ShootFluxError(`${source}: the cluster of the current context has no server`);
@@ -73,6 +81,7 @@ export async function kubeconfigConnection(text: string, source: string, directo
   };
   if (user.exec === undefined && user['auth-provider'] === undefined) return connection;
   if (directory === undefined) throw outOfPlace(source, 'a command');
+  if (!asksPlugin) return connection;
   const { pluginConnection } = await import('./kubeconfig-plugin.ts');
   return pluginConnection(text, source, connection);
 }

@@ -106,6 +106,7 @@ function explanation({ resource }: Call, code: number, status: Status | undefine
   const message = typeof status?.message === 'string' ? status.message : 'no message';
   if (status === undefined)
     return 'the answer is not a Kubernetes Status; a proxy in front of the API server may have sent it';
+  if (code === 401 && message === 'Unauthorized') return 'the API server does not accept the credentials; renew them';
   // "expected string, got &value.valueUnstructured{Value:…}" quotes the request.
   if (resource.kind === 'Secret' && (!harmless.has(code) || denied.test(message))) {
     const fields = causeFields(fieldOf(status.details, 'causes'));

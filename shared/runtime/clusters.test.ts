@@ -59,3 +59,18 @@ test("uses the pod's ServiceAccount where the file is called in-cluster", async 
   vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
   await expect(kubeconfigFiles({ local: 'in-cluster' })('local')).rejects.toThrow('KUBERNETES_SERVICE_HOST');
 });
+
+test('reads credentials that cannot be read only every other second, also when many calls need them', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let reads = 0;
+  const clusters = createClusters(async () => {
+    reads++;
+    throw new Error('the plugin failed');
+  });
+  for (let call = 0; call < 10; call++) await expect(clusters('local')).rejects.toThrow('the plugin failed');
+  expect(reads).toBe(1);
+  await vi.advanceTimersByTimeAsync(2000);
+  await expect(clusters('local')).rejects.toThrow('the plugin failed');
+  expect(reads).toBe(2);
+});

@@ -16,9 +16,9 @@ export const IN_CLUSTER = 'in-cluster';
 /** Credentials are read again at most so often: at first, and after having been read in vain again and again. */
 const REREAD_MS = [2000, 30_000] as const;
 
-/** Returns the connection of a kubeconfig file, or of the pod's ServiceAccount. */
-export function connectionOf(path: string): Promise<Connection> {
-  return path === IN_CLUSTER ? inCluster() : kubeconfigFile(path);
+/** Returns the connection of a kubeconfig file, with or without asking its plugin, or of the pod's ServiceAccount. */
+export function connectionOf(path: string, asksPlugin = true): Promise<Connection> {
+  return path === IN_CLUSTER ? inCluster() : kubeconfigFile(path, asksPlugin);
 }
 
 /** Returns credentials from kubeconfig files, or `in-cluster`, by cluster name. */
@@ -101,7 +101,8 @@ export function createClusters(
     const open = credentials(cluster).then((connection) => create(cluster, connection));
     const entry: Entry = { open, isDoubtful: false, rereadAt: 0, pauseMs: REREAD_MS[0] };
     entries.set(cluster, entry);
-    open.catch(() => entries.delete(cluster));
+    // Not at the next call: for a plugin of a kubeconfig, each attempt is a process.
+    open.catch(() => setTimeout(() => entries.delete(cluster), REREAD_MS[0]).unref());
     return entry;
   }
 

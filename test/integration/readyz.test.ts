@@ -60,7 +60,7 @@ test('/readyz is 503 while the garden does not answer', async () => {
   await until(async () => {
     const { status, body } = await readyz();
     expect(body).toMatch(/^ok alive extensions: 0 objects$/m);
-    expect(body).toMatch(/^not ready garden configmaps: /m);
+    expect(body).toMatch(/^not ready garden configmaps flux-config: /m);
     expect(status).toBe(503);
   });
 });

@@ -88,6 +88,11 @@ describe('shoot-flux watch', () => {
     await vi.waitFor(async () => {
       expect(await keysFor('managed-resources')).toContain('local/shoot--foo--late/shoot-flux');
     }, soon);
+    await vi.waitFor(async () => {
+      const later = (await watcher.page('/metrics')).text;
+      expect(later).toContain('shoot_flux_watcher_objects{cluster="local",resource="extensions"} 2');
+      expect(later).toContain('shoot_flux_watcher_up{cluster="local",resource="extensions"} 1');
+    }, soon);
     expect(await watcher.end()).toBe(0);
     expect(watcher.output()).toContain('"message":"stopping","signal":"SIGTERM"');
   });

@@ -26,7 +26,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const seed = options.seed ?? Number(new Date().toISOString().slice(0, 10).replaceAll('-', ''));
-  process.stderr.write(`seed ${seed}, ${options.minutes} minutes\n`);
+  process.stderr.write(`seed ${seed}, ${options.minutes} minute${options.minutes === 1 ? '' : 's'}\n`);
   const { soak } = await import('./soak.ts');
   const { steps, runs, samples, wrong } = await soak({
     minutes: options.minutes,

@@ -29,6 +29,16 @@ const controller: Alert[] = [
     },
   },
   {
+    alert: 'ShootFluxNotWatching',
+    expr: 'min by (cluster) (shoot_flux_watcher_up) == 0 unless min by (cluster) (shoot_flux_cluster_up) == 0',
+    for: '10m',
+    labels: { severity: 'critical' },
+    annotations: {
+      summary: 'shoot-flux cannot list or watch objects of cluster {{ $labels.cluster }}, although it answers.',
+      description: 'What changes there is not noticed. The lines "not ready" of /readyz say which objects, and why.',
+    },
+  },
+  {
     alert: 'ShootFluxDeadLetters',
     expr: 'sum by (function) (increase(shoot_flux_terminal_total[15m])) > 0',
     labels: { severity: 'warning' },

@@ -61,5 +61,5 @@ export function seenWatches() {
 /** Returns the number of lists and watches that `/readyz` names; several identities may watch the same objects. */
 export async function watchedSelections(address: string): Promise<number> {
   const text = await (await fetch(`${address}/readyz`)).text();
-  return new Set(text.match(/^ok \S+ \S+: \d+ objects/gm)).size;
+  return new Set(text.match(/^ok \S+ \S+(?: \S+)?: \d+ objects/gm)).size;
 }
