@@ -97,13 +97,14 @@ function rolloutChanges(
   gone: string | undefined,
 ): Record<string, string> | undefined {
   const state = readState(fieldsOf(map.data)?.[ROLLOUT_STATE]);
+  if (state === undefined) return undefined;
   const known = { ...result, ready: readyShootsOf(map) };
   // Its line changes in the same write.
   if (result.end === 'ready') known.ready.add(result.shoot);
   else known.ready.delete(result.shoot);
-  const own = state && settle(state, known);
-  const next = gone === undefined ? own : own && settle(own, { ...known, shoot: gone, end: 'gone' });
-  return next === undefined || next === state ? undefined : rolloutData(next, shootsOf(map).size);
+  const own = settle(state, known);
+  const next = gone === undefined ? own : settle(own, { ...known, shoot: gone, end: 'gone' });
+  return next === state ? undefined : rolloutData(next, shootsOf(map).size);
 }
 
 /** Returns the ConfigMap as it is then; undefined when it has changed since it was read. */

@@ -28,15 +28,24 @@ function parentOf(path: string): string {
   return list === path ? path.slice(0, Math.max(0, path.lastIndexOf('.'))) : list;
 }
 
-/** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
+/**
+ * Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. Each
+ * layer is read once, because a project may write a hundred.
+ */
 export function mergeOrigins(layers: readonly Origins[]): Origins {
-  const decided = layers.map((layer, index) => {
-    const higher = new Set(layers.slice(index + 1).flatMap((other) => Object.keys(other).map(fieldOf)));
-    return Object.entries(layer).filter(([path]) => !higher.has(fieldOf(path)));
+  const higher = new Set<string>();
+  const decided = layers.toReversed().map((layer) => {
+    const fields = Object.entries(layer).map(([path, origin]) => ({ path, origin, field: fieldOf(path) }));
+    const own = fields.filter(({ field }) => !higher.has(field));
+    for (const { field } of own) higher.add(field);
+    return own;
   });
   // The effective list of components includes the extra ones.
   return Object.fromEntries(
-    decided.flat().map(([path, origin]) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
+    decided
+      .reverse()
+      .flat()
+      .map(({ path, origin }) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
   );
 }
 

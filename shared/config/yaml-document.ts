@@ -1,6 +1,6 @@
 import type { CST, Document, ParsedNode } from 'yaml';
 import { yieldToOthers } from '../event-loop.ts';
-import { Composer, Lexer, LineCounter, Parser, quickly } from '../kube/parse-yaml.ts';
+import { Composer, Lexer, LineCounter, Parser, quickly, withoutStacks } from '../kube/parse-yaml.ts';
 
 /** A YAML document, with whether another one follows, or its first mistake. */
 export type YamlDocument =
@@ -26,7 +26,7 @@ export async function parseInTurns(text: string): Promise<YamlDocument> {
     if (++lexemes % LEXEMES === 0) await yieldToOthers();
   }
   for (const token of parser.end()) tokens.push(token);
-  const [document, next] = new Composer(quickly).compose(tokens, true, text.length);
+  const [document, next] = withoutStacks(() => [...new Composer(quickly).compose(tokens, true, text.length)]);
   const error = document?.errors[0];
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);

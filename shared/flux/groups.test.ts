@@ -276,3 +276,22 @@ async function issuesOf(work: Promise<unknown>): Promise<ConfigIssue[]> {
     throw error;
   }
 }
+
+test('what objects refer to is read once for all copies', async () => {
+  let reads = 0;
+  const spec = {
+    get url() {
+      reads++;
+      return 'https://host/a';
+    },
+    interval: '1m',
+  };
+  const objects = [object('GitRepository', 'a', { metadata: { name: 'a', namespace: 'flux-system' }, spec })];
+  const readsWith = async (count: number) => {
+    reads = 0;
+    const secrets = Array.from({ length: count }, (_, index) => secretContent({ name: `creds-${index}` }));
+    await objectGroups(await renderInputs({ config: fluxOnly({ objects }), secrets }));
+    return reads;
+  };
+  expect(await readsWith(100)).toBe(await readsWith(1));
+});

@@ -28,10 +28,7 @@ const copyLabels = {
 export async function objectGroups(inputs: RenderInputs): Promise<ObjectGroups> {
   const { config, shootHealth } = inputs;
   const sync = syncObjects(inputs);
-  const copies = [
-    ...inputs.secrets.map((secret) => copiedSecret(secret, config)),
-    ...[...inputs.configMaps, ...factsOfShoot(inputs)].map(configMap),
-  ];
+  const copies = [...copiedSecrets(inputs), ...[...inputs.configMaps, ...factsOfShoot(inputs)].map(configMap)];
   const secrets = [...otherNamespaces([...copies, ...sync], config.flux.namespace), ...copies];
   return {
     ...(await installGroups(inputs)),
@@ -67,6 +64,24 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
   return config.objects.length === 0 ? objects : inOrder(objects);
 }
 
+function copiedSecrets({ secrets, config }: RenderInputs): KubeObject[] {
+  // Read once for all copies: the objects may have thousands of fields.
+  const used = {
+    byObjects: secretsUsedBy(config.objects),
+    byRoots: secretsUsedBy([config.source, config.kustomization]),
+  };
+  return secrets.map((secret) => copiedSecret(secret, config, used));
+}
+
+/** Returns the Secrets that objects refer to, as `namespace/name`. */
+function secretsUsedBy(users: readonly (KubeObject | undefined)[]): Set<string> {
+  const used = users.flatMap((user) => {
+    const names = user === undefined ? [] : [...referencedNames(user).Secret];
+    return names.map((name) => `${user?.metadata.namespace}/${name}`);
+  });
+  return new Set(used);
+}
+
 /**
  * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
  * With sync mode Once the source is released after the first success, so its credentials must stay, too, like those of
@@ -74,7 +89,8 @@ function syncObjects({ config, release }: RenderInputs): KubeObject[] {
  */
 function copiedSecret(
   { name, namespace, type, labels, data }: SecretContent,
-  { flux, syncMode, source, kustomization, sourceSecret, additionalSecrets, objects }: EffectiveConfig,
+  { flux, syncMode, sourceSecret, additionalSecrets }: EffectiveConfig,
+  used: Record<'byObjects' | 'byRoots', ReadonlySet<string>>,
 ) {
   const metadata = { name, namespace, labels: { ...labels, ...copyLabels } };
   const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
@@ -83,10 +99,8 @@ function copiedSecret(
   // Variables of a project are optional, so that nothing fails without them.
   const isOfProject =
     name !== FLUX_VARIABLES && additionalSecrets.some((copy) => copy.origin.type === 'project' && isIt(copy));
-  const users = [...objects, ...(isOfProject ? [source, kustomization] : [])];
-  const isOfSource =
-    isIt(sourceSecret) ||
-    users.some((user) => user?.metadata.namespace === namespace && referencedNames(user).Secret.has(name));
+  const place = `${namespace}/${name}`;
+  const isOfSource = isIt(sourceSecret) || used.byObjects.has(place) || (isOfProject && used.byRoots.has(place));
   const isOfImages = isOfProject && name === flux.imagePullSecret && namespace === flux.namespace;
   const isKept = (isOfSource && syncMode === 'Once') || (isOfImages && syncMode !== 'Reconcile');
   return isKept ? withKeepObject(secret) : secret;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { KubeObject } from '../kube/resource.ts';
+import { leastCpuMs } from '../testing.ts';
 import { type Line, lineText, readLine } from './line.ts';
 import {
   changesFor,
@@ -9,8 +10,10 @@ import {
   MOST_BYTES,
   MOST_LINES,
   publishedLine,
+  readyShootsOf,
   SUMMARY,
   shootAfter,
+  shootsOf,
   summaryOf,
 } from './status-map.ts';
 
@@ -148,4 +151,17 @@ describe('a ConfigMap with very many keys', () => {
   it('is left alone where members have added what would take long to read', () => {
     expect(isOwn(withKeys(MOST_LINES + 1001))).toBe(false);
   });
+});
+
+test('the lines of a run are read once, however often it looks at them', () => {
+  const lines = Array.from({ length: 19_000 }, (_, index) => [`s${index}`, 'Not Ready']);
+  const map: KubeObject = { ...emptyStatusMap('garden-foo'), data: Object.fromEntries(lines) };
+  const look = () => {
+    expect(shootAfter(map, 's7')).toBe('s70');
+    expect(shootsOf(map).size).toBe(19_000);
+    expect(readyShootsOf(map).size).toBe(0);
+    expect(changesFor(map, 's7', { state: 'Ready' })).toMatchObject({ s7: 'Ready' });
+  };
+  // Each look took 60 ms and more.
+  expect(leastCpuMs(() => Array.from({ length: 20 }, look))).toBeLessThan(600);
 });

@@ -64,28 +64,36 @@ export function changesFor(
   line: Line | undefined,
   gone?: string,
 ): Record<string, string | null> | 'no room' | undefined {
-  const { [shoot]: live, [SUMMARY]: summary, ...rest } = dataOf(map);
-  const others = Object.fromEntries(Object.entries(rest).filter(([name]) => name !== gone));
-  const text = line && textWithin(others, shoot, line, live);
+  const data = dataOf(map);
+  const { [shoot]: live, [SUMMARY]: summary } = data;
+  const others = Object.keys(data).filter((name) => ![shoot, SUMMARY, gone].includes(name));
+  const text = line && textWithin(data, others, shoot, line, live);
   if (line !== undefined && text === undefined) return 'no room';
-  const next = summaryOf(text === undefined ? others : { ...others, [shoot]: text });
+  const states = statesOf(map);
+  const next = summaryOfStates([...others.map((name) => states.get(name)), readLine(text)?.state]);
   const changes = {
     ...(text !== live && { [shoot]: text ?? null }),
-    ...(gone !== undefined && gone in rest && { [gone]: null }),
+    ...(gone !== undefined && gone !== shoot && gone !== SUMMARY && Object.hasOwn(data, gone) && { [gone]: null }),
     ...(next !== summary && { [SUMMARY]: next }),
   };
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
 /** Returns the text of a line that fits beside the others; a line that is there already and says the same stays. */
-function textWithin(others: Record<string, unknown>, shoot: string, line: Line, live: unknown): string | undefined {
-  const names = Object.keys(others);
-  const longest = clamp(Math.floor(WISHED_BYTES / (names.length + 1)) - overhead(shoot), SHORTEST_LINE, LONGEST_LINE);
-  const used = names.reduce((sum, name) => sum + overhead(name) + bytesOf(others[name]), 0);
-  const fits = (text: string) => used + overhead(shoot) + Buffer.byteLength(text) <= MOST_BYTES;
+function textWithin(
+  data: Record<string, unknown>,
+  others: readonly string[],
+  shoot: string,
+  line: Line,
+  live: unknown,
+): string | undefined {
+  const longest = clamp(Math.floor(WISHED_BYTES / (others.length + 1)) - overhead(shoot), SHORTEST_LINE, LONGEST_LINE);
   // The number of Shoots changes all the time, and with it the lengths: not a reason to write.
   if (typeof live === 'string' && live === lineText(line, bytesOf(live))) return live;
-  return names.length < MOST_LINES ? [lineText(line, longest), lineText(line, 0)].find(fits) : undefined;
+  if (others.length >= MOST_LINES) return undefined;
+  const used = others.reduce((sum, name) => sum + overhead(name) + bytesOf(data[name]), 0);
+  const fits = (text: string) => used + overhead(shoot) + Buffer.byteLength(text) <= MOST_BYTES;
+  return [lineText(line, longest), lineText(line, 0)].find(fits);
 }
 
 /** A key counts twice: it is also in `managedFields`. With quotes, and what stands between. */
@@ -101,12 +109,29 @@ function bytesOf(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
 
+/** The states of the lines of a ConfigMap, which is read several times in a run and may have 20,000 of them. */
+const known = new WeakMap<KubeObject, ReadonlyMap<string, Line['state']>>();
+
+/** Returns the state of each line by the name of its Shoot. */
+function statesOf(map: KubeObject | undefined): ReadonlyMap<string, Line['state']> {
+  if (map === undefined) return new Map();
+  const found = known.get(map);
+  if (found !== undefined) return found;
+  const states = new Map<string, Line['state']>();
+  for (const [name, text] of Object.entries(dataOf(map))) {
+    const state = readLine(text)?.state;
+    if (state !== undefined) states.set(name, state);
+  }
+  known.set(map, states);
+  return states;
+}
+
 /** Returns the Shoot with the next line, or the first one after the last: so each line has one Shoot before it. */
 export function shootAfter(map: KubeObject | undefined, shoot: string): string | undefined {
   let first: string | undefined;
   let next: string | undefined;
-  for (const [name, text] of Object.entries(dataOf(map))) {
-    if (name === shoot || readLine(text) === undefined) continue;
+  for (const name of statesOf(map).keys()) {
+    if (name === shoot) continue;
     if (first === undefined || name < first) first = name;
     if (name > shoot && (next === undefined || name < next)) next = name;
   }
@@ -120,23 +145,22 @@ export function countOf(map: KubeObject | undefined): number {
 
 /** Returns the names of the Shoots that have a line. */
 export function shootsOf(map: KubeObject | undefined): Set<string> {
-  const lines = Object.entries(dataOf(map)).filter(([, text]) => readLine(text) !== undefined);
-  return new Set(lines.map(([name]) => name));
+  return new Set(statesOf(map).keys());
 }
 
 /** Returns the Shoots whose line says that they are Ready. */
 export function readyShootsOf(map: KubeObject | undefined): Set<string> {
-  const lines = Object.entries(dataOf(map)).filter(([, text]) => readLine(text)?.state === 'Ready');
-  return new Set(lines.map(([name]) => name));
+  return new Set([...statesOf(map)].filter(([, state]) => state === 'Ready').map(([name]) => name));
 }
 
 /** Returns for example `118 Ready, 1 progressing, 1 not Ready of 120 Shoots`. */
 export function summaryOf(data: Record<string, unknown>): string {
+  return summaryOfStates(Object.values(data).map((text) => readLine(text)?.state));
+}
+
+function summaryOfStates(states: readonly (Line['state'] | undefined)[]): string {
   const counts = { Ready: 0, Progressing: 0, 'Not Ready': 0, Hibernated: 0 };
-  for (const text of Object.values(data)) {
-    const state = readLine(text)?.state;
-    if (state !== undefined) counts[state]++;
-  }
+  for (const state of states) if (state !== undefined) counts[state]++;
   const { Ready, Progressing, 'Not Ready': notReady, Hibernated } = counts;
   const all = Ready + Progressing + notReady + Hibernated;
   const hibernated = Hibernated === 0 ? '' : `, ${Hibernated} hibernated`;

@@ -61,7 +61,7 @@ export async function readCopiedContents(
     isGithubApp: (config.source?.spec as { provider?: unknown } | undefined)?.provider === 'github',
     isOfKeys: config.origins['source.spec.url']?.path === 'repositoryUrl',
   };
-  const limitCopies = countCopies(config);
+  const limitCopies = countCopies(config, run.cluster.spec.shoot.metadata.namespace);
   const found: Copied[] = [];
   for (const copied of wanted.filter((one) => one !== undefined)) {
     const content = await readOne(run, read, ofProject, copied, ofSource);

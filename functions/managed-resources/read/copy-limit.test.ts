@@ -45,3 +45,25 @@ it('names the source where nothing else is copied', () => {
     'ConfigMap garden-foo/flux-config: repositoryType asks for copies of more than 1,280 KiB, of which flux-system/flux-source is 1,300 KiB; copy fewer or smaller objects',
   );
 });
+
+it('counts the keys of each copy', () => {
+  const withKeys = (count: number, name: string) => ({
+    ...{ name, namespace: 'flux-system', type: 'Opaque' },
+    data: Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, ''])),
+  });
+  const count = countCopies(config);
+  count(withKeys(6000, 'many'));
+  count(withKeys(4000, 'more'));
+  expect(() => count(withKeys(1, 'few'))).toThrow(
+    'providerConfig: additionalSecretResources asks for copies with more than 10,000 keys, of which flux-system/many has 6,000 keys; copy fewer or smaller objects',
+  );
+});
+
+it('names a Secret of the project, which no part of the configuration asks for', () => {
+  const name = 'flux-variables';
+  const ofProject = { origin: { type: 'project', name }, targetName: name, namespace: 'flux-system' } as const;
+  const count = countCopies(fluxOnly({ origins, additionalSecrets: [ofProject] }), 'garden-foo');
+  expect(() => count(secret(1300 * KIB, name))).toThrow(
+    'Secret garden-foo/flux-variables is 1,300 KiB, but all copies for the shoot may have at most 1,280 KiB together; make it smaller',
+  );
+});

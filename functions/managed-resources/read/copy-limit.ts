@@ -1,45 +1,74 @@
-import { limits, limitText, withCommas } from '../../../shared/config/limits.ts';
+import { type Limit, limits, limitText, withCommas } from '../../../shared/config/limits.ts';
 import { originOf } from '../../../shared/config/origins.ts';
-import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { ConfigError, type ConfigIssue } from '../../../shared/errors.ts';
+import type { CopiedSecret, EffectiveConfig } from '../../../shared/config/types.ts';
+import { ConfigError } from '../../../shared/errors.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { lengthInContent } from '../../../shared/gardener/managed-resource-content.ts';
 
-const MOST = limits.copies.most * 1024;
+/** What a copy takes of the limits. */
+interface Size {
+  bytes: number;
+  keys: number;
+}
 
 /**
- * Returns a function that counts the copies of a Shoot one by one, and throws a ConfigError at the one that exceeds the
+ * Returns a function that counts the copies of a Shoot one by one, and throws a ConfigError at the one that exceeds a
  * limit.
+ * @param project the namespace of the project, for errors
  */
-export function countCopies(config: EffectiveConfig): (content: SecretContent | ConfigMapContent) => void {
-  let total = 0;
-  let largest = { name: '', bytes: 0 };
+export function countCopies(
+  config: EffectiveConfig,
+  project = '',
+): (content: SecretContent | ConfigMapContent) => void {
+  const total: Size = { bytes: 0, keys: 0 };
+  const largest: Partial<Record<keyof Size, { content: SecretContent | ConfigMapContent; size: number }>> = {};
   return (content) => {
-    const bytes = bytesOf(content);
-    total += bytes;
-    if (bytes > largest.bytes) largest = { name: `${content.namespace}/${content.name}`, bytes };
-    if (total > MOST) throw new ConfigError([issueOf(config, largest)]);
+    const size = sizeOf(content);
+    for (const what of ['bytes', 'keys'] as const) {
+      total[what] += size[what];
+      if (size[what] > (largest[what]?.size ?? -1)) largest[what] = { content, size: size[what] };
+    }
+    const { bytes = { content, size: 0 }, keys = { content, size: 0 } } = largest;
+    const kib = `${withCommas(Math.ceil(bytes.size / 1024))} KiB`;
+    if (total.bytes > limits.copies.most * 1024)
+      throw tooMuch(config, project, bytes.content, `is ${kib}`, ['of', limits.copies]);
+    if (total.keys > limits.copiedKeys.most) {
+      const has = `has ${withCommas(keys.size)} keys`;
+      throw tooMuch(config, project, keys.content, has, ['with', limits.copiedKeys]);
+    }
   };
 }
 
-function bytesOf(content: SecretContent | ConfigMapContent): number {
-  let bytes = 0;
+function sizeOf(content: SecretContent | ConfigMapContent): Size {
+  const size: Size = { bytes: 0, keys: 0 };
   const { data, labels, binaryData } = content as SecretContent & ConfigMapContent;
   for (const fields of [data, labels, binaryData]) {
-    for (const [key, value] of Object.entries(fields ?? {})) bytes += key.length + lengthInContent(value);
+    for (const [key, value] of Object.entries(fields ?? {})) {
+      size.bytes += key.length + lengthInContent(value);
+      size.keys++;
+    }
   }
-  return bytes;
+  return size;
 }
 
-/** Credentials of a source are small, so what exceeds the limit beside them are additional objects. */
-function issueOf(
+/** Names the largest copy: a Secret of the project itself, or the configuration that asks for it. */
+function tooMuch(
   { additionalSecrets, origins }: EffectiveConfig,
-  largest: { name: string; bytes: number },
-): ConfigIssue {
-  const part = additionalSecrets.length > 0 ? 'additionalSecrets' : 'source.spec.secretRef';
-  const size = `${withCommas(Math.ceil(largest.bytes / 1024))} KiB`;
-  return {
-    ...originOf(origins, part),
-    message: `asks for copies of more than ${limitText(limits.copies)}, of which ${largest.name} is ${size}; copy fewer or smaller objects`,
-  };
+  project: string,
+  { namespace, name }: SecretContent | ConfigMapContent,
+  has: string,
+  [preposition, limit]: [string, Limit],
+): ConfigError {
+  const isIt = (copy: CopiedSecret) => copy.targetName === name && copy.namespace === namespace;
+  const { origin } = additionalSecrets.find(isIt) ?? {};
+  if (origin?.type === 'project') {
+    const message = `${has}, but all copies for the shoot may have at most ${limitText(limit)} together; make it smaller`;
+    return new ConfigError([{ object: `Secret ${project}/${origin.name}`, path: '', message }]);
+  }
+  // Credentials of a source are small, so what exceeds the limit beside them are additional objects.
+  const part = additionalSecrets.some((copy) => copy.origin.type !== 'project')
+    ? 'additionalSecrets'
+    : 'source.spec.secretRef';
+  const message = `asks for copies ${preposition} more than ${limitText(limit)}, of which ${namespace}/${name} ${has}; copy fewer or smaller objects`;
+  return new ConfigError([{ ...originOf(origins, part), message }]);
 }

@@ -12,8 +12,7 @@ const IN = new RegExp(`^(${KEY})\\s+(in|notin)\\s+\\(([^()]*)\\)$`);
 
 /** Parses a selector such as `app=source-controller,tier in (a, b),!legacy`. @throws PatchProblem */
 export function labelSelector(field: string, text: string): Requirement {
-  const parts = text.split(/,(?![^(]*\))/).map((part) => part.trim());
-  const requirements = parts.map((part) => {
+  const requirements = partsOf(text).map((part) => {
     const requirement = part === '' ? undefined : requirementOf(part);
     if (requirement !== undefined) return requirement;
     throw new PatchProblem(
@@ -21,6 +20,23 @@ export function labelSelector(field: string, text: string): Requirement {
     );
   });
   return (labels) => requirements.every((requirement) => requirement(labels));
+}
+
+/** Splits at the commas outside of parentheses: from the end, where a comma inside is one after which `)` comes first. */
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  let end = text.length;
+  let isInside = false;
+  for (let index = end - 1; index >= 0; index--) {
+    const character = text[index];
+    if (character === ')') isInside = true;
+    else if (character === '(') isInside = false;
+    else if (character === ',' && !isInside) {
+      parts.push(text.slice(index + 1, end).trim());
+      end = index;
+    }
+  }
+  return [...parts, text.slice(0, end).trim()].reverse();
 }
 
 function requirementOf(part: string): Requirement | undefined {

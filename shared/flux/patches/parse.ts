@@ -4,7 +4,7 @@ import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { keyProblem } from '../../config/yaml-keys.ts';
 import { errorMessage } from '../../errors.ts';
-import { isJson, NOT_JSON, parseAllDocuments, quickly } from '../../kube/parse-yaml.ts';
+import { isJson, LineCounter, NOT_JSON, parseAllDocuments, quickly, withoutStacks } from '../../kube/parse-yaml.ts';
 import { lengthOf } from './growth.ts';
 import { operationsOf } from './json-patch.ts';
 import { PatchProblem } from './problem.ts';
@@ -70,9 +70,15 @@ function parse({ patch, target }: Patch): ParsedPatch {
 
 function documentsOf(text: string): unknown[] {
   try {
-    return [...parseAllDocuments(text, quickly)].map((document) => {
+    const lineCounter = new LineCounter();
+    // Without pictures of all mistakes, of which one is shown.
+    const options = { ...quickly, prettyErrors: false, lineCounter };
+    return withoutStacks(() => [...parseAllDocuments(text, options)]).map((document) => {
       const [error] = document.errors;
-      if (error !== undefined) throw error;
+      if (error !== undefined) {
+        const { line, col } = lineCounter.linePos(error.pos[0]);
+        throw notYaml(`${error.message} at line ${line}, column ${col}`);
+      }
       const wrongKey = keyProblem(document);
       if (wrongKey !== undefined) throw new PatchProblem(wrongKey);
       // Aliases may stand for more values than fit into memory; the parser refuses them.
@@ -82,11 +88,13 @@ function documentsOf(text: string): unknown[] {
     });
   } catch (error) {
     if (error instanceof PatchProblem) throw error;
-    if (errorMessage(error).startsWith('Maximum call stack size')) {
-      throw new PatchProblem('is nested too deeply; flatten it');
-    }
-    throw new PatchProblem(`is not YAML: ${errorMessage(error).split('\n')[0]?.replace(/[.:]$/, '')}; correct it`);
+    throw notYaml(errorMessage(error));
   }
+}
+
+function notYaml(mistake: string): PatchProblem {
+  if (mistake.startsWith('Maximum call stack size')) return new PatchProblem('is nested too deeply; flatten it');
+  return new PatchProblem(`is not YAML: ${mistake.split('\n')[0]?.replace(/[.:]$/, '')}; correct it`);
 }
 
 function mergeOf(document: unknown): JsonObject {

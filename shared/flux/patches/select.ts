@@ -7,15 +7,25 @@ import { targetPattern } from './pattern.ts';
 export function selectorOf(target: PatchTarget): (object: KubeObject) => boolean {
   const patterns = (['group', 'version', 'kind', 'name', 'namespace'] as const).flatMap((field) => {
     const pattern = target[field];
-    return isAny(pattern) ? [] : [{ field, pattern: targetPattern(`target.${field}`, pattern) }];
+    return isAny(pattern) ? [] : [{ field, matches: once(targetPattern(`target.${field}`, pattern)) }];
   });
   const { labelSelector: labels, annotationSelector: annotations } = target;
   const hasLabels = isAny(labels) ? undefined : labelSelector('target.labelSelector', labels);
   const hasAnnotations = isAny(annotations) ? undefined : labelSelector('target.annotationSelector', annotations);
   return (object) =>
-    patterns.every(({ field, pattern }) => pattern.test(identityOf(object)[field])) &&
+    patterns.every(({ field, matches }) => matches(identityOf(object)[field])) &&
     (hasLabels?.(object.metadata.labels ?? {}) ?? true) &&
     (hasAnnotations?.(object.metadata.annotations ?? {}) ?? true);
+}
+
+/** Returns whether a pattern matches a text, which is read once: most objects have the same namespace. */
+function once(pattern: RegExp): (text: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (text) => {
+    const matches = known.get(text) ?? pattern.test(text);
+    known.set(text, matches);
+    return matches;
+  };
 }
 
 /** An empty field selects everything. */
