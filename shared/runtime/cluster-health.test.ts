@@ -95,6 +95,26 @@ test('calls that hang while others are answered do not count: one API or webhook
   expect(health.isUp('local')).toBe(true);
 });
 
+test('calls that are refused together are one failure: one of several API servers refuses at once, and others answer later', () => {
+  const { clock, health, begin } = healthAt();
+  const refuse = (calls: number) => {
+    const together = Array.from({ length: calls }, begin);
+    for (const call of together) {
+      clock.now++;
+      call.failed(refused);
+    }
+  };
+  refuse(10);
+  refuse(10);
+  expect(health.isUp('local')).toBe(true);
+  begin().answered();
+  refuse(10);
+  refuse(10);
+  expect(health.isUp('local')).toBe(true);
+  refuse(1);
+  expect(health.isUp('local')).toBe(false);
+});
+
 test('a run that ends counts only after seconds without an answer', () => {
   const { clock, health, begin } = healthAt();
   const aborted = new UnreachableError('no answer', 0, 'Aborted');

@@ -64,6 +64,8 @@ interface State {
   /** Calls without an answer since the last answer. */
   failures: number;
   answeredAt: number;
+  /** When the last of them ended. */
+  failedAt: number;
   /** When a call may be the next probe. */
   probeAt: number;
   probes: number;
@@ -82,7 +84,8 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
   const stateOf = (cluster: string): State => {
     const known = states.get(cluster);
     if (known !== undefined) return known;
-    const fresh = { failures: 0, answeredAt: Number.NEGATIVE_INFINITY, probeAt: 0, probes: 0, isProbing: false };
+    const never = Number.NEGATIVE_INFINITY;
+    const fresh = { failures: 0, answeredAt: never, failedAt: never, probeAt: 0, probes: 0, isProbing: false };
     const state: State = { cluster, isUp: true, since: new Date(), ...fresh, listeners: new Set() };
     states.set(cluster, state);
     return state;
@@ -117,11 +120,17 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     if (state.answeredAt > begun) return;
     // The run ended, not the patience with the cluster.
     if (error.reason === 'Aborted' && now() - begun < suspiciousMs) return;
-    state.failures++;
     if (suspect !== undefined) {
       if (state.isUp) suspect(state.cluster);
       else state.problem = error.reason;
-    } else if (isProbe || (state.isUp && state.failures >= most)) down(state, error.reason);
+      return;
+    }
+    if (isProbe) return down(state, error.reason);
+    // Calls that are refused together and at once are one failure: another API server of the cluster answers later.
+    if (now() - begun < suspiciousMs && begun < state.failedAt) return;
+    state.failedAt = now();
+    state.failures++;
+    if (state.isUp && state.failures >= most) down(state, error.reason);
   };
 
   const mayProbe = (state: State) => suspect === undefined && !state.isProbing && now() >= state.probeAt;
