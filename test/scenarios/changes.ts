@@ -176,6 +176,50 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectSuspendedBeforeDeletion(root);
     });
 
+    it.each(['has left the configuration', 'is suspended already'])(
+      'removes a Kustomization that %s when the content of its ManagedResource gets lost',
+      async (when) => {
+        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+        await stage.untilReady();
+        const finalizers = ['finalizers.fluxcd.io'];
+        const former = inFlux('flux-system');
+        await stage.shoot.mergePatch(kustomizations, former, { metadata: { finalizers } }, { fieldManager });
+        if (when === 'is suspended already') {
+          await stage.stopResourceManager();
+          const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+          await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+          await eventually(
+            'its removal is pending',
+            stage.extension,
+            ({ status }) => (status?.state?.applied?.leaving?.length ?? 0) > 0,
+          );
+          await quiet(stage);
+          await stage.stopProduct();
+          await stage.startResourceManager();
+          await eventually(
+            'it is suspended',
+            () => stage.shoot.find(kustomizations, former),
+            (live) => (live?.spec as { suspend?: boolean } | undefined)?.suspend === true,
+          );
+        }
+        await stage.stopProduct();
+        const { 'shoot-flux-sync': sync } = await stage.managedResources();
+        const content = { namespace: CONTROL_PLANE, name: sync?.spec.secretRefs[0]?.name ?? '' };
+        await stage.seed.delete(resources.secrets, content);
+        await expectSuspendedBeforeDeletion(former);
+        expect(await stage.shoot.find(kustomizations, former)).toBeUndefined();
+        expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
+        await eventually(
+          'the record forgets it',
+          stage.extension,
+          ({ status }) =>
+            !JSON.stringify(status?.state).includes(
+              'Kustomization.kustomize.toolkit.fluxcd.io/flux-system/flux-system',
+            ),
+        );
+      },
+    );
+
     it('keeps the controllers of removed objects until the objects are gone', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
