@@ -9,6 +9,7 @@ import { standIn } from '../../shared/flux/testing.ts';
 import { unpack } from './archive.ts';
 import { type Entry, tarOf } from './tar-testing.ts';
 import { files, shootFlux } from './testing.ts';
+import { verifyArchive } from './verify-archive.ts';
 
 const folder = join(standIn.folder, standIn.version);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
@@ -42,11 +43,11 @@ async function ground(content: Uint8Array = archive, checksums = `${sha256}  man
       shootFlux(['distribution', 'make', '--flux-distribution', dir, '--from', from, '--version', 'v2.9.99', ...args]),
     made: () => readdir(dir).catch(() => []),
     /** Puts a program named cosign in front of the PATH, which records its arguments and its standard input. */
-    async cosign(status: number, message = ''): Promise<() => Promise<string>> {
+    async cosign(status: number, message = '', begin = ''): Promise<() => Promise<string>> {
       const bin = join(input.dir, 'bin');
       await mkdir(bin);
       const record = join(input.dir, 'record');
-      const script = `#!/bin/sh\n{ printf '%s\\n' "$@"; cat; } > '${record}'\necho '${message}' >&2\nexit ${status}\n`;
+      const script = `#!/bin/sh\n${begin}\n{ printf '%s\\n' "$@"; cat; } > '${record}'\necho '${message}' >&2\nexit ${status}\n`;
       await writeFile(join(bin, 'cosign'), script, { mode: 0o755 });
       process.env.PATH = `${bin}${delimiter}${path}`;
       return () => readFile(record, 'utf8');
@@ -138,6 +139,25 @@ test('refuses what cosign refuses, and a signature that no cosign can verify', a
     'for Flux v2.9.99: Error: none of the expected identities matched; download the release again, and do not use these files.',
   );
   expect(await at.made()).toEqual([]);
+});
+
+test('quotes cosign without secrets', async () => {
+  await using at = await ground();
+  const { 'checksums.txt': checksums, 'a.json': json } = at.paths;
+  await at.cosign(1, 'Error: GET https://me:geheim12@rekor.example.com: Authorization: Bearer abcdef0123456789abcdef');
+  const { err } = await at.make('--checksums', checksums, '--bundle', json);
+  expect(err).toContain('for Flux v2.9.99: Error: GET https://');
+  expect(err).not.toMatch(/geheim12|abcdef0123456789/);
+});
+
+test('ends a cosign that hangs and ignores signals, and says so', async () => {
+  await using at = await ground();
+  const { 'checksums.txt': checksums, 'a.json': bundle } = at.paths;
+  await at.cosign(0, '', "trap '' TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done");
+  const made = verifyArchive(join(at.dir, 'manifests.tar.gz'), archive, 'v2.9.99', { checksums, bundle }, 500);
+  await expect(made).rejects.toThrow(
+    /^cosign has not ended after 0\.5 s, so the signature of \S+ is not verified; check/,
+  );
 });
 
 test.each([
