@@ -209,6 +209,22 @@ const hostile: Record<string, [content: Uint8Array, problem: string]> = {
     gzipSync(tarOf([{ name: 'rbac.yaml' }, { name: 'more/rbac.yaml' }])),
     'the archive has rbac.yaml twice',
   ],
+  'a file that has another name for other programs': [
+    gzipSync(tarOf([{ name: 'pax', type: 'x', content: '18 path=other.txt\n' }, { name: 'rbac.yaml' }])),
+    '"pax" gives another name or size to a file of the archive',
+  ],
+  'another size for all files': [
+    gzipSync(tarOf([{ name: 'pax', type: 'g', content: '16 comment=none\n11 size=9\n' }, { name: 'rbac.yaml' }])),
+    '"pax" gives another name or size to a file of the archive',
+  ],
+  'a sparse file': [
+    gzipSync(tarOf([{ name: 'pax', type: 'x', content: '22 GNU.sparse.major=1\n' }, { name: 'rbac.yaml' }])),
+    '"pax" gives another name or size to a file of the archive',
+  ],
+  'more files after a header without a name': [
+    gzipSync(tarOf([{ name: 'rbac.yaml' }, { name: '', type: '5' }, { name: 'rbac.yaml' }])),
+    'a header of the archive is damaged',
+  ],
   'bytes that are no archive': [gzipSync(Buffer.alloc(2048, 'x')), 'a header of the archive is damaged'],
 };
 
@@ -242,6 +258,15 @@ test('unpacks any damaged archive to files of the release, or refuses it', () =>
     }),
     { seed: 20_261_122, numRuns: 30 },
   );
+});
+
+test('unpacks an archive whose files have times and comments of their own', () => {
+  const pax: Entry[] = [
+    { name: 'pax_global_header', type: 'g', content: '52 comment=0123456789012345678901234567890123456789\n' },
+    { name: 'PaxHeader/rbac.yaml', type: 'x', content: '27 mtime=1763942400.123456\n' },
+    { name: 'rbac.yaml', content: 'kind: A' },
+  ];
+  expect(unpack(gzipSync(tarOf(pax)))).toEqual([{ name: 'rbac.yaml', text: 'kind: A' }]);
 });
 
 const components = names.map((name) => name.replace('.yaml', '')).filter((name) => name.endsWith('-controller'));
