@@ -108,14 +108,24 @@ async function existingResult(folder: string): Promise<string> {
   return `already exists without ${RELEASE_JSON} (delete the folder and repeat this command for a faster start)`;
 }
 
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
+
 /** @returns false when the same release already exists */
 async function place(draft: string, folder: string, release: Release): Promise<boolean> {
   try {
     await rename(draft, folder);
     return true;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    // A link to a folder cannot be replaced, either.
+    if (!(await isFolder(folder))) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ShootFluxError(
+        `cannot create the folder ${folder} (${code}); remove what is in its place, and repeat the command.`,
+      );
+    }
     const present = await readRelease(folder, release.version);
     if (present.digest === release.digest) return false;
     throw new ShootFluxError(
