@@ -1,5 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { quote } from '../../shared/config/quote.ts';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
@@ -40,6 +41,7 @@ export async function makeRelease(
   if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a version such as v2.9.4`);
   const name = version.startsWith('v') ? version : `v${version}`;
   const files = await releaseFiles(from, name, verification);
+  checkNames(files, from);
   const draft = await newDraft(dir);
   try {
     const release = await writeDraft(draft, name, from, files, images);
@@ -52,6 +54,17 @@ export async function makeRelease(
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** The names become lines of the checksums and names of components, which commands print. */
+const NAME = /^[a-z0-9][a-z0-9._-]*\.yaml$/i;
+
+function checkNames(files: ReleaseFile[], from: string): void {
+  const odd = files.find(({ name }) => !NAME.test(name));
+  if (odd === undefined) return;
+  throw new ShootFluxError(
+    `${from} has a file with the name ${quote(odd.name)}, which no Flux release has; pass the files of the release, and no others.`,
+  );
 }
 
 /** Writes all files of a release, and reads them once as every process will. */

@@ -207,7 +207,7 @@ const hostile: Record<string, [content: Uint8Array, problem: string]> = {
   ],
   'a file twice': [
     gzipSync(tarOf([{ name: 'rbac.yaml' }, { name: 'more/rbac.yaml' }])),
-    'the archive has rbac.yaml twice',
+    'the archive has "rbac.yaml" twice',
   ],
   'a file that has another name for other programs': [
     gzipSync(tarOf([{ name: 'pax', type: 'x', content: '18 path=other.txt\n' }, { name: 'rbac.yaml' }])),
@@ -237,6 +237,20 @@ test.each(Object.entries(hostile))(
     expect(err).toBe(
       `shoot-flux distribution: cannot read ${join(at.dir, 'manifests.tar.gz')}: ${problem}; pass manifests.tar.gz or a folder.\n`,
     );
+    expect(await at.made()).toEqual([]);
+  },
+);
+
+test.each(['a\nb.yaml', 'a\u001b[2J.yaml', '\u202elmay.yaml', '._rbac.yaml', '.yaml', '-rf.yaml', 'a b.yaml'])(
+  'refuses an archive with a file named %j, which would be printed and become a line of the checksums',
+  async (name) => {
+    await using at = await ground(gzipSync(tarOf([...entries, { name, content: '' }])));
+    const { code, err } = await at.make();
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^shoot-flux distribution: \S+ has a file with the name "[ -~]+", which no Flux release has; pass/,
+    );
+    expect(err.split('\n')).toHaveLength(2);
     expect(await at.made()).toEqual([]);
   },
 );
