@@ -16,7 +16,7 @@ const skipped = ['5', 'x', 'g'];
 
 /**
  * Records of a pax header that give another name, size or content than the next header has: other programs would unpack
- * other files than we read, and whoever has looked at those would not know ours.
+ * other files than we read, and a person who has looked at those would not know ours.
  */
 const REDEFINING = /^\d+ (?:path|size|linkpath|hdrcharset|GNU\.sparse\.[^=]*)=/m;
 
