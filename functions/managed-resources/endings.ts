@@ -147,7 +147,11 @@ async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: M
   const applied = reporter.current().status?.state?.applied;
   if (applied !== undefined) await reporter.record({ ...applied, surplus: applied.surplus ?? [] });
   await release(seed, resource);
-  throw new RetryableError(
-    `Secret ${namespace}/${contentNameOf(resource)} of ManagedResource ${resource.metadata.name} is missing or was changed; the ManagedResource is released and recreated.`,
-  );
+  const { name } = resource.metadata;
+  const content = contentNameOf(resource);
+  const problem =
+    content === ''
+      ? `ManagedResource ${namespace}/${name} names no Secret`
+      : `Secret ${namespace}/${content} of ManagedResource ${name} is missing or was changed`;
+  throw new RetryableError(`${problem}; the ManagedResource is released and recreated.`);
 }

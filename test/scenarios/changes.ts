@@ -220,6 +220,26 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       },
     );
 
+    it('releases a ManagedResource whose Secrets were removed from it, before the resource-manager deletes its objects', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const former = inFlux('flux-system');
+      const finalizers = ['finalizers.fluxcd.io'];
+      await stage.shoot.mergePatch(kustomizations, former, { metadata: { finalizers } }, { fieldManager });
+      await stage.stopResourceManager();
+      await stage.stopProduct();
+      const sync = { namespace: CONTROL_PLANE, name: 'shoot-flux-sync' };
+      await stage.seed.mergePatch(resources.managedResources, sync, { spec: { secretRefs: [] } }, { fieldManager });
+      const removed = expectSuspendedBeforeDeletion(former);
+      await eventually(
+        'the ManagedResource is released',
+        stage.managedResources,
+        (live) => live['shoot-flux-sync']?.metadata.deletionTimestamp !== undefined,
+      );
+      await stage.startResourceManager();
+      await removed;
+    });
+
     it('keeps the controllers of removed objects until the objects are gone', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
