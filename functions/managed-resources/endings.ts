@@ -139,10 +139,19 @@ async function keepLastApplied(
   return done;
 }
 
-/** Releases a ManagedResource without its content: nothing of it can be suspended, and a new content would prune. */
-async function releaseUnreadable({ seed, namespace }: Run, resource: ManagedResource): Promise<never> {
+/**
+ * Releases a ManagedResource without its content: nothing of it can be suspended, and a new content would prune. The next one
+ * does not know what this one has applied, so the record does from now on, as after a migration.
+ */
+async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: ManagedResource): Promise<never> {
+  const applied = reporter.current().status?.state?.applied;
+  if (applied !== undefined) await reporter.record({ ...applied, surplus: applied.surplus ?? [] });
   await release(seed, resource);
-  throw new RetryableError(
-    `Secret ${namespace}/${contentNameOf(resource)} of ManagedResource ${resource.metadata.name} is missing or was changed; the ManagedResource is released and recreated.`,
-  );
+  const { name } = resource.metadata;
+  const content = contentNameOf(resource);
+  const problem =
+    content === ''
+      ? `ManagedResource ${namespace}/${name} names no Secret`
+      : `Secret ${namespace}/${content} of ManagedResource ${name} is missing or was changed`;
+  throw new RetryableError(`${problem}; the ManagedResource is released and recreated.`);
 }

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { quote } from '../../shared/config/quote.ts';
 import type { ReleaseFile } from '../../shared/flux/release-files.ts';
 import { tarFiles } from './tar.ts';
 
@@ -25,7 +26,7 @@ export function unpack(archive: Buffer): ReleaseFile[] {
     .filter(({ name }) => name.endsWith('.yaml'))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   const twice = files.find(({ name }, index) => files[index + 1]?.name === name);
-  if (twice !== undefined) throw new Error(`the archive has ${twice.name} twice`);
+  if (twice !== undefined) throw new Error(`the archive has ${quote(twice.name)} twice`);
   return files;
 }
 

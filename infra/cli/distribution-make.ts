@@ -1,5 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { quote } from '../../shared/config/quote.ts';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
@@ -40,6 +41,7 @@ export async function makeRelease(
   if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a version such as v2.9.4`);
   const name = version.startsWith('v') ? version : `v${version}`;
   const files = await releaseFiles(from, name, verification);
+  checkNames(files, from);
   const draft = await newDraft(dir);
   try {
     const release = await writeDraft(draft, name, from, files, images);
@@ -52,6 +54,17 @@ export async function makeRelease(
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** The names become lines of the checksums and names of components, which commands print. */
+const NAME = /^[a-z0-9][a-z0-9._-]*\.yaml$/i;
+
+function checkNames(files: ReleaseFile[], from: string): void {
+  const odd = files.find(({ name }) => !NAME.test(name));
+  if (odd === undefined) return;
+  throw new ShootFluxError(
+    `${from} has a file with the name ${quote(odd.name)}, which no Flux release has; pass the files of the release, and no others.`,
+  );
 }
 
 /** Writes all files of a release, and reads them once as every process will. */
@@ -108,14 +121,24 @@ async function existingResult(folder: string): Promise<string> {
   return `already exists without ${RELEASE_JSON} (delete the folder and repeat this command for a faster start)`;
 }
 
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
+
 /** @returns false when the same release already exists */
 async function place(draft: string, folder: string, release: Release): Promise<boolean> {
   try {
     await rename(draft, folder);
     return true;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    // A link to a folder cannot be replaced, either.
+    if (!(await isFolder(folder))) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ShootFluxError(
+        `cannot create the folder ${folder} (${code}); remove what is in its place, and repeat the command.`,
+      );
+    }
     const present = await readRelease(folder, release.version);
     if (present.digest === release.digest) return false;
     throw new ShootFluxError(

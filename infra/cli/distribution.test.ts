@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -67,6 +67,22 @@ test('refuses other files of the same version', async () => {
   expect(code).toBe(1);
   expect(err).toMatch(/v2\.9\.99 holds different files for v2\.9\.99; delete the folder and repeat the command\.\n$/);
   expect(await readdir(target.dir)).toEqual(['v2.9.99']);
+});
+
+test('says what to do where a file has the place of the folder, and accepts a link to the same release', async () => {
+  await using at = await files({ 'v2.9.99': 'text' });
+  expect(await make(at.dir, release, standIn.version)).toMatchObject({
+    code: 1,
+    err: `shoot-flux distribution: cannot create the folder ${at.paths['v2.9.99']} (ENOTDIR); remove what is in its place, and repeat the command.\n`,
+  });
+  const other = join(at.dir, 'other');
+  expect(await make(other, release, standIn.version)).toMatchObject({ code: 0 });
+  await rm(at.paths['v2.9.99']);
+  await symlink(join(other, 'v2.9.99'), at.paths['v2.9.99']);
+  expect(await make(at.dir, release, standIn.version)).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('already exists'),
+  });
 });
 
 test('refuses an incomplete release', async () => {

@@ -1,3 +1,5 @@
+import { quote } from '../../shared/config/quote.ts';
+
 const BLOCK = 512;
 
 /** Limits of an archive of a Flux release, which has about ten files with 1 MB together. */
@@ -9,8 +11,14 @@ export interface TarFile {
   content: Buffer;
 }
 
-/** Entries without content of their own: folders, and the headers that describe the next entry (pax). */
+/** Entries without content of their own: folders, and the headers that describe what follows (pax). */
 const skipped = ['5', 'x', 'g'];
+
+/**
+ * Records of a pax header that give another name, size or content than the next header has: other programs would unpack
+ * other files than we read, and a person who has looked at those would not know ours.
+ */
+const REDEFINING = /^\d+ (?:path|size|linkpath|hdrcharset|GNU\.sparse\.[^=]*)=/m;
 
 /**
  * Yields the regular files of a tar archive. Nothing is written here, and a release has neither links nor devices, so
@@ -21,24 +29,29 @@ export function* tarFiles(archive: Buffer): Generator<TarFile> {
   let entries = 0;
   for (let at = 0; at + BLOCK <= archive.length; ) {
     const header = archive.subarray(at, at + BLOCK);
+    // Other programs read on after a header without a name.
+    if (header.every((byte) => byte === 0)) return;
     const name = nameIn(header);
-    if (name === '') return;
     if (++entries > MAX.entries) throw new Error(`the archive has more than ${MAX.entries} entries`);
     const size = sizeIn(header, name);
     const type = String.fromCharCode(header[156] ?? 0);
     const start = at + BLOCK;
-    if (start + size > archive.length) throw new Error(`the archive ends within ${shown(name)}`);
-    if (type === '0' || type === '\0') yield { name, content: archive.subarray(start, start + size) };
-    else if (!skipped.includes(type)) throw new Error(`${shown(name)} is neither a file nor a folder`);
+    if (start + size > archive.length) throw new Error(`the archive ends within ${quote(name)}`);
+    const content = archive.subarray(start, start + size);
+    if (type === '0' || type === '\0') yield { name, content };
+    else if (!skipped.includes(type)) throw new Error(`${quote(name)} is neither a file nor a folder`);
+    else if (type !== '5' && REDEFINING.test(content.toString('latin1'))) {
+      throw new Error(`${quote(name)} gives another name or size to a file of the archive`);
+    }
     at = start + Math.ceil(size / BLOCK) * BLOCK;
   }
 }
 
 function nameIn(header: Buffer): string {
   const name = textAt(header, 0, 100);
-  if (name !== '' && !hasChecksum(header)) throw new Error('a header of the archive is damaged');
+  if (name === '' || !hasChecksum(header)) throw new Error('a header of the archive is damaged');
   const isOutside = name.startsWith('/') || name.split(/[/\\]/).includes('..');
-  if (isOutside) throw new Error(`${shown(name)} leads out of the archive`);
+  if (isOutside) throw new Error(`${quote(name)} leads out of the archive`);
   return name;
 }
 
@@ -52,13 +65,8 @@ function hasChecksum(header: Buffer): boolean {
 function sizeIn(header: Buffer, name: string): number {
   const text = textAt(header, 124, 12).trim();
   const size = /^[0-7]*$/.test(text) ? Number.parseInt(text || '0', 8) : Number.POSITIVE_INFINITY;
-  if (size > MAX.fileMiB * 1024 * 1024) throw new Error(`${shown(name)} is larger than ${MAX.fileMiB} MiB`);
+  if (size > MAX.fileMiB * 1024 * 1024) throw new Error(`${quote(name)} is larger than ${MAX.fileMiB} MiB`);
   return size;
-}
-
-/** The name of an entry for a sentence. */
-function shown(name: string): string {
-  return JSON.stringify(name.slice(0, 100));
 }
 
 function textAt(header: Buffer, start: number, length: number): string {

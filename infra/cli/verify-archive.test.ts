@@ -9,6 +9,7 @@ import { standIn } from '../../shared/flux/testing.ts';
 import { unpack } from './archive.ts';
 import { type Entry, tarOf } from './tar-testing.ts';
 import { files, shootFlux } from './testing.ts';
+import { verifyArchive } from './verify-archive.ts';
 
 const folder = join(standIn.folder, standIn.version);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
@@ -42,11 +43,11 @@ async function ground(content: Uint8Array = archive, checksums = `${sha256}  man
       shootFlux(['distribution', 'make', '--flux-distribution', dir, '--from', from, '--version', 'v2.9.99', ...args]),
     made: () => readdir(dir).catch(() => []),
     /** Puts a program named cosign in front of the PATH, which records its arguments and its standard input. */
-    async cosign(status: number, message = ''): Promise<() => Promise<string>> {
+    async cosign(status: number, message = '', begin = ''): Promise<() => Promise<string>> {
       const bin = join(input.dir, 'bin');
       await mkdir(bin);
       const record = join(input.dir, 'record');
-      const script = `#!/bin/sh\n{ printf '%s\\n' "$@"; cat; } > '${record}'\necho '${message}' >&2\nexit ${status}\n`;
+      const script = `#!/bin/sh\n${begin}\n{ printf '%s\\n' "$@"; cat; } > '${record}'\necho '${message}' >&2\nexit ${status}\n`;
       await writeFile(join(bin, 'cosign'), script, { mode: 0o755 });
       process.env.PATH = `${bin}${delimiter}${path}`;
       return () => readFile(record, 'utf8');
@@ -140,6 +141,25 @@ test('refuses what cosign refuses, and a signature that no cosign can verify', a
   expect(await at.made()).toEqual([]);
 });
 
+test('quotes cosign without secrets', async () => {
+  await using at = await ground();
+  const { 'checksums.txt': checksums, 'a.json': json } = at.paths;
+  await at.cosign(1, 'Error: GET https://me:geheim12@rekor.example.com: Authorization: Bearer abcdef0123456789abcdef');
+  const { err } = await at.make('--checksums', checksums, '--bundle', json);
+  expect(err).toContain('for Flux v2.9.99: Error: GET https://');
+  expect(err).not.toMatch(/geheim12|abcdef0123456789/);
+});
+
+test('ends a cosign that hangs and ignores signals, and says so', async () => {
+  await using at = await ground();
+  const { 'checksums.txt': checksums, 'a.json': bundle } = at.paths;
+  await at.cosign(0, '', "trap '' TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done");
+  const made = verifyArchive(join(at.dir, 'manifests.tar.gz'), archive, 'v2.9.99', { checksums, bundle }, 500);
+  await expect(made).rejects.toThrow(
+    /^cosign has not ended after 0\.5 s, so the signature of \S+ is not verified; check/,
+  );
+});
+
 test.each([
   [['--sha256', 'abc'], '--sha256 must be the 64 hexadecimal digits'],
   [['--signature', 'a', '--certificate', 'b'], 'require --checksums, the file that is signed'],
@@ -187,7 +207,23 @@ const hostile: Record<string, [content: Uint8Array, problem: string]> = {
   ],
   'a file twice': [
     gzipSync(tarOf([{ name: 'rbac.yaml' }, { name: 'more/rbac.yaml' }])),
-    'the archive has rbac.yaml twice',
+    'the archive has "rbac.yaml" twice',
+  ],
+  'a file that has another name for other programs': [
+    gzipSync(tarOf([{ name: 'pax', type: 'x', content: '18 path=other.txt\n' }, { name: 'rbac.yaml' }])),
+    '"pax" gives another name or size to a file of the archive',
+  ],
+  'another size for all files': [
+    gzipSync(tarOf([{ name: 'pax', type: 'g', content: '16 comment=none\n11 size=9\n' }, { name: 'rbac.yaml' }])),
+    '"pax" gives another name or size to a file of the archive',
+  ],
+  'a sparse file': [
+    gzipSync(tarOf([{ name: 'pax', type: 'x', content: '22 GNU.sparse.major=1\n' }, { name: 'rbac.yaml' }])),
+    '"pax" gives another name or size to a file of the archive',
+  ],
+  'more files after a header without a name': [
+    gzipSync(tarOf([{ name: 'rbac.yaml' }, { name: '', type: '5' }, { name: 'rbac.yaml' }])),
+    'a header of the archive is damaged',
   ],
   'bytes that are no archive': [gzipSync(Buffer.alloc(2048, 'x')), 'a header of the archive is damaged'],
 };
@@ -201,6 +237,20 @@ test.each(Object.entries(hostile))(
     expect(err).toBe(
       `shoot-flux distribution: cannot read ${join(at.dir, 'manifests.tar.gz')}: ${problem}; pass manifests.tar.gz or a folder.\n`,
     );
+    expect(await at.made()).toEqual([]);
+  },
+);
+
+test.each(['a\nb.yaml', 'a\u001b[2J.yaml', '\u202elmay.yaml', '._rbac.yaml', '.yaml', '-rf.yaml', 'a b.yaml'])(
+  'refuses an archive with a file named %j, which would be printed and become a line of the checksums',
+  async (name) => {
+    await using at = await ground(gzipSync(tarOf([...entries, { name, content: '' }])));
+    const { code, err } = await at.make();
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^shoot-flux distribution: \S+ has a file with the name "[ -~]+", which no Flux release has; pass/,
+    );
+    expect(err.split('\n')).toHaveLength(2);
     expect(await at.made()).toEqual([]);
   },
 );
@@ -222,6 +272,15 @@ test('unpacks any damaged archive to files of the release, or refuses it', () =>
     }),
     { seed: 20_261_122, numRuns: 30 },
   );
+});
+
+test('unpacks an archive whose files have times and comments of their own', () => {
+  const pax: Entry[] = [
+    { name: 'pax_global_header', type: 'g', content: '52 comment=0123456789012345678901234567890123456789\n' },
+    { name: 'PaxHeader/rbac.yaml', type: 'x', content: '27 mtime=1763942400.123456\n' },
+    { name: 'rbac.yaml', content: 'kind: A' },
+  ];
+  expect(unpack(gzipSync(tarOf(pax)))).toEqual([{ name: 'rbac.yaml', text: 'kind: A' }]);
 });
 
 const components = names.map((name) => name.replace('.yaml', '')).filter((name) => name.endsWith('-controller'));

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Option, UsageError, type Values } from './option.ts';
 
 /** Options of `distribution make` that verify an archive. */
@@ -58,6 +59,7 @@ export function verifies(verification: Verification): boolean {
 /**
  * Compares an archive with what the operator expects, before it is unpacked.
  * @param version for example `v2.9.4`, whose release the signature must belong to
+ * @param cosignTimeoutMs how long cosign may take
  * @throws ShootFluxError when they differ, or the signature is not that of a Flux release
  */
 export async function verifyArchive(
@@ -65,12 +67,13 @@ export async function verifyArchive(
   archive: Buffer,
   version: string,
   verification: Verification,
+  cosignTimeoutMs = 60_000,
 ): Promise<void> {
   const actual = createHash('sha256').update(archive).digest('hex');
   if (verification.sha256 !== undefined) compare(path, actual, verification.sha256, '--sha256');
   if (verification.checksums === undefined) return;
   const text = await read(verification.checksums);
-  await verifySignature(text, version, verification);
+  await verifySignature(text, version, verification, cosignTimeoutMs);
   compare(path, actual, listed(text, path, verification.checksums), verification.checksums);
   const release = releaseOf(text);
   if (release === undefined || release === version) return;
@@ -123,7 +126,12 @@ function identityOf(version: string): string {
 }
 
 /** The text is passed on standard input, so that cosign verifies what is compared afterwards. */
-async function verifySignature(text: string, version: string, verification: Verification): Promise<void> {
+async function verifySignature(
+  text: string,
+  version: string,
+  verification: Verification,
+  timeout: number,
+): Promise<void> {
   const { signature, certificate, bundle } = verification;
   const proof =
     bundle !== undefined
@@ -133,9 +141,15 @@ async function verifySignature(text: string, version: string, verification: Veri
         : undefined;
   if (proof === undefined) return;
   const identity = ['--certificate-identity-regexp', identityOf(version), '--certificate-oidc-issuer', ISSUER];
-  await cosign(['verify-blob', ...proof, ...identity, '-'], text).catch((error: unknown) => {
+  await cosign(['verify-blob', ...proof, ...identity, '-'], text, timeout).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new ShootFluxError('cosign is not installed, so the signature cannot be verified; install cosign.');
+    }
+    const { killed, code } = error as { killed?: boolean; code?: string };
+    if (killed === true && code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+      throw new ShootFluxError(
+        `cosign has not ended after ${timeout / 1000} s, so the signature of ${verification.checksums} is not verified; check whether it can reach the servers that it needs, and repeat the command.`,
+      );
     }
     throw new ShootFluxError(
       `cosign does not accept the signature of ${verification.checksums} for Flux ${version}: ${lastLine(error)}; download the release again, and do not use these files.`,
@@ -143,9 +157,10 @@ async function verifySignature(text: string, version: string, verification: Veri
   });
 }
 
-function cosign(args: string[], input: string): Promise<void> {
+function cosign(args: string[], input: string, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const options = { timeout: 60_000, maxBuffer: 1024 * 1024 };
+    // A program that ignores the signal to end must not hold the command.
+    const options = { timeout, maxBuffer: 1024 * 1024, killSignal: 'SIGKILL' } as const;
     const child = execFile('cosign', args, options, (error, _, stderr) =>
       error === null ? resolve() : reject(Object.assign(error, { stderr })),
     );
@@ -157,8 +172,5 @@ function cosign(args: string[], input: string): Promise<void> {
 function lastLine(error: unknown): string {
   const { stderr = '' } = error as { stderr?: string };
   const line = stderr.trim().split('\n').at(-1) || errorMessage(error);
-  return line
-    .replace(/\p{Cc}+/gu, ' ')
-    .slice(0, 300)
-    .replace(/[.;]+$/, '');
+  return safeText(line, 300).replace(/[.;]+$/, '');
 }

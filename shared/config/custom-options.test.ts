@@ -13,7 +13,7 @@ import type { ConfigInputs, FluxInstall } from './types.ts';
 const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
 const NAME_RULE = "use at most 20 lowercase letters, digits and '-', starting and ending with a letter or digit";
 const OWN_DOMAIN =
-  'which belongs to Kubernetes, Gardener or Flux; use a key of your own domain, for example example.com/team';
+  'which belongs to Kubernetes, Gardener, Flux or Helm; use a key of your own domain, for example example.com/team';
 
 test.each<[object, ...string[]]>([
   [{ size: 'huge' }, 'size "huge" is not a valid value; use one of small, medium, large'],
@@ -54,6 +54,14 @@ test.each<[object, ...string[]]>([
   [
     { nodeSelector: Object.fromEntries(names(101).map((name) => [name, ''])) },
     'nodeSelector has 101 entries; use at most 100',
+  ],
+  [
+    { commonMetadata: { labels: { 'fluxcd.controlplane.io/name': 'flux' } } },
+    `commonMetadata.labels has the key "fluxcd.controlplane.io/name", ${OWN_DOMAIN}`,
+  ],
+  [
+    { commonMetadata: { annotations: { 'meta.helm.sh/release-name': 'flux' } } },
+    `commonMetadata.annotations has the key "meta.helm.sh/release-name", ${OWN_DOMAIN}`,
   ],
   [
     { commonMetadata: { labels: { 'app.kubernetes.io/part-of': 'mine' } } },

@@ -119,7 +119,7 @@ function countProblem(count: number, limit: Limit): string | undefined {
 const ownKey: Check = (name) =>
   metadataKey(name.toLowerCase()) ??
   (isReserved(name)
-    ? `has the key ${quote(name)}, which belongs to Kubernetes, Gardener or Flux; use a key of your own domain, for example example.com/team`
+    ? `has the key ${quote(name)}, which belongs to Kubernetes, Gardener, Flux or Helm; use a key of your own domain, for example example.com/team`
     : undefined);
 
 const PROXY_URL = /^(https?|socks5):\/\/[^\s/?#$@\\]+\/?$/;

@@ -1,7 +1,10 @@
-/** Their labels and annotations say which objects belong to whom, and what is done with them. */
-const DOMAINS = ['gardener.cloud', 'fluxcd.io', 'kubernetes.io', 'k8s.io'];
+/**
+ * Their labels and annotations say which objects belong to whom, and what is done with them. The last two are of Helm and
+ * flux-operator: with their marks, our own Flux would count as that of another tool.
+ */
+const DOMAINS = ['gardener.cloud', 'fluxcd.io', 'kubernetes.io', 'k8s.io', 'meta.helm.sh', 'fluxcd.controlplane.io'];
 
-/** True for a label or annotation in a domain of Gardener, Flux or Kubernetes. */
+/** True for a label or annotation in a domain of Gardener, Kubernetes, Flux or a tool that installs it. */
 export function isReserved(key: string): boolean {
   return key.includes('/') && DOMAINS.some((domain) => isInDomain(key, domain));
 }

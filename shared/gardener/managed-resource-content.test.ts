@@ -72,6 +72,17 @@ test('does not unpack, or quote, a Secret that others have written', () => {
   expect(unpackContent(packed('---\npassword: hunter2\n'))).toBeUndefined();
 });
 
+test.each(
+  [
+    ['{}', 'null', '[]', '"text"', '{"apiVersion":"v1","kind":"X"}', '{"apiVersion":"v1","kind":"X","metadata":{}}'],
+    ['{"apiVersion":1,"kind":"X","metadata":{"name":"a"}}', '{"apiVersion":"v1","metadata":{"name":"a"}}'],
+  ].flat(),
+)('does not unpack a Secret that holds %s instead of an object', (document) => {
+  const good = '{"apiVersion":"v1","kind":"X","metadata":{"name":"a"}}';
+  const data = { 'data.yaml.br': brotliCompressSync(`---\n${good}\n---\n${document}\n`).toString('base64') };
+  expect(unpackContent(data)).toBeUndefined();
+});
+
 test('is valid YAML, and does not begin like a JSON stream', async () => {
   const content = text(await secretOf(awkward, configMap({})));
   expect(content.startsWith('---\n{')).toBe(true);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
+import { shapedObject } from './shapes.ts';
 import { ORIGIN, ORIGIN_LABEL } from './types.ts';
 
 /** The only key of a content Secret; the resource-manager decompresses keys that end in `.br`. */
@@ -57,11 +58,18 @@ export function unpackContent(data: Record<string, string>): KubeObject[] | unde
     return text
       .split(/^---\n/m)
       .filter((document) => document !== '')
-      .map((document) => JSON.parse(document) as KubeObject);
+      .map((document) => kubeObjectOf(JSON.parse(document)));
   } catch {
     // The parser's error quotes the text, which may contain a Secret.
     return undefined;
   }
+}
+
+/** @throws TypeError for something that is no object of Kubernetes */
+function kubeObjectOf(value: unknown): KubeObject {
+  const object = shapedObject(value as KubeObject);
+  if (typeof object.apiVersion === 'string' && typeof object.kind === 'string') return object;
+  throw new TypeError('not an object of Kubernetes');
 }
 
 /** Returns the annotation of a ManagedResource that protects its Secret from Gardener's garbage collector. */

@@ -30,6 +30,14 @@ test('corrects a ManagedResource that refers to the right Secret', () => {
   });
 });
 
+test('gives a ManagedResource back to the resource-manager of the shoot', () => {
+  const { spec, ...rest } = managedResourceFactory('shoot-flux-sync', 'same', { metadata: {} });
+  const live = { ...rest, spec: { ...spec, class: 'seed' } };
+  expect([live, { ...live, spec: { ...spec, class: '' } }].map((one) => isCurrent(one, 'same'))).toEqual([false, true]);
+  expect(managedResourcePatch(live, 'same')).toMatchObject({ spec: { class: null } });
+  expect(managedResourcePatch({ ...rest, spec }, 'same').spec).not.toHaveProperty('class');
+});
+
 function mapped<V>(record: Record<string, unknown>, value: V): Record<string, V> {
   return Object.fromEntries(Object.keys(record).map((key) => [key, value]));
 }

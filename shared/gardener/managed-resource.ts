@@ -77,7 +77,7 @@ export function managedResourcePatch(live: ManagedResource, secretName: string):
   const gone = Object.fromEntries(former.map((key) => [key, null]));
   return {
     metadata: { resourceVersion, labels: metadata.labels, annotations: { ...gone, ...metadata.annotations } },
-    spec,
+    spec: { ...(spec as object), ...(hasClass(live) && { class: null }) },
   };
 }
 
@@ -106,9 +106,15 @@ export function isCurrent(live: ManagedResource | undefined, secretName: string)
     refs.length === 1 &&
     refs[0]?.name === secretName &&
     live.spec.keepObjects !== true &&
+    !hasClass(live) &&
     live.metadata.labels?.[ORIGIN_LABEL] === ORIGIN &&
     reference.every(([key, value]) => live.metadata.annotations?.[key] === value)
   );
+}
+
+/** True for one that another resource-manager serves than that of the shoot. */
+function hasClass({ spec }: ManagedResource): boolean {
+  return (spec.class ?? '') !== '';
 }
 
 /** True when we have applied all contents ourselves: there is no ManagedResource then. */

@@ -169,6 +169,70 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await expectSuspendedBeforeDeletion(root);
     });
 
+    it.each(['has left the configuration', 'is suspended already'])(
+      'removes a Kustomization that %s when the content of its ManagedResource gets lost',
+      async (when) => {
+        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+        await stage.untilReady();
+        const finalizers = ['finalizers.fluxcd.io'];
+        const former = inFlux('flux-system');
+        await stage.shoot.mergePatch(kustomizations, former, { metadata: { finalizers } }, { fieldManager });
+        if (when === 'is suspended already') {
+          await stage.stopResourceManager();
+          const kustomization = { template: { metadata: { name: 'other' }, spec: { path: './', prune: true } } };
+          await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile', kustomization }) });
+          await eventually(
+            'its removal is pending',
+            stage.extension,
+            ({ status }) => (status?.state?.applied?.leaving?.length ?? 0) > 0,
+          );
+          await quiet(stage);
+          await stage.stopProduct();
+          await stage.startResourceManager();
+          await eventually(
+            'it is suspended',
+            () => stage.shoot.find(kustomizations, former),
+            (live) => (live?.spec as { suspend?: boolean } | undefined)?.suspend === true,
+          );
+        }
+        await stage.stopProduct();
+        const { 'shoot-flux-sync': sync } = await stage.managedResources();
+        const content = { namespace: CONTROL_PLANE, name: sync?.spec.secretRefs[0]?.name ?? '' };
+        await stage.seed.delete(resources.secrets, content);
+        await expectSuspendedBeforeDeletion(former);
+        expect(await stage.shoot.find(kustomizations, former)).toBeUndefined();
+        expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
+        await eventually(
+          'the record forgets it',
+          stage.extension,
+          ({ status }) =>
+            !JSON.stringify(status?.state).includes(
+              'Kustomization.kustomize.toolkit.fluxcd.io/flux-system/flux-system',
+            ),
+        );
+      },
+    );
+
+    it('releases a ManagedResource whose Secrets were removed from it, before the resource-manager deletes its objects', async () => {
+      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
+      await stage.untilReady();
+      const former = inFlux('flux-system');
+      const finalizers = ['finalizers.fluxcd.io'];
+      await stage.shoot.mergePatch(kustomizations, former, { metadata: { finalizers } }, { fieldManager });
+      await stage.stopResourceManager();
+      await stage.stopProduct();
+      const sync = { namespace: CONTROL_PLANE, name: 'shoot-flux-sync' };
+      await stage.seed.mergePatch(resources.managedResources, sync, { spec: { secretRefs: [] } }, { fieldManager });
+      const removed = expectSuspendedBeforeDeletion(former);
+      await eventually(
+        'the ManagedResource is released',
+        stage.managedResources,
+        (live) => live['shoot-flux-sync']?.metadata.deletionTimestamp !== undefined,
+      );
+      await stage.startResourceManager();
+      await removed;
+    });
+
     it('keeps the controllers of removed objects until the objects are gone', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();

@@ -198,6 +198,32 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       expect(await stage.shoot.find(kustomizations, inFlux('other'))).toBeDefined();
     });
 
+    it.each(['Direct', 'ManagedResource'] as const)(
+      '%s: keeps what mode Once has released to the user, when a configuration without it is followed again',
+      async (delivery) => {
+        await start({ delivery });
+        const follow = async (syncMode: string, ...names: string[]) => {
+          const list = names.map((name) => ({
+            template: { metadata: { name }, spec: { path: `./${name}`, prune: true } },
+          }));
+          await stage.reconcileShoot({
+            providerConfig: { ...config({ syncMode, kustomizations: list }), kustomization: undefined },
+          });
+          await stage.untilReady();
+          await quiet(stage);
+        };
+        await follow('Reconcile', 'flux-system', 'apps');
+        await stage.markReady([kustomizations, 'apps']);
+        await bootstrap();
+        await follow('Once', 'flux-system', 'apps');
+        await follow('Reconcile', 'flux-system');
+        const kept = await stage.shoot.find(kustomizations, inFlux('apps'));
+        expect(kept?.metadata).not.toHaveProperty('deletionTimestamp');
+        expect(kept?.spec).toMatchObject({ path: './apps', prune: true });
+        expect(kept?.spec).not.toHaveProperty('suspend');
+      },
+    );
+
     it('Direct: reports a refusal of the shoot in one sentence with a retryable code, and recovers once it is fixed', async () => {
       await start({ delivery: 'Direct' });
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };

@@ -10,7 +10,7 @@ import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/r
 import type { Settings } from '../../shared/runtime/context.ts';
 import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type Stage } from './stage.ts';
 
 /** The marks of each tool on what it installs, and its field manager. */
 export const tools: Record<
@@ -178,6 +178,42 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
       expect(crd?.metadata.labels).toMatchObject(marks.labels ?? {});
     });
+
+    it.each(['ManagedResource', 'Direct'] as const)(
+      '%s: an uninstallation removes no Flux that the user has bootstrapped since ours was released',
+      async (delivery) => {
+        await start(delivery);
+        const follow = async (syncMode: string) => {
+          await stage.reconcileShoot({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
+          await stage.untilReady();
+          await quiet(stage);
+        };
+        await follow('Reconcile');
+        await eventually('bootstrapped', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+        await follow('Once');
+        const { manager, marks } = tools['flux bootstrap'] ?? { manager: '', marks: {} };
+        const objects = await installBy(manager, marks);
+        const before = await liveOf(objects);
+        // The sentence on the Shoot says that the extension may be removed.
+        await follow('Reconcile');
+        await stage.deleteExtension();
+        const extension = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+        await eventually(
+          'the extension is gone',
+          () => stage.seed.find(resources.extensions, extension),
+          (found) => found === undefined,
+        );
+        const left = await liveOf(objects);
+        expect(left.map((object) => object?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
+        expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
+        for (const annotation of Object.keys(protection)) {
+          expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
+        }
+        expect(stage.logLines.join('\n')).toContain(
+          'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.',
+        );
+      },
+    );
   });
 }
 

@@ -19,6 +19,10 @@ test.each([
     'FD00:EC2:0::254',
     'fd20:ce::254',
   ],
+  // Credentials of Pods on AWS, its DNS, and the metadata of Oracle Cloud and Scaleway.
+  ...['fd00:ec2::23', 'fd00:ec2::253', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'],
+  // Teredo, with 127.0.0.1.
+  '2001:0:4136:e378:8000:63bf:80ff:fffe',
   ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:a9fe:a9fe', '::127.0.0.1', '64:ff9b::169.254.169.254'],
   ...['64:ff9b:1::7f00:1', '64:ff9b:1:7f00:0:100::', 'fec0::1'],
   ...['64:ff9b::7f00:1', '2002:7f00:1::', '2002:a9fe:a9fe::1', '::ffff:0:127.0.0.1'],
@@ -32,12 +36,18 @@ test.each([
   ).toBe(false);
 });
 
-test.each(['10.1.2.3', '192.168.0.1', '140.82.121.4', '2606:50c0:8000::64', 'fd12:3456::1', '64:ff9b::8c52:7904'])(
-  'scans %s by default',
-  (address) => {
-    expect(byDefault.permits('git.example.org', address)).toBe(true);
-  },
-);
+test.each([
+  '10.1.2.3',
+  '192.168.0.1',
+  '140.82.121.4',
+  '2606:50c0:8000::64',
+  'fd12:3456::1',
+  '2001:4860::1',
+  'fd00:ec3::23',
+  '64:ff9b::8c52:7904',
+])('scans %s by default', (address) => {
+  expect(byDefault.permits('git.example.org', address)).toBe(true);
+});
 
 test.each(['', 'git.example.org', '0x7f.1', '2130706433', '127.1', '017700000001', '127.0.0.1:22', '[::1]'])(
   'never scans %j, which is not an address',

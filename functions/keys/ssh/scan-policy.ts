@@ -21,8 +21,10 @@ const special = [
   ...['::', '::1', 'fe80::/10', 'ff00::/8'],
   // NAT64 prefixes of a network itself (RFC 8215), which do not say where the IPv4 address is, and site-local addresses.
   ...['64:ff9b:1::/48', 'fec0::/10'],
-  // Metadata of AWS and Google Cloud over IPv6.
-  ...['fd00:ec2::254', 'fd20:ce::254'],
+  // Metadata and credentials of AWS, Google Cloud, Oracle Cloud and Scaleway over IPv6.
+  ...['fd00:ec2::/32', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'],
+  // Teredo (RFC 4380): leads to an IPv4 address that is written inverted.
+  '2001::/32',
 ];
 
 /** Returns the policy of the operator's settings. Without any, all but special addresses are permitted. */

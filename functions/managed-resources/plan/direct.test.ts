@@ -24,22 +24,49 @@ const planOf = (
 });
 const direct = (parts: Partial<Applied>): Applied => appliedFactory({ delivery: 'Direct', ...parts });
 
+const lastWas = (previous: Applied | undefined, isBootstrapped = true) => ({ previous, isBootstrapped });
+
 describe('the record before a direct delivery', () => {
   it('counts only unchanged contents as delivered, even if a change is reverted before it is delivered', () => {
     const former = direct({ delivered: { crds: 'c1', [SYNC]: 's1' }, managedResources: { crds: 'c1', [SYNC]: 's1' } });
-    const { recordBefore: before } = directChanges(planOf('b', { crds: 'c1', [SYNC]: 's2' }), former);
+    const { recordBefore: before } = directChanges(planOf('b', { crds: 'c1', [SYNC]: 's2' }), lastWas(former));
     expect(before.delivered).toEqual({ crds: 'c1' });
-    expect(directChanges(planOf('a', { crds: 'c1', [SYNC]: 's1' }), before).recordBefore.delivered).toEqual({
-      crds: 'c1',
-    });
+    const reverted = directChanges(planOf('a', { crds: 'c1', [SYNC]: 's1' }), lastWas(before));
+    expect(reverted.recordBefore.delivered).toEqual({ crds: 'c1' });
   });
 
   it('continues where a run ran out of time, with the same contents only', () => {
     const former = direct({ arrived: 7, managedResources: { [SYNC]: 's1' } });
-    const same = directChanges(planOf('a', { [SYNC]: 's1' }), former);
+    const same = directChanges(planOf('a', { [SYNC]: 's1' }), lastWas(former));
     expect([same.alreadyApplied, same.recordBefore.arrived]).toEqual([7, 7]);
-    const other = directChanges(planOf('a', { [SYNC]: 's2' }), former);
+    const other = directChanges(planOf('a', { [SYNC]: 's2' }), lastWas(former));
     expect([other.alreadyApplied, other.recordBefore]).toEqual([0, expect.not.objectContaining({ arrived: 7 })]);
+  });
+});
+
+describe('the objects that a direct delivery deletes', () => {
+  const objects = { [SYNC]: [ref('old')] };
+  const next = planOf('new', { [SYNC]: 's2' });
+
+  it.each([
+    [
+      'are those that left a group which is followed',
+      lastWas(direct({ objects, managedResources: { [SYNC]: 's1' } })),
+      true,
+    ],
+    ['are none that a sync mode has released to the user', lastWas(direct({ objects })), false],
+    ['are those of a group that has no objects left', lastWas(direct({ objects, syncMode: 'Reconcile' })), true],
+    ['are those that left before the first success, when no mode releases', lastWas(direct({ objects }), false), true],
+    [
+      'are those whose removal kept the group from being released',
+      lastWas(direct({ objects, leaving: [ref('old')] })),
+      true,
+    ],
+  ] as const)('%s', (_, last, isDeleted) => {
+    const { surplus, recordBefore } = directChanges(next, last);
+    expect(surplus).toEqual(isDeleted ? [ref('old')] : []);
+    // Otherwise the next run would take them for objects that have left since.
+    expect(recordBefore.objects[SYNC]).toEqual(isDeleted ? [ref('new'), ref('old')] : [ref('new')]);
   });
 });
 
@@ -63,7 +90,7 @@ describe('planDelivery, before a resource-manager takes over', () => {
       false,
     ],
   ] as const)('%s', (_, next, previous, isSurplus) => {
-    const { by } = planDelivery('ManagedResource', next, { previous, live: new Map() });
+    const { by } = planDelivery('ManagedResource', next, { ...lastWas(previous, false), live: new Map() });
     expect(by).toBe(isSurplus ? 'us' : 'ManagedResource');
   });
 });

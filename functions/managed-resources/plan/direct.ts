@@ -4,6 +4,7 @@ import { isFluxRef, objectRef } from '../objects.ts';
 import { canonicalJson } from './config-hash.ts';
 import { chooseDelivery } from './delivery.ts';
 import type { Plan } from './plan.ts';
+import { namesOutOfScope, updateScope } from './scope.ts';
 
 /** The changes that a plan asks for when we apply its objects ourselves. */
 export interface DirectChanges {
@@ -24,10 +25,21 @@ export const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|
 
 type Contents = Pick<Plan, 'record' | 'contents' | 'released'>;
 
+/** What the last run left. */
+interface Last {
+  previous: Applied | undefined;
+  isBootstrapped: boolean;
+}
+
 /** Compares a plan with the last record. */
-export function directChanges({ record, contents, released }: Contents, previous: Applied | undefined): DirectChanges {
+export function directChanges(
+  { record, contents, released }: Contents,
+  { previous, isBootstrapped }: Last,
+): DirectChanges {
   const refs = new Set([...contents.values()].flat().map(objectRef));
-  const former = Object.entries(previous?.objects ?? {}).filter(([name]) => !released.includes(name));
+  // What was released before belongs to users, whatever the mode is now.
+  const notOurs = [...released, ...releasedBefore(previous, isBootstrapped)];
+  const former = Object.entries(previous?.objects ?? {}).filter(([name]) => !notOurs.includes(name));
   const surplus = former.flatMap(([, list]) => list).filter((ref) => !refs.has(ref) && !neverDeleted.test(ref));
   const objects = { ...record.objects };
   for (const [name, list] of former) objects[name] = [...new Set([...(objects[name] ?? []), ...list])];
@@ -52,6 +64,13 @@ export function directChanges({ record, contents, released }: Contents, previous
   };
 }
 
+/** The groups that the sync mode of the record has released: unlike one whose objects have all left, no content is recorded. */
+function releasedBefore(previous: Applied | undefined, isBootstrapped: boolean): string[] {
+  if (previous === undefined) return [];
+  const outOfScope = namesOutOfScope(updateScope(previous.syncMode, isBootstrapped, previous));
+  return outOfScope.filter((name) => previous.managedResources[name] === undefined);
+}
+
 /** We apply the objects ourselves. */
 export interface DirectDelivery {
   by: 'us';
@@ -67,12 +86,13 @@ export interface DirectDelivery {
 export function planDelivery(
   setting: Settings['delivery'],
   plan: Contents,
-  { previous, live }: { previous: Applied | undefined; live: ReadonlyMap<string, ManagedResource> },
+  { live, ...last }: Last & { live: ReadonlyMap<string, ManagedResource> },
 ): { by: 'ManagedResource' } | DirectDelivery {
+  const { previous } = last;
   const chosen = chooseDelivery(setting, previous, live);
-  if (chosen === 'Direct') return { by: 'us', changes: directChanges(plan, previous), isHandingOver: false };
+  if (chosen === 'Direct') return { by: 'us', changes: directChanges(plan, last), isHandingOver: false };
   if (previous?.delivery !== 'Direct') return { by: 'ManagedResource' };
-  const changes = directChanges(plan, previous);
+  const changes = directChanges(plan, last);
   const isSurplus = changes.surplus.some((ref) => !previous.leaving?.includes(ref));
   return isSurplus ? { by: 'us', changes, isHandingOver: true } : { by: 'ManagedResource' };
 }

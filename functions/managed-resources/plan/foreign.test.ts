@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isReserved } from '../../../shared/config/reserved-keys.ts';
 import type { ManagedFields } from '../../../shared/kube/resource.ts';
 import { adoptedMetadata } from './adopted.ts';
-import { foreignFlux, leftAlone } from './foreign.ts';
+import { foreignFlux, HELM_RELEASE, KUSTOMIZE, leftAlone, MANAGED_BY, OPERATOR } from './foreign.ts';
 
 const fluxLabels = { 'app.kubernetes.io/part-of': 'flux', 'app.kubernetes.io/version': 'v2.8.8' };
 
@@ -23,6 +24,12 @@ describe('foreignFlux', () => {
     const annotations = { 'resources.gardener.cloud/origin': 'seed:shoot--foo--bar/extension-shoot-flux-flux-install' };
     const labels = { ...fluxLabels, 'resources.gardener.cloud/managed-by': 'gardener' };
     expect(foreignFlux({ labels, annotations })).toBeUndefined();
+  });
+
+  it('knows no mark that a configuration could give to our own Flux', () => {
+    for (const mark of [`${OPERATOR}/name`, MANAGED_BY, `${KUSTOMIZE}/name`, HELM_RELEASE]) {
+      expect(isReserved(mark), mark).toBe(true);
+    }
   });
 
   it('names the manager and the remedy in one sentence, whatever the owner of the shoot has written there', () => {

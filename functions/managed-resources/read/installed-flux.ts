@@ -30,7 +30,8 @@ export function readInstalledFlux(
   }));
 }
 
-async function installedFlux(shoot: KubeClient): Promise<Pick<ExistingFlux, 'liveVersion' | 'foreign'>> {
+/** Reads the Flux that is in a shoot now; nothing where there is none. */
+export async function installedFlux(shoot: KubeClient): Promise<Pick<ExistingFlux, 'liveVersion' | 'foreign'>> {
   const name = 'gitrepositories.source.toolkit.fluxcd.io';
   const crd = await shoot.find(resources.customResourceDefinitions, { name }, { metadataOnly: true });
   if (crd === undefined) return {};

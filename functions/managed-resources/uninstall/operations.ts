@@ -9,6 +9,7 @@ import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcom
 import { claimRef, namespaceRef, refsToUnprotect } from '../plan/protection.ts';
 import { withoutObjects } from '../plan/without-objects.ts';
 import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
+import { installedFlux } from '../read/installed-flux.ts';
 import { fieldManager, release } from '../release.ts';
 import { type Run, waitOn } from '../run.ts';
 import { restartOperator } from '../shoot/adopt.ts';
@@ -34,8 +35,9 @@ export async function remove(run: Run): Promise<Outcome> {
   // Release first: the resource-manager would recreate the objects that are removed.
   await reportBegun(run, 'Releasing Flux; its objects stay in the shoot for now.');
   await recordBegin(run);
-  const removal = decideRemoval(reporter.current(), cluster, context.now());
-  const remaining = await releaseAll(run, removal);
+  const asked = decideRemoval(reporter.current(), cluster, context.now());
+  const remaining = await releaseAll(run, asked);
+  const removal = await unlessForeign(run, asked);
   const isUninstalled = await uninstallIfDue(run, removal, remaining.length === 0);
   if (isUninstalled) await reportForeignFinalizer(run, removal, remaining);
   // A last attempt of the resource-manager may have recreated objects; the next run finds them.
@@ -46,6 +48,17 @@ export async function remove(run: Run): Promise<Outcome> {
   await reportRemoved(run, removal);
   await reporter.removeFinalizers('own');
   return done;
+}
+
+/** A Flux that others manage now, since a sync mode has released ours, stays: it is not the one that we have recorded. */
+async function unlessForeign(run: Run, removal: Removal): Promise<Removal> {
+  const { uninstall: _, ...leaving } = removal;
+  if (removal.uninstall === undefined) return removal;
+  const { foreign } = (await withShoot(run, installedFlux)) ?? {};
+  if (foreign === undefined) return removal;
+  const staysBecause = `Flux in this Shoot is managed by ${foreign.manager}, so it stays in the shoot.`;
+  // An attempt that came before its mark may have suspended objects.
+  return { ...leaving, staysBecause, resumes: 'must' };
 }
 
 /**

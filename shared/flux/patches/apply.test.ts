@@ -315,6 +315,16 @@ describe('a patch cannot', () => {
       'changes the key resources.gardener.cloud/ignore of Deployment source-controller, which says how the object is managed; remove it',
     ],
     [
+      'set a mark of Helm',
+      merge({ metadata: { name: 'any', annotations: { 'meta.helm.sh/release-name': 'flux' } } }),
+      'changes the key meta.helm.sh/release-name of Deployment source-controller, which says how the object is managed; remove it',
+    ],
+    [
+      'set a mark of flux-operator',
+      operations({ op: 'add', path: '/metadata/labels/fluxcd.controlplane.io~1name', value: 'flux' }),
+      'changes the key fluxcd.controlplane.io/name of Deployment source-controller, which says how the object is managed; remove it',
+    ],
+    [
       'hide the version',
       merge({ metadata: { name: 'any', labels: { 'app.kubernetes.io/version': 'v9' } } }),
       'changes the key app.kubernetes.io/version of Deployment source-controller, which says how the object is managed; remove it',
