@@ -33,6 +33,8 @@ export interface KubeClientOptions {
   connectTimeoutMs?: number;
   /** Default: the limits for the garden and seeds. */
   limits?: AnswerLimits;
+  /** Those whose answers arrive at the same time take turns. Default: the name. */
+  owner?: string;
   /** Answers that are large take turns, so that many at once do not fill the memory. Default: no limit. */
   largeAnswers?: Turns;
   /** Aborts every call, for example shortly before the function's time limit. */
@@ -83,6 +85,7 @@ export function createTransport(connection: Connection, options: KubeClientOptio
       rejectUnauthorized: connection.insecure !== true,
     },
     options.connectTimeoutMs ?? CONNECT_MS,
+    options.owner ?? options.name ?? server.host,
   );
   return { connection, server, agent, options };
 }
