@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { shootLimits } from '../../shared/kube/answer-limits.ts';
@@ -21,8 +22,12 @@ afterEach(async () => {
 });
 
 /** A client for a shoot whose API follows the script. */
-async function shootWith(script: Script, options: KubeClientOptions = {}): Promise<HttpKubeClient> {
-  const api = await startHostileApi(selfSigned(), script);
+async function shootWith(
+  script: Script,
+  options: KubeClientOptions = {},
+  tls: TlsOptions = {},
+): Promise<HttpKubeClient> {
+  const api = await startHostileApi({ ...selfSigned(), ...tls }, script);
   const connection = { server: api.url, insecure: true };
   const client = createKubeClient(connection, { name: 'the shoot', limits: shootLimits, timeoutMs: 2000, ...options });
   cleanUp.push(async () => {
@@ -184,6 +189,14 @@ test.each(hostile)('an API that %s ends in one sentence, in time', async (_, scr
   expect(outcome).toMatch(new RegExp(sentence));
   expect(outcome).not.toContain('\n');
   expect(performance.now() - start).toBeLessThan(8000);
+});
+
+test('an API that chooses the prime of the key exchange gets no connection', async () => {
+  const ciphers = 'DHE-RSA-AES128-GCM-SHA256';
+  const client = await shootWith(body('{}'), {}, { ciphers, dhparam: 'auto', maxVersion: 'TLSv1.2' });
+  await expect(client.find(configMaps, name)).rejects.toThrow(
+    new RegExp(`^GET configmaps a/b: no answer from ${host}, EPROTO\\)`),
+  );
 });
 
 const hostileLists: [what: string, text: string, sentence: string][] = [
