@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
+import { boundCallers } from '../callers.ts';
 import { listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
@@ -43,6 +44,7 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
     void answer(url.split('?', 1)[0] ?? '/', response, probes, reuse).catch(() => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
+  boundCallers(server, 'connection');
   return { port: await listen(server, port), stop: () => close(server) };
 }
 

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net';
 /** Others may wait so long for the work on one piece. */
 const TURN_MS = 5;
 
+/** TLS receives pieces of this size; without it they are larger. */
+const LARGEST_PIECE = 16 * 1024;
+
 /** A socket that holds pieces; each owner's take turns, and so do the owners. */
 const waiting = new Map<string, Set<() => void>>();
 let turnBegan = 0;
@@ -28,6 +31,11 @@ export function takeTurns(socket: Socket, owner: string): void {
     if (pieces.length > 0 && !socket.isPaused()) wait();
   };
   socket.push = (piece: unknown) => {
+    if (piece instanceof Buffer && piece.length > LARGEST_PIECE) {
+      for (let at = 0; at < piece.length; at += LARGEST_PIECE) pieces.push(piece.subarray(at, at + LARGEST_PIECE));
+      if (!socket.isPaused()) wait();
+      return false;
+    }
     if (pieces.length === 0 && !socket.isPaused() && performance.now() - turnBegan < TURN_MS) return push(piece);
     pieces.push(piece);
     if (!socket.isPaused()) wait();
