@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { ShootFluxError } from '../errors.ts';
 import { noAnswerIn } from './answer.ts';
 import type { CallLimit } from './call-limit.ts';
 import { ClusterDownError, UnreachableError } from './errors.ts';
@@ -59,7 +60,7 @@ async function sendAgain(
     try {
       return await send(transport, request, token, signal);
     } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
+      if (!(error instanceof StaleConnection)) throw usableError(transport, request, error);
       if (attempt >= attempts) throw unreachable(transport, request, error.cause, signal);
     }
   }
@@ -67,6 +68,15 @@ async function sendAgain(
 
 /** Before an answer there are at most 16 KiB of headers, whose end arrives with other pieces of 16 KiB. */
 const MOST_BEFORE_ANSWER = 48 * 1024;
+
+/** Node.js throws when it cannot read a certificate or a key. */
+function usableError({ options, server }: Transport, request: Request, error: unknown): unknown {
+  if (error instanceof ShootFluxError) return error;
+  const code = (error as { code?: unknown } | undefined)?.code;
+  const reason = typeof code === 'string' ? ` (${code})` : '';
+  const sentence = `${callText(request)}: the credentials for ${options.name ?? server.host} cannot be used${reason}`;
+  return new UnreachableError(`${sentence}; check the certificate and the key in its kubeconfig`, 0, 'BadCredentials');
+}
 
 function send(
   transport: Transport,

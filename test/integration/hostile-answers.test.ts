@@ -199,6 +199,16 @@ test('an API that chooses the prime of the key exchange gets no connection', asy
   );
 });
 
+test('a key that cannot be read ends in one sentence', async () => {
+  const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
+  const connection = { server: 'https://127.0.0.1:1', cert: selfSigned().cert, key };
+  const client = createKubeClient(connection, { name: 'the shoot' });
+  await expect(client.find(configMaps, name)).rejects.toThrow(
+    /^GET configmaps a\/b: the credentials for the shoot cannot be used \(\w+\); check the certificate and the key in its kubeconfig$/,
+  );
+  client.close();
+});
+
 const hostileLists: [what: string, text: string, sentence: string][] = [
   [
     'without objects',
