@@ -19,10 +19,15 @@ export function validObject<T extends KubeObject>(resource: Resource, value: unk
     isAbsentOr(metadata.generation, Number.isFinite) &&
     isAbsentOr(metadata.deletionGracePeriodSeconds, Number.isFinite) &&
     isAbsentOr(metadata.managedFields, (list) => Array.isArray(list) && list.every(isRecord));
-  if (!areValid) return undefined;
+  if (!areValid || !hasValidData(resource, value)) return undefined;
   value.apiVersion = apiVersionOf(resource);
   value.kind = resource.kind;
   return value as T;
+}
+
+/** Its values are decoded: an object with the length of a list would become as many bytes. */
+function hasValidData({ group, kind }: Resource, { data }: Record<string, unknown>): boolean {
+  return group !== '' || kind !== 'Secret' || data === undefined || data === null || isTextMap(data);
 }
 
 const texts = [
