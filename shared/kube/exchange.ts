@@ -69,6 +69,17 @@ async function sendAgain(
 /** Before an answer there are at most 16 KiB of headers, whose end arrives with other pieces of 16 KiB. */
 const MOST_BEFORE_ANSWER = 48 * 1024;
 
+/** What is written may contain what an API server has answered, which JSON.parse reads at any depth. */
+function bodyOf(call: Request): string | undefined {
+  if (call.body === undefined) return undefined;
+  try {
+    return JSON.stringify(call.body);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ShootFluxError(`${callText(call)}: the fields of the object are nested too deeply; recreate the object`);
+  }
+}
+
 /** Node.js throws when it cannot read a certificate or a key. */
 function usableError({ options, server }: Transport, request: Request, error: unknown): unknown {
   if (error instanceof ShootFluxError) return error;
@@ -85,7 +96,7 @@ function send(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { server, agent, options } = transport;
-  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const body = bodyOf(call);
   const start = performance.now();
   const report = (status: number) =>
     options.onRequest?.({

@@ -199,6 +199,14 @@ test('an API that chooses the prime of the key exchange gets no connection', asy
   );
 });
 
+test('an object that is nested too deeply to be written back ends in one sentence', async () => {
+  const client = await shootWith(body(object(`,"a":${'['.repeat(70_000)}${']'.repeat(70_000)}`)));
+  const found = await client.find(configMaps, name);
+  await expect(client.mergePatch(configMaps, name, found, { fieldManager: 'test' })).rejects.toThrow(
+    /^PATCH configmaps a\/b: the fields of the object are nested too deeply; recreate the object$/,
+  );
+});
+
 test('a key that cannot be read ends in one sentence', async () => {
   const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
   const connection = { server: 'https://127.0.0.1:1', cert: selfSigned().cert, key };
