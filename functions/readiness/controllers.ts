@@ -135,11 +135,15 @@ const OFF = 'some are scaled to 0 replicas; scale them to 1.';
 const LATE =
   'check their pods in the shoot: nodes may be missing, or images cannot be pulled (registry, imagePullSecret), or a volume cannot be provided (storage).';
 
+/** Each component has one Deployment; more releases than these are not named. */
+const MOST_RELEASES = 10;
+
 /** The releases in the labels of the Deployments: users may install another release once the controllers are released. */
 function releasesOf({ components, fluxVersion }: Applied, deployments: KubeObject[]): string[] {
   const own = deployments.filter(({ metadata }) => components.includes(metadata.name));
   const releases = own.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/version'] ?? fluxVersion);
-  return [...new Set(releases)];
+  // A label of Kubernetes has at most 63 characters; the API of a shoot may answer with any, and with many Deployments.
+  return [...new Set(releases.slice(0, MOST_RELEASES).map((release) => safeText(release, 63)))];
 }
 
 /** The same rules as in `kubectl rollout status`: pods of the previous release do not count. */

@@ -76,6 +76,22 @@ describe('what the owner of a shoot writes into a status', () => {
     expect(verdict).toMatchObject({ status: 'False', reason: 'ControllersNotAvailable' });
   });
 
+  it('names releases in a short line, whatever the labels of Deployments are', () => {
+    const release = `\u001b[31mghp_0123456789abcdefghijklmnopqrstuvwxyz ${'x'.repeat(100_000)}`;
+    const labelled = (version: string) =>
+      deployments.map((deployment) =>
+        odd(deployment, { metadata: { labels: { 'app.kubernetes.io/version': version } } }),
+      );
+    const hostile = [...labelled(release), ...Array.from({ length: 5000 }, (_, index) => labelled(`v${index}`)).flat()];
+    const verdict = ofType(assess(applied, { deployments: hostile, source, kustomization }, previous), 'FluxReady');
+    expect(verdict).toMatchObject({
+      status: 'True',
+      message: expect.stringMatching(/^Flux .+ is running\. \(config c0ffee\)$/),
+    });
+    expect(verdict?.message.length).toBeLessThan(1000);
+    expect(verdict?.message).not.toMatch(/ghp_0|\p{Cc}/u);
+  });
+
   it('never makes an assessment fail', () => {
     const value = fc.oneof(
       fc.anything(),

@@ -5,6 +5,7 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import type { Observed } from './assess.ts';
 import { lateControllers } from './controllers.ts';
+import { essentials } from './essentials.ts';
 
 /**
  * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects.
@@ -21,12 +22,13 @@ export async function observe(shoot: KubeClient, applied: Applied, now: Date): P
     labelSelector: 'app.kubernetes.io/part-of=flux',
     limit: 100,
   });
+  const controllers = deployments.items.map(essentials);
   const requests = [true, applied.source, applied.kustomization].filter((one) => one !== undefined).length;
   const pace = (performance.now() - begin) / requests;
   const others = await findAll(shoot, applied.others ?? [], pace);
-  const late = lateControllers(applied, deployments.items, now);
+  const late = lateControllers(applied, controllers, now);
   const pull = late.length === 0 ? undefined : await findPullFailure(shoot, applied, late);
-  return { deployments: deployments.items, pull, source, kustomization, others };
+  return { deployments: controllers, pull, source, kustomization, others };
 }
 
 /** Few Shoots need this code. */
@@ -92,7 +94,7 @@ function listsFor(references: readonly ShootObject[]): ListOf[] {
 async function list(shoot: KubeClient, { resource, namespace }: ListOf): Promise<KubeObject[]> {
   try {
     const { items } = await shoot.list(resource, { ...(namespace !== undefined && { namespace }), limit: PAGE });
-    return items.map((item) => ({ ...item, kind: resource.kind }));
+    return items.map((item) => ({ ...essentials(item), kind: resource.kind }));
   } catch (error) {
     if (error instanceof AnswerTooLargeError) return [];
     throw error;
@@ -107,7 +109,8 @@ function keyOf(kind: string, { namespace, name }: { namespace?: string; name: st
 async function find(shoot: KubeClient, object: ShootObject | undefined): Promise<KubeObject | undefined> {
   if (object === undefined) return undefined;
   const { namespace, name } = object;
-  return shoot.find(resourceOf(object), { namespace, name });
+  const found = await shoot.find(resourceOf(object), { namespace, name });
+  return found && essentials(found);
 }
 
 function resourceOf({ apiVersion, kind }: ShootObject): Resource {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { boundCallers } from '../callers.ts';
 import { listen } from '../listen.ts';
 import { close } from './close.ts';
 import { SILENT_MS, serverLimits } from './connections.ts';
@@ -24,6 +25,7 @@ export async function startPlainServer(options: { port: number } & ResponderOpti
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = SILENT_MS;
+  boundCallers(server, 'connection');
   const port = await listen(server, options.port);
   return {
     port,

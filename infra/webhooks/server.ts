@@ -1,4 +1,5 @@
 import { createServer } from 'node:https';
+import { boundCallers } from '../callers.ts';
 import { listen } from '../listen.ts';
 import type { KeyPair } from './certificates.ts';
 import { close } from './close.ts';
@@ -32,6 +33,7 @@ export async function startWebhookServer(options: { port: number } & ResponderOp
     },
   );
   const connections = boundConnections(server, () => isStopping);
+  boundCallers(server, 'secureConnection');
   const port = await listen(server, options.port);
   return {
     port,

@@ -1,4 +1,5 @@
 import type { KubeObject, ManagedFields, ObjectMeta } from '../kube/resource.ts';
+import { isTextMap } from '../kube/valid-object.ts';
 import type { Condition } from './types.ts';
 
 /**
@@ -59,10 +60,14 @@ function shapedStatusOf(value: unknown): Fields | undefined {
   return conditions === status.conditions ? status : { ...status, conditions };
 }
 
+/** No object has so many; completing tens of thousands takes megabytes and milliseconds. */
+const MOST_CONDITIONS = 1000;
+
 /** Returns the conditions that are ones, with a text for each missing one. */
 export function shapedConditions(value: unknown): Condition[] {
   if (!Array.isArray(value)) return [];
-  return value.every(isCondition) ? value : value.flatMap(shapedCondition);
+  const conditions = value.length > MOST_CONDITIONS ? value.slice(0, MOST_CONDITIONS) : value;
+  return conditions.every(isCondition) ? conditions : conditions.flatMap(shapedCondition);
 }
 
 const conditionTexts = ['reason', 'message', 'lastTransitionTime', 'lastUpdateTime'] as const;
@@ -123,16 +128,11 @@ function isMetadata(value: Fields): boolean {
     (generation === undefined || typeof generation === 'number') &&
     (deletionTimestamp === undefined || typeof deletionTimestamp === 'string') &&
     (deletionGracePeriodSeconds === undefined || typeof deletionGracePeriodSeconds === 'number') &&
-    (labels === undefined || isTexts(labels)) &&
-    (annotations === undefined || isTexts(annotations)) &&
+    (labels === undefined || isTextMap(labels)) &&
+    (annotations === undefined || isTextMap(annotations)) &&
     (finalizers === undefined || isTextList(finalizers)) &&
     (value.managedFields === undefined || areManagedFields(value.managedFields))
   );
-}
-
-function isTexts(value: unknown): boolean {
-  const fields = fieldsOf(value);
-  return fields !== undefined && Object.values(fields).every((text) => typeof text === 'string');
 }
 
 /** Returns the fields of an object that are texts. */

@@ -50,6 +50,7 @@ export async function withShoot<T>(
     name: 'the shoot',
     signal,
     limits: shootLimits,
+    owner: projectOf(namespace),
     largeAnswers: turnsOf(projectOf(namespace), largeAnswers),
     ...options,
   });

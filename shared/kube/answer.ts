@@ -5,6 +5,7 @@ import { type CallLimit, expiry } from './call-limit.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
 import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
+import { limitReceived } from './received.ts';
 import { callText, statusError } from './status-error.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
 import { unreachable } from './unreachable.ts';
@@ -99,6 +100,12 @@ export function tooManyItems(request: Request, transport: Transport): AnswerTooL
   );
 }
 
+/** Returns the error for so many bytes without an answer. */
+export function noAnswerIn(request: Request, transport: Transport, bytes: number): UnreachableError {
+  const problem = `${serverName(transport)} sends more than ${sizeText(bytes)} before it answers, so the answer is not read`;
+  return invalidAnswer(request, `${problem}; check what sends it`);
+}
+
 function serverName({ options, server }: Transport): string {
   return options.name ?? server.host;
 }
@@ -152,10 +159,10 @@ const SMALL_PIECE = 64;
 const MOST_SMALL_PIECES = 10_000;
 
 /**
- * Chunks of one byte arrive joined, but five times as much is received for them, which has cost the same by then. The
- * bytes are what is received ahead.
+ * Chunks of one byte arrive joined, but six times as much is received for them, which costs the same. The bytes are for
+ * what arrives with the headers, and for trailers.
  */
-const MOST_RECEIVED = { times: 2, andBytes: 128 * 1024 };
+const MOST_RECEIVED = { times: 2, andBytes: 48 * 1024 };
 
 function tooSmallPieces(request: Request, transport: Transport): UnreachableError {
   const problem = `the answer of ${serverName(transport)} arrives in pieces of a few bytes, so it is not read; check what sends it`;
@@ -171,22 +178,22 @@ async function* bounded(
   limit: CallLimit,
   beginTurn = async () => {},
 ): AsyncGenerator<Buffer, void, undefined> {
-  const { socket } = response;
-  const before = socket.bytesRead;
   let bytes = 0;
   let pieces = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    limit.progressed();
-    bytes += chunk.length;
-    pieces++;
-    if (bytes > max) throw tooManyBytes(request, transport, max);
-    const content = bytes + response.readableLength;
-    const isChopped =
-      (pieces > MOST_SMALL_PIECES && bytes < pieces * SMALL_PIECE) ||
-      socket.bytesRead - before > MOST_RECEIVED.times * content + MOST_RECEIVED.andBytes;
-    if (isChopped) throw tooSmallPieces(request, transport);
-    if (bytes > LARGE_ANSWER) await beginTurn();
-    yield chunk;
+  const most = () => MOST_RECEIVED.times * (bytes + response.readableLength) + MOST_RECEIVED.andBytes;
+  const endLimit = limitReceived(response.socket, most, () => response.destroy(tooSmallPieces(request, transport)));
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      limit.progressed();
+      bytes += chunk.length;
+      pieces++;
+      if (bytes > max) throw tooManyBytes(request, transport, max);
+      if (pieces > MOST_SMALL_PIECES && bytes < pieces * SMALL_PIECE) throw tooSmallPieces(request, transport);
+      if (bytes > LARGE_ANSWER) await beginTurn();
+      yield chunk;
+    }
+  } finally {
+    endLimit();
   }
 }
 

@@ -1,5 +1,7 @@
 import { Agent, type AgentOptions } from 'node:https';
+import type { Socket } from 'node:net';
 import { expiry } from './call-limit.ts';
+import { takeTurns } from './pieces.ts';
 
 /** Default time limit for TCP and TLS, with the name's resolution. */
 export const CONNECT_MS = 2000;
@@ -11,12 +13,17 @@ export const CONNECT_TIMEOUT = 'ConnectTimeout';
 export class Pool extends Agent {
   readonly #given: AgentOptions;
   readonly #connectMs: number;
+  readonly #owner: string;
 
-  /** @param connectMs time limit for TCP and TLS: the system's own is minutes, and TLS has none */
-  constructor(options: AgentOptions, connectMs: number) {
+  /**
+   * @param connectMs time limit for TCP and TLS: the system's own is minutes, and TLS has none
+   * @param owner whose turns its connections share
+   */
+  constructor(options: AgentOptions, connectMs: number, owner: string) {
     super(options);
     this.#given = options;
     this.#connectMs = connectMs;
+    this.#owner = owner;
   }
 
   /**
@@ -30,6 +37,7 @@ export class Pool extends Agent {
   override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
     const socket = super.createConnection(options, callback);
     if (socket) {
+      takeTurns(socket as Socket, this.#owner);
       const limit = expiry(this.#connectMs, () => {
         socket.destroy(Object.assign(new Error('no connection in time'), { code: CONNECT_TIMEOUT }));
       });
@@ -41,7 +49,7 @@ export class Pool extends Agent {
 
   /** Returns a pool with the same options that keeps no connection. */
   fresh(): Pool {
-    return new Pool({ ...this.#given, keepAlive: false, maxCachedSessions: 0 }, this.#connectMs);
+    return new Pool({ ...this.#given, keepAlive: false, maxCachedSessions: 0 }, this.#connectMs, this.#owner);
   }
 
   /** Closes the connections that serve no request: after an outage they may be dead, and each would cost a time limit. */

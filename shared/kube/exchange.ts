@@ -1,7 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { ShootFluxError } from '../errors.ts';
+import { noAnswerIn } from './answer.ts';
 import type { CallLimit } from './call-limit.ts';
 import { ClusterDownError, UnreachableError } from './errors.ts';
+import { limitReceived } from './received.ts';
 import { callText, resourceText } from './status-error.ts';
 import type { Request, Transport } from './transport.ts';
 import { unreachable } from './unreachable.ts';
@@ -67,6 +70,20 @@ async function sendAgain(
   }
 }
 
+/** Before an answer there are at most 16 KiB of headers, whose end arrives with other pieces of 16 KiB. */
+const MOST_BEFORE_ANSWER = 48 * 1024;
+
+/** What is written may contain what an API server has answered, which JSON.parse reads at any depth. */
+function bodyOf(call: Request): string | undefined {
+  if (call.body === undefined) return undefined;
+  try {
+    return JSON.stringify(call.body);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ShootFluxError(`${callText(call)}: the fields of the object are nested too deeply; recreate the object`);
+  }
+}
+
 /** Begins a request. @throws UnreachableError for a key or token that Node does not accept */
 export function requestOf(
   transport: Transport,
@@ -88,7 +105,7 @@ function send(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { server, agent, options } = transport;
-  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const body = bodyOf(call);
   const start = performance.now();
   const report = (status: number) =>
     options.onRequest?.({
@@ -116,21 +133,32 @@ function send(
     const abort = () => outgoing.destroy();
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
+    // Informational answers and empty lines without end are no answer to HTTP's parser, and no error.
+    let endLimit = () => {};
+    outgoing.once('socket', (socket) => {
+      endLimit = limitReceived(
+        socket,
+        () => MOST_BEFORE_ANSWER,
+        () => outgoing.destroy(noAnswerIn(call, transport, MOST_BEFORE_ANSWER)),
+      );
+    });
     outgoing.on('response', (response) => {
       isSettled = true;
+      endLimit();
       report(response.statusCode ?? 0);
       resolve(response);
     });
     outgoing.on('error', (error) => {
       isSettled = true;
       report(0);
-      const stale = outgoing.reusedSocket && !signal.aborted;
+      const stale = outgoing.reusedSocket && !signal.aborted && !(error instanceof UnreachableError);
       reject(stale ? new StaleConnection('', { cause: error }) : unreachable(transport, call, error, signal));
     });
     // After "101 Switching Protocols" there is neither an answer nor an error. Every request is closed, and an error takes
     // as long as the rest of this function.
     outgoing.on('close', () => {
       signal.removeEventListener('abort', abort);
+      endLimit();
       if (!isSettled) reject(unreachable(transport, call, undefined, signal));
     });
     outgoing.end(body);

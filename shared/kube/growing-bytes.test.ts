@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
@@ -45,7 +46,7 @@ test('an answer in pieces of one byte is left after ten thousand of them', async
   const response = Object.assign(Readable.from(body()), {
     statusCode: 200,
     headers: {},
-    socket: { bytesRead: 0 },
+    socket: new EventEmitter(),
   }) as unknown as IncomingMessage;
   const read = withCallLimit({ timeoutMs: 60_000 }, (limit) => answer(transport, request, response, limit));
   await expect(read).rejects.toThrow(

@@ -92,6 +92,46 @@ test.each([
   await expect(kubeconfigConnection(stringify(config), 'kubeconfig x', '/')).rejects.toThrow(message);
 });
 
+test.each([
+  ['a list in place of a text', kubeconfig({ token: ['a'] }), 'token is not a text; correct it'],
+  [
+    'an object that has the length of a list',
+    kubeconfig({}, { 'certificate-authority-data': { length: 1_000_000_000 } }),
+    'certificate-authority-data is not a text; correct it',
+  ],
+  ['a token of two lines', kubeconfig({ token: 's3cr3t\nx' }), 'the token contains line breaks or other characters'],
+  ['a very long address', kubeconfig({}, { server: `https://${'a'.repeat(5000)}` }), 'server has more than 2000'],
+  [
+    'contexts that are an object',
+    { ...kubeconfig({}), contexts: {} },
+    'current-context here is not among its contexts',
+  ],
+  ['a context that is null', { ...kubeconfig({}), contexts: [null] }, 'current-context here is not among its contexts'],
+  ['a user that is null', { ...kubeconfig({}), users: [{ name: 'me', user: null }] }, 'user me is not among its users'],
+  [
+    'a name with line breaks',
+    { ...kubeconfig({}), 'current-context': `\n${'x'.repeat(5000)}` },
+    /current-context \?x{199}… is not among its contexts$/,
+  ],
+])('rejects %s in one short sentence', async (_, config, message) => {
+  const error = await kubeconfigConnection(JSON.stringify(config), 'Secret foo/gardener').catch((thrown) => thrown);
+  expect(error.message).toMatch(message);
+  expect(error.message).toMatch(/^Secret foo\/gardener/);
+  expect(error.message.length).toBeLessThan(400);
+  expect(error.message).not.toMatch(/s3cr3t|\n/);
+});
+
+test.each(['[a,', 'a: 1\n', '- !!x x\n', 'a: ', '- ', '#\n'])(
+  'does not parse very many of %j from a Secret',
+  async (mark) => {
+    const text = mark.repeat(180_000 / mark.length);
+    const parsing = () => kubeconfigConnection(text, 'Secret foo/gardener');
+    await expect(parsing()).rejects.toThrow(
+      /^Secret foo\/gardener has more lines and entries than any kubeconfig; reconcile the Shoot, and Gardener replaces it$/,
+    );
+  },
+);
+
 test.each(['{"users": s3cr3t', 'users: [s3cr3t: {', 's3cr3t'])(
   'does not quote a text that is not a kubeconfig: %s',
   async (text) => {

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { fileProblem, ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
 import { tokenFile } from './token-file.ts';
+import { isRecord } from './valid-object.ts';
 
 /** The fields of a kubeconfig that are read. */
 interface Kubeconfig {
@@ -60,6 +61,7 @@ export async function kubeconfigConnection(
   directory?: string,
   asksPlugin = true,
 ): Promise<Connection> {
+  if (directory === undefined) refuseStructure(text, source);
   const { cluster, user } = currentContext(await parse(text, source), source);
   if (cluster.server === undefined)
     throw new ShootFluxError(`${source}: the cluster of the current context has no server`);
@@ -86,6 +88,17 @@ export async function kubeconfigConnection(
   return pluginConnection(text, source, connection);
 }
 
+/** Gardener writes a hundred. */
+const MOST_MARKS = 2000;
+
+/** Parsing YAML takes as long as there are lines and marks of structure, not characters: 190 KB of them took half a second. */
+function refuseStructure(text: string, source: string): void {
+  if (text.replace(/[\w+/=. ]+/g, '').length <= MOST_MARKS) return;
+  throw new ShootFluxError(
+    `${source} has more lines and entries than any kubeconfig; reconcile the Shoot, and Gardener replaces it`,
+  );
+}
+
 async function parse(text: string, source: string): Promise<Kubeconfig> {
   try {
     // JSON is YAML too, but needs no parser to be loaded.
@@ -100,19 +113,65 @@ async function parse(text: string, source: string): Promise<Kubeconfig> {
 }
 
 function currentContext(config: Kubeconfig, source: string): { cluster: ClusterEntry; user: UserEntry } {
-  const wanted = config['current-context'];
+  const wanted: unknown = config['current-context'];
   if (!wanted) throw new ShootFluxError(`${source} has no current-context; name one of its contexts there`);
-  const context = config.contexts?.find(({ name }) => name === wanted)?.context;
-  if (context === undefined) throw new ShootFluxError(`${source}: current-context ${wanted} is not among its contexts`);
-  const cluster = config.clusters?.find(({ name }) => name === context.cluster)?.cluster;
-  if (cluster === undefined)
-    throw new ShootFluxError(`${source}: cluster ${context.cluster} is not among its clusters`);
-  const user = config.users?.find(({ name }) => name === context.user)?.user;
-  if (user === undefined && context.user) {
-    throw new ShootFluxError(`${source}: user ${context.user} is not among its users`);
-  }
-  return { cluster, user: user ?? {} };
+  const missing = (what: string, name: unknown, list: string) =>
+    new ShootFluxError(
+      `${source}: ${what} ${typeof name === 'string' ? shortened(name) : '?'} is not among its ${list}`,
+    );
+  const context = entryOf(config.contexts, wanted)?.context;
+  if (!isRecord(context)) throw missing('current-context', wanted, 'contexts');
+  const cluster = entryOf(config.clusters, context.cluster)?.cluster;
+  if (!isRecord(cluster)) throw missing('cluster', context.cluster, 'clusters');
+  const user = entryOf(config.users, context.user)?.user;
+  if (!isRecord(user) && context.user) throw missing('user', context.user, 'users');
+  const entries = { cluster: cluster as ClusterEntry, user: isRecord(user) ? (user as UserEntry) : {} };
+  refuseOdd(entries, source);
+  return entries;
 }
+
+/** Returns the entry of a list that has this name. */
+function entryOf(list: unknown, name: unknown): Record<string, unknown> | undefined {
+  return Array.isArray(list) ? list.filter(isRecord).find((entry) => entry.name === name) : undefined;
+}
+
+const LONGEST_NAME = 200;
+
+/** A kubeconfig from a Secret may hold any text, and a sentence that quotes it ends in a log. */
+function shortened(text: string): string {
+  const visible = text.slice(0, LONGEST_NAME).replace(/[^ -~]/g, '?');
+  return text.length > LONGEST_NAME ? `${visible}…` : visible;
+}
+
+/** Longer than any address. */
+const LONGEST_SERVER = 2000;
+
+/**
+ * A Secret may hold anything in place of a text: with `{length: 1000000000}` for a certificate, Node.js would
+ * allocate and fill a gigabyte.
+ */
+function refuseOdd({ cluster, user }: { cluster: ClusterEntry; user: UserEntry }, source: string): void {
+  const { 'insecure-skip-tls-verify': _, ...ofCluster } = cluster;
+  const { exec: _exec, 'auth-provider': _provider, ...ofUser } = user;
+  for (const [field, value] of Object.entries({ ...ofCluster, ...ofUser })) {
+    if (!textFields.has(field) || value === undefined || value === null || typeof value === 'string') continue;
+    throw new ShootFluxError(`${source}: ${field} is not a text; correct it`);
+  }
+  if ((cluster.server?.length ?? 0) > LONGEST_SERVER) {
+    throw new ShootFluxError(`${source}: server has more than ${LONGEST_SERVER} characters; correct it`);
+  }
+  if (user.token && /[^ -~]/.test(user.token)) {
+    throw new ShootFluxError(
+      `${source}: the token contains line breaks or other characters that no token has; correct it`,
+    );
+  }
+}
+
+const textFields = new Set([
+  ...['server', 'certificate-authority', 'certificate-authority-data', 'tls-server-name', 'proxy-url'],
+  ...['token', 'tokenFile', 'client-certificate', 'client-certificate-data', 'client-key', 'client-key-data'],
+  ...['username', 'as'],
+]);
 
 function refuseUnsupported(cluster: ClusterEntry, user: UserEntry, source: string): void {
   const unsupported = [cluster['proxy-url'] && 'proxy-url', user.username && 'username', user.as && 'as'].find(

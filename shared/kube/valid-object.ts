@@ -19,10 +19,15 @@ export function validObject<T extends KubeObject>(resource: Resource, value: unk
     isAbsentOr(metadata.generation, Number.isFinite) &&
     isAbsentOr(metadata.deletionGracePeriodSeconds, Number.isFinite) &&
     isAbsentOr(metadata.managedFields, (list) => Array.isArray(list) && list.every(isRecord));
-  if (!areValid) return undefined;
+  if (!areValid || !hasValidData(resource, value)) return undefined;
   value.apiVersion = apiVersionOf(resource);
   value.kind = resource.kind;
   return value as T;
+}
+
+/** Its values are decoded: an object with the length of a list would become as many bytes. */
+function hasValidData({ group, kind }: Resource, { data }: Record<string, unknown>): boolean {
+  return group !== '' || kind !== 'Secret' || data === undefined || data === null || isTextMap(data);
 }
 
 const texts = [
@@ -45,8 +50,11 @@ function isText(value: unknown): boolean {
   return typeof value === 'string';
 }
 
-function isTextMap(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every(isText);
+/** Without `Object.values`, which takes three times as long for tens of thousands of labels. */
+export function isTextMap(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  for (const key in value) if (typeof value[key] !== 'string') return false;
+  return true;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

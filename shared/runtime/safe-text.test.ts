@@ -20,6 +20,7 @@ describe('safeText', () => {
     ['https://b.example.com/?X-Goog-Signature=s3cr3t&x=1', 'X-Goog-Signature=***&x=1'],
     ['token glpat-s3cr3ts3cr3ts3cr3t refused', 'token glpat-*** refused'],
     ['got eyJhbGciOiJ.s3cr3t.s3cr3t', 'got ***'],
+    ['a red \u001b[1;31mghp_s3cr3ts3cr3ts3cr3ts3cr3t\u001b[0m token', 'a red ghp_*** token'],
   ])('removes the secret of %j', (text, expected) => {
     expect(safeText(text)).toContain(expected);
     expect(safeText(text)).not.toMatch(/s3cr3t|pa@ss/i);

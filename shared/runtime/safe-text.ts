@@ -18,8 +18,11 @@ export function beginOf(text: string): string {
  */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 
+/** Colours for a terminal; the letter at the end of one would be taken for the begin of a token that follows. */
+const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;?]{0,50}[a-z]`, 'gi');
+
 /** Returns a foreign message on one line, without secrets, cut to a length. */
 export function safeText(text: string, longest = LONGEST_QUOTE): string {
-  const line = withoutSecrets(beginOf(text)).replace(invisible, ' ').trim();
+  const line = withoutSecrets(beginOf(text).replace(colours, '')).replace(invisible, ' ').trim();
   return line.length > longest ? `${cutExactly(line, longest).trimEnd()}…` : line;
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { shootLimits } from '../../shared/kube/answer-limits.ts';
@@ -9,7 +10,7 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { selfSigned } from '../../shared/kube/testing.ts';
 import { createTurns, turnsOf } from '../../shared/turns.ts';
-import { head, type Script, startHostileApi, stream } from './hostile-api.ts';
+import { type HostileApi, head, type Script, startHostileApi, stream } from './hostile-api.ts';
 
 const { configMaps } = resources;
 const name = { namespace: 'a', name: 'b' };
@@ -21,8 +22,12 @@ afterEach(async () => {
 });
 
 /** A client for a shoot whose API follows the script. */
-async function shootWith(script: Script, options: KubeClientOptions = {}): Promise<HttpKubeClient> {
-  const api = await startHostileApi(selfSigned(), script);
+async function shootWith(
+  script: Script,
+  options: KubeClientOptions = {},
+  tls: TlsOptions = {},
+): Promise<HttpKubeClient> {
+  const api = await startHostileApi({ ...selfSigned(), ...tls }, script);
   const connection = { server: api.url, insecure: true };
   const client = createKubeClient(connection, { name: 'the shoot', limits: shootLimits, timeoutMs: 2000, ...options });
   cleanUp.push(async () => {
@@ -40,6 +45,9 @@ const body = (text: string, status = '200 OK', headers = {}): Script => {
 const object = (more: string) => `{"metadata":{"name":"b"}${more}}`;
 const host = String.raw`the shoot \(127\.0\.0\.1:\d+`;
 
+const pieces = '1\r\n \r\n'.repeat(10_000);
+const informational = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(2000);
+
 const hostile: [what: string, script: Script, sentence: string][] = [
   [
     'streams without end',
@@ -53,7 +61,7 @@ const hostile: [what: string, script: Script, sentence: string][] = [
     'sends its answer byte by byte',
     (socket) => {
       socket.write(head('200 OK', { 'transfer-encoding': 'chunked' }));
-      stream(socket, '1\r\n \r\n'.repeat(10_000));
+      stream(socket, pieces);
     },
     '^GET configmaps a/b: the answer of the shoot arrives in pieces of a few bytes, so it is not read; check what sends it$',
   ],
@@ -72,8 +80,21 @@ const hostile: [what: string, script: Script, sentence: string][] = [
   ],
   [
     'sends informational answers without end',
-    (socket) => stream(socket, 'HTTP/1.1 102 Processing\r\n\r\n'),
-    `^GET configmaps a/b: no answer from ${host}\\) within 2 s$`,
+    (socket) => stream(socket, informational),
+    '^GET configmaps a/b: the shoot sends more than 48 KiB before it answers, so the answer is not read; check what sends it$',
+  ],
+  [
+    'sends empty lines without end',
+    (socket) => stream(socket, '\r\n'.repeat(10_000)),
+    '^GET configmaps a/b: the shoot sends more than 48 KiB before it answers, so the answer is not read; check what sends it$',
+  ],
+  [
+    'begins a chunk whose length never ends',
+    (socket) => {
+      socket.write(head('200 OK', { 'transfer-encoding': 'chunked' }));
+      stream(socket, '0'.repeat(10_000));
+    },
+    '^GET configmaps a/b: the answer of the shoot arrives in pieces of a few bytes, so it is not read; check what sends it$',
   ],
   [
     'answers half and is silent then',
@@ -170,6 +191,34 @@ test.each(hostile)('an API that %s ends in one sentence, in time', async (_, scr
   expect(performance.now() - start).toBeLessThan(8000);
 });
 
+test('an API that chooses the prime of the key exchange gets no connection', async () => {
+  const ciphers = 'DHE-RSA-AES128-GCM-SHA256';
+  const client = await shootWith(body('{}'), {}, { ciphers, dhparam: 'auto', maxVersion: 'TLSv1.2' });
+  await expect(client.find(configMaps, name)).rejects.toThrow(
+    new RegExp(`^GET configmaps a/b: no answer from ${host}, EPROTO\\)`),
+  );
+});
+
+test('an object that is nested too deeply to be written back ends in one sentence', async () => {
+  const client = await shootWith(body(object(`,"a":${'['.repeat(70_000)}${']'.repeat(70_000)}`)));
+  const found = await client.find(configMaps, name);
+  await expect(client.mergePatch(configMaps, name, found, { fieldManager: 'test' })).rejects.toThrow(
+    /^PATCH configmaps a\/b: the fields of the object are nested too deeply; recreate the object$/,
+  );
+});
+
+test('a key that cannot be read ends in one sentence', async () => {
+  const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
+  const connection = { server: 'https://127.0.0.1:1', cert: selfSigned().cert, key };
+  const client = createKubeClient(connection, { name: 'the shoot' });
+  await expect(client.find(configMaps, name)).rejects.toThrow(
+    new RegExp(
+      `^GET configmaps a/b: no request to ${host}, \\w+\\): check the certificate, key and token in its kubeconfig$`,
+    ),
+  );
+  client.close();
+});
+
 const hostileLists: [what: string, text: string, sentence: string][] = [
   [
     'without objects',
@@ -255,6 +304,31 @@ test('shoots whose large answers stop growing do not keep those of another proje
   );
 }, 30_000);
 
+/** Calls so many shoots at once, in a process of their own. */
+async function callTogether(api: HostileApi, shoots: number, options: string[] = []) {
+  const program = join(import.meta.dirname, 'hostile-shoots.ts');
+  const process_ = await promisify(execFile)(process.execPath, [...options, program, api.url, String(shoots)], {
+    timeout: 60_000,
+  });
+  await api[Symbol.asyncDispose]();
+  return JSON.parse(process_.stdout) as { grownMb: number; longestMs: number; sentences: string[] };
+}
+
+test.each([
+  ['an answer in chunks of one byte', `${head('200 OK', { 'transfer-encoding': 'chunked' })}${pieces}`],
+  ['informational answers', informational],
+])(
+  'twenty-five shoots that send %s at once leave others their turn',
+  async (_, text) => {
+    const bytes = Buffer.from(text);
+    const api = await startHostileApi(selfSigned(), (socket) => stream(socket, bytes));
+    const { longestMs, sentences } = await callTogether(api, 25);
+    expect(sentences).toHaveLength(1);
+    expect(longestMs).toBeLessThan(50);
+  },
+  60_000,
+);
+
 test('twenty shoots that stream without end at once take less than 64 MB of memory', async () => {
   const api = await startHostileApi(selfSigned(), (socket, request) => {
     // Text, many small values, and an answer that stops growing and keeps its turn.
@@ -263,11 +337,7 @@ test('twenty shoots that stream without end at once take less than 64 MB of memo
     if (kind === 2) socket.write('x'.repeat(2_900_000));
     else stream(socket, (kind === 1 ? '{},' : 'xxx').repeat(20_000));
   });
-  const program = join(import.meta.dirname, 'hostile-shoots.ts');
-  const options = ['--max-old-space-size=100', '--expose-gc', program, api.url, '20'];
-  const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: 60_000 });
-  await api[Symbol.asyncDispose]();
-  const { grownMb, sentences } = JSON.parse(stdout);
+  const { grownMb, sentences } = await callTogether(api, 20, ['--max-old-space-size=100', '--expose-gc']);
   expect(sentences.length).toBeGreaterThan(0);
   for (const sentence of sentences) {
     expect(sentence).toMatch(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer, type TLSSocket } from 'node:tls';
+import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 
 /** What the stand-in writes to a connection after a request has arrived. */
 export type Script = (socket: TLSSocket, request: string) => void;
@@ -12,12 +12,9 @@ export interface HostileApi extends AsyncDisposable {
   requests: number;
 }
 
-export async function startHostileApi(
-  { cert, key }: { cert: string; key: string },
-  script: Script,
-): Promise<HostileApi> {
+export async function startHostileApi(tls: TlsOptions, script: Script): Promise<HostileApi> {
   const sockets = new Set<TLSSocket>();
-  const server = createServer({ cert, key }, (socket) => {
+  const server = createServer(tls, (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));

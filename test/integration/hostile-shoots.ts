@@ -1,4 +1,7 @@
-/** Calls many hostile shoots at once, and prints by how many MB that has made this process grow. */
+/**
+ * Calls many hostile shoots at once, and prints by how many MB that has made this process grow, and the most processor
+ * time that went by before a timer had its turn.
+ */
 
 import { shootLimits } from '../../shared/kube/answer-limits.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
@@ -25,7 +28,20 @@ const sampling = setInterval(() => {
   globalThis.gc?.();
   most = Math.max(most, process.memoryUsage.rss());
 }, 20);
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+let last = cpuMs();
+let longestMs = 0;
+const turns = setInterval(() => {
+  const now = cpuMs();
+  longestMs = Math.max(longestMs, now - last);
+  last = now;
+}, 1);
 const answers = await Promise.all(Array.from({ length: Number(count) }, (_, shoot) => call(shoot)));
 clearInterval(sampling);
+clearInterval(turns);
 const sentences = [...new Set(answers.flat().map((text) => text.replace(/a\/\d+/, 'a/n').replace(/:\d+\)/, ')')))];
-process.stdout.write(JSON.stringify({ grownMb: Math.round((most - before) / 1024 / 1024), sentences }));
+const grownMb = Math.round((most - before) / 1024 / 1024);
+process.stdout.write(JSON.stringify({ grownMb, longestMs, sentences }));

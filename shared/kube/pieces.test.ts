@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { takeTurns } from './pieces.ts';
+
+/** A stand-in for a connection; each of its pieces takes some milliseconds. */
+function connection(owner: string, onPiece: (piece: string) => void): Readable {
+  const socket = new Readable({ read() {} });
+  takeTurns(socket as Socket, owner);
+  socket.setEncoding('latin1');
+  socket.on('data', (piece: string) => {
+    const end = performance.now() + 6;
+    while (performance.now() < end);
+    onPiece(piece);
+  });
+  return socket;
+}
+
+test('timers have their turn between pieces, and so has each owner', async () => {
+  const order: string[] = [];
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const take = (piece: string) => {
+    if (order.push(piece) === 21) resolve();
+  };
+  for (let index = 0; index < 20; index++) connection('busy', take).push('busy');
+  connection('other', take).push('other');
+  await promise;
+  clearInterval(timer);
+  expect(order.indexOf('other')).toBeLessThan(3);
+  expect(turns).toBeGreaterThan(10);
+});
+
+test('pieces arrive in their order, also after a pause, and then the end', async () => {
+  const pieces: string[] = [];
+  const socket = connection('one', (piece) => {
+    pieces.push(piece);
+    socket.pause();
+    setTimeout(() => socket.resume(), 2);
+  });
+  for (const piece of ['a', 'b', 'c', null]) socket.push(piece);
+  await new Promise((resolve) => socket.on('end', resolve));
+  expect(pieces).toEqual(['a', 'b', 'c']);
+});
+
+test('nothing more is asked for while a piece waits', async () => {
+  const socket = connection('one', () => {});
+  connection('one', () => {}).push('long');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(socket.push('a')).toBe(false);
+});

@@ -1,0 +1,74 @@
+import type { Socket } from 'node:net';
+
+/** Others may wait so long for the work on one piece. */
+const TURN_MS = 5;
+
+/** TLS receives pieces of this size; without it they are larger. */
+const LARGEST_PIECE = 16 * 1024;
+
+/** A socket that holds pieces; each owner's take turns, and so do the owners. */
+const waiting = new Map<string, Set<() => void>>();
+let turnBegan = 0;
+let isScheduled = false;
+
+/**
+ * Lets a socket hand on what it receives piece by piece, with a turn of the event loop between the pieces once they take
+ * long. HTTP is parsed where it arrives, before any code of ours sees it: 16 KiB of chunks of one byte, or of
+ * informational answers, take up to 9 ms, and many shoots can send them in the same moment.
+ * @param owner owners take turns, so that the sockets of one do not delay those of the others
+ */
+export function takeTurns(socket: Socket, owner: string): void {
+  const push = socket.push.bind(socket);
+  const pieces: unknown[] = [];
+  const wait = () => addWaiting(owner, handOn);
+  const handOn = () => {
+    const began = performance.now();
+    while (pieces.length > 0 && !socket.isPaused() && !socket.destroyed) {
+      push(pieces.shift());
+      if (performance.now() - began > TURN_MS) break;
+    }
+    if (socket.destroyed) pieces.length = 0;
+    if (pieces.length > 0 && !socket.isPaused()) wait();
+  };
+  socket.push = (piece: unknown) => {
+    if (piece instanceof Buffer && piece.length > LARGEST_PIECE) {
+      for (let at = 0; at < piece.length; at += LARGEST_PIECE) pieces.push(piece.subarray(at, at + LARGEST_PIECE));
+      if (!socket.isPaused()) wait();
+      return false;
+    }
+    if (pieces.length === 0 && !socket.isPaused() && performance.now() - turnBegan < TURN_MS) return push(piece);
+    pieces.push(piece);
+    if (!socket.isPaused()) wait();
+    // Nothing more is read from the network until the piece is handed on.
+    return false;
+  };
+  // What follows a pause would be handed on at once otherwise.
+  socket.on('resume', () => {
+    if (pieces.length > 0) wait();
+  });
+}
+
+function addWaiting(owner: string, handOn: () => void): void {
+  const sockets = waiting.get(owner) ?? new Set();
+  waiting.set(owner, sockets.add(handOn));
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(() => {
+    isScheduled = false;
+    turnBegan = performance.now();
+    const [first] = waiting;
+    if (first === undefined) return;
+    const [owner, sockets] = first;
+    const [handOn] = sockets;
+    waiting.delete(owner);
+    if (handOn === undefined) return;
+    sockets.delete(handOn);
+    if (sockets.size > 0) waiting.set(owner, sockets);
+    if (waiting.size > 0) schedule();
+    handOn();
+  });
+}
