@@ -22,6 +22,18 @@ test('thousands of wrong references give few sentences', () => {
   expect(problems(withLists({ objects: typos }))).toHaveLength(MOST_ISSUES_OF_A_PART);
 });
 
+test('a kind and a namespace that are texts are quoted in part, on one line', () => {
+  const text = 'https://user:hunter2@host/\n'.repeat(2000);
+  const sourceRef = { kind: text, namespace: text, name: 'a' };
+  const object = kustomize('k', '', { sourceRef });
+  for (const flux of [{}, { multiTenancy: true }]) {
+    const found = problems(withLists({ flux, objects: [object] })).join('; ');
+    expect(found).toMatch(/objects\[0\]\.spec\.sourceRef names (an object|"https)/);
+    expect(found).not.toMatch(/hunter2|\n/);
+    expect(found.length).toBeLessThan(1200);
+  }
+});
+
 const times = <T>(amount: number, entry: (index: number) => T) => Array.from({ length: amount }, (_, i) => entry(i));
 const generator = (artifacts: string[]) => ({
   kind: 'ArtifactGenerator',

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/resource.ts';
 import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { issueAt } from '../place.ts';
-import { quote } from '../quote.ts';
+import { quote, shown } from '../quote.ts';
 import { asObject, asString } from '../values.ts';
 import { type Link, linksOf } from './links.ts';
 import type { PlacedObject } from './merge.ts';
@@ -87,7 +87,7 @@ function suggestion(link: Link, targets: readonly Target[]): string | undefined 
 }
 
 function missing(link: Link, meant: string | undefined): string {
-  const what = `names ${link.kind} ${quote(link.name)} in namespace ${link.namespace}, which the configuration does not have`;
+  const what = `names ${shown(link.kind)} ${quote(link.name)} in namespace ${shown(link.namespace)}, which the configuration does not have`;
   return meant === undefined
     ? `${what}; add it to the configuration, or move this object to the repository that has it`
     : `${what}; did you mean ${meant}?`;

@@ -1,5 +1,6 @@
 import type { ConfigIssue } from '../../errors.ts';
 import { issueAt } from '../place.ts';
+import { shown } from '../quote.ts';
 import type { FluxInstall } from '../types.ts';
 import { asObject } from '../values.ts';
 import { linksOf } from './links.ts';
@@ -31,7 +32,7 @@ function tenancyIssues({ object, place }: PlacedObject, flux: FluxInstall): Conf
       issueAt(
         place,
         link.path,
-        `names an object in namespace ${link.namespace}, which multiTenancy does not permit; use one in ${namespace}`,
+        `names an object in namespace ${shown(link.namespace)}, which multiTenancy does not permit; use one in ${namespace}`,
       ),
     );
   const needsAccount = ACTING.has(object.kind) && namespace !== flux.namespace;
