@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { migratedFields, migrationOf } from './stored-versions.ts';
+import { migratedFields, migrationOf, outlineOf, widenedVersions } from './stored-versions.ts';
 
 /** The first version is the stored one. */
 const crd = ([storage = '', ...others]: string[], storedVersions: string[] = [storage]): KubeObject => ({
@@ -22,7 +22,7 @@ describe('migrationOf', () => {
   it('rewrites the objects where a version is dropped in which some may be stored', () => {
     expect(migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1']))).toMatchObject({
       to: 'v1',
-      widened: undefined,
+      isNarrow: false,
       isStored: true,
     });
   });
@@ -32,9 +32,9 @@ describe('migrationOf', () => {
   });
 
   it('adds the version of the release where the stored one is dropped, and keeps those of the running controllers', () => {
-    const migration = migrationOf(crd(['v1beta2', 'v1beta1']), crd(['v1']));
-    expect(migration).toMatchObject({ to: 'v1', isStored: true, kept: ['v1'] });
-    expect(migration?.widened).toEqual([
+    const [live, next] = [crd(['v1beta2', 'v1beta1']), crd(['v1'])];
+    expect(migrationOf(live, next)).toMatchObject({ to: 'v1', isNarrow: true, isStored: true, kept: ['v1'] });
+    expect(widenedVersions(live, next)).toEqual([
       { name: 'v1beta2', served: true, storage: false, schema: 'v1beta2' },
       { name: 'v1beta1', served: true, storage: false, schema: 'v1beta1' },
       { name: 'v1', served: true, storage: true, schema: 'v1' },
@@ -42,13 +42,13 @@ describe('migrationOf', () => {
   });
 
   it('continues after a kill where the CRD is wider already', () => {
-    expect(migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1']))?.widened).toBeUndefined();
+    expect(widenedVersions(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1']))).toBeUndefined();
   });
 
   it('leads back when the former release is asked for before the new one was installed', () => {
-    const migration = migrationOf(crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1beta2']));
-    expect(migration).toMatchObject({ to: 'v1beta2', isStored: true });
-    expect(migration?.widened?.map(({ name, storage }) => [name, storage])).toEqual([
+    const [live, next] = [crd(['v1', 'v1beta2'], ['v1beta2', 'v1']), crd(['v1beta2'])];
+    expect(migrationOf(live, next)).toMatchObject({ to: 'v1beta2', isStored: true });
+    expect(widenedVersions(live, next)?.map(({ name, storage }) => [name, storage])).toEqual([
       ['v1', false],
       ['v1beta2', true],
     ]);
@@ -59,6 +59,18 @@ describe('migrationOf', () => {
     const metadata = { ...live.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' };
     expect(migrationOf({ ...live, metadata }, crd(['v1']))).toBeUndefined();
     expect(migrationOf({ ...live, spec: { versions: 'odd' } }, crd(['v1']))).toBeUndefined();
+  });
+});
+
+describe('outlineOf', () => {
+  it('keeps no schema of a CRD and no names of its fields, and is migrated like the CRD', () => {
+    const fieldsV1 = { 'f:spec': {} };
+    const entry = { manager: 'flux', operation: 'Update', time: '2026-01-02T03:04:05Z', fieldsV1 };
+    const live = crd(['v1beta2', 'v1beta1']);
+    const outline = outlineOf({ ...live, metadata: { ...live.metadata, managedFields: [entry] } });
+    expect(JSON.stringify(outline)).not.toMatch(/schema|fieldsV1/);
+    expect(migrationOf(outline, crd(['v1']))).toMatchObject({ to: 'v1', isNarrow: true, kept: ['v1'] });
+    expect(outline.metadata.managedFields).toMatchObject([{ manager: 'flux', time: '2026-01-02T03:04:05Z' }]);
   });
 });
 

@@ -7,8 +7,8 @@ export interface Migration {
   crd: KubeObject;
   /** The version in which the objects are stored afterwards: the live CRD and that of the release have it. */
   to: string;
-  /** All versions, where `to` is not yet the one that is stored: those of the live CRD, and `to`. */
-  widened?: Record<string, unknown>[] | undefined;
+  /** True where `to` is not yet the version that is stored. */
+  isNarrow: boolean;
   /** False: all objects are stored in a version that stays; only their managed fields may name another one. */
   isStored: boolean;
   /** The versions of the release. */
@@ -30,9 +30,9 @@ export function migrationOf(live: KubeObject, next: KubeObject): Migration | und
   const to = current !== undefined && kept.includes(current) ? current : wanted;
   if (to === undefined) return undefined;
   const stored = textListOf(fieldsAt(live, 'status')?.storedVersions);
-  const widened = to === current ? undefined : widenedVersions(before, after, to);
-  const isStored = widened !== undefined || stored.some((one) => !kept.includes(one));
-  return { crd: live, to, widened, isStored, kept };
+  const isNarrow = to !== current;
+  const isStored = isNarrow || stored.some((one) => !kept.includes(one));
+  return { crd: live, to, isNarrow, isStored, kept };
 }
 
 function storedIn(versions: Record<string, unknown>[]): string | undefined {
@@ -42,15 +42,30 @@ function storedIn(versions: Record<string, unknown>[]): string | undefined {
   );
 }
 
-/** The running controllers still need the versions of the live CRD; the objects are stored in the new one from now on. */
-function widenedVersions(before: Record<string, unknown>[], after: Record<string, unknown>[], to: string) {
-  const isTo = (version: Record<string, unknown>) => version.name === to;
+/**
+ * Returns all versions for a narrow CRD: its own, which the running controllers still need, and the one in which the objects
+ * are stored from now on.
+ * @returns undefined when the CRD is not narrow
+ */
+export function widenedVersions(live: KubeObject, next: KubeObject): Record<string, unknown>[] | undefined {
+  const migration = migrationOf(live, next);
+  if (migration?.isNarrow !== true) return undefined;
+  const [before, after] = [entriesAt(live.spec, 'versions'), entriesAt(next.spec, 'versions')];
+  const isTo = (version: Record<string, unknown>) => version.name === migration.to;
   const added = before.some(isTo) ? [] : after.filter(isTo);
   return [...before, ...added].map((version) => ({
     ...version,
     storage: isTo(version),
     ...(isTo(version) && { served: true }),
   }));
+}
+
+/** Returns what a migration needs of a CRD: its schemas may be megabytes, which its administrators choose. */
+export function outlineOf({ apiVersion, kind, metadata, spec }: KubeObject): KubeObject {
+  const managedFields = metadata.managedFields?.map(({ fieldsV1: _, ...writer }) => writer) ?? [];
+  const versions = entriesAt(spec, 'versions').map(({ name, served, storage }) => ({ name, served, storage }));
+  const { group, scope, names } = fieldsAt(spec) ?? {};
+  return { apiVersion, kind, metadata: { ...metadata, managedFields }, spec: { group, scope, names, versions } };
 }
 
 /**

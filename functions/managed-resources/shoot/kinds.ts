@@ -58,8 +58,12 @@ function isPathSegment(text: string): boolean {
  * @param crds names; a CRD that does not exist has no objects
  */
 export async function servedKinds(shoot: KubeClient, crds: string[]): Promise<Resource[]> {
-  const found = await inParallel(crds, (name) => shoot.find(resources.customResourceDefinitions, { name }));
-  return found.map((crd) => crd && servedKind(crd)).filter((kind) => kind !== undefined);
+  const found = await inParallel(crds, async (name) => {
+    const crd = await shoot.find(resources.customResourceDefinitions, { name });
+    // Not kept: all of them together may be too large.
+    return crd && servedKind(crd);
+  });
+  return found.filter((kind) => kind !== undefined);
 }
 
 /** Returns the resource of an object, in the object's own version. */

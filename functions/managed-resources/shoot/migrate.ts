@@ -4,10 +4,15 @@ import { KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
-import { type Migration, migrationOf } from '../plan/stored-versions.ts';
+import { type Migration, migrationOf, outlineOf, widenedVersions } from '../plan/stored-versions.ts';
 import { fieldManager } from '../release.ts';
 import { servedKind } from './kinds.ts';
 import { RejectedObject, rewriteAll } from './rewrite.ts';
+
+/** A CRD in the shoot, and that of the release. */
+interface Outstanding extends Migration {
+  next: KubeObject;
+}
 
 /** How far the stored objects of a shoot are migrated. */
 export type Migrated =
@@ -47,14 +52,17 @@ const WIDENED = 'flux.extensions.gardener.cloud/widened-at';
 export async function migrateStored(shoot: KubeClient, task: MigrationTask): Promise<Migrated> {
   const found = await inParallel(task.crds.filter(isCrd), async (next) => {
     const live = await shoot.find(resources.customResourceDefinitions, next.metadata);
-    return live && { live, migration: migrationOf(live, next) };
+    if (live === undefined) return undefined;
+    const crd = outlineOf(live);
+    const migration = migrationOf(live, next);
+    return { crd, migration: migration && { ...migration, crd, next } };
   });
   const there = found.filter((one) => one !== undefined);
   const outstanding = there.flatMap(({ migration }) => migration ?? []);
   if (outstanding.length === 0) {
     await removeMarks(
       shoot,
-      there.map(({ live }) => live),
+      there.map(({ crd }) => crd),
     );
     return { state: 'done' };
   }
@@ -75,10 +83,9 @@ function isNotServedYet(error: unknown): boolean {
   return error instanceof NotFoundError || (error instanceof KubeError && error.status === 429);
 }
 
-async function migrateAll(shoot: KubeClient, outstanding: Migration[], task: MigrationTask): Promise<Migrated> {
-  const narrow = outstanding.filter(({ widened }) => widened !== undefined);
-  const metadata = { annotations: { [WIDENED]: task.now.toISOString() } };
-  await inParallel(narrow, ({ crd, widened }) => patchCrd(shoot, crd, { metadata, spec: { versions: widened } }));
+async function migrateAll(shoot: KubeClient, outstanding: Outstanding[], task: MigrationTask): Promise<Migrated> {
+  const narrow = outstanding.filter(({ isNarrow }) => isNarrow);
+  await inParallel(narrow, (one) => widen(shoot, one, task.now));
   if (narrow.length > 0) return unfinished(task, SETTLED_AFTER_SECONDS);
   const unsettled = Math.max(...outstanding.map(({ crd }) => secondsUntilSettled(crd, task.now)));
   if (unsettled > 0) return unfinished(task, unsettled);
@@ -95,6 +102,14 @@ async function migrateAll(shoot: KubeClient, outstanding: Migration[], task: Mig
   }
   await removeMarks(shoot, marked);
   return { state: 'done' };
+}
+
+/** Adds the version of the release to a CRD, which is read again: all of them together may be too large to be kept. */
+async function widen(shoot: KubeClient, { crd, next }: Outstanding, now: Date): Promise<void> {
+  const live = await shoot.find(resources.customResourceDefinitions, crd.metadata);
+  const versions = live && widenedVersions(live, next);
+  if (live === undefined || versions === undefined) return;
+  await patchCrd(shoot, live, { metadata: { annotations: { [WIDENED]: now.toISOString() } }, spec: { versions } });
 }
 
 /** Rewrites the objects of one CRD, and then removes the former versions from its status. */
@@ -119,7 +134,8 @@ async function migrateOne(
   const { resourceVersion } = marked.metadata;
   const patch = { metadata: { resourceVersion }, status: { storedVersions: [to] } };
   const options = { fieldManager, subresource: 'status' as const };
-  return { crd: await shoot.mergePatch(resources.customResourceDefinitions, crd.metadata, patch, options), isDone };
+  const written = await shoot.mergePatch(resources.customResourceDefinitions, crd.metadata, patch, options);
+  return { crd: outlineOf(written), isDone };
 }
 
 function unfinished(task: MigrationTask, recheckInSeconds: number): Migrated {
@@ -131,10 +147,14 @@ function sentenceOf({ fluxVersion }: MigrationTask): string {
 }
 
 /** Guarded: everything that was read of the CRD has to be true still. */
-function patchCrd(shoot: KubeClient, { metadata }: KubeObject, patch: Record<string, unknown>): Promise<KubeObject> {
+async function patchCrd(
+  shoot: KubeClient,
+  { metadata }: KubeObject,
+  patch: Record<string, unknown>,
+): Promise<KubeObject> {
   const { resourceVersion } = metadata;
   const guarded = { ...patch, metadata: { ...(patch.metadata as object | undefined), resourceVersion } };
-  return shoot.mergePatch(resources.customResourceDefinitions, metadata, guarded, { fieldManager });
+  return outlineOf(await shoot.mergePatch(resources.customResourceDefinitions, metadata, guarded, { fieldManager }));
 }
 
 function markProgress(shoot: KubeClient, crd: KubeObject, after: string): Promise<KubeObject> {

@@ -62,7 +62,7 @@ class InProcessRequest extends EventEmitter {
     this.#response = body;
     body.once('close', () => this.emit('over'));
     // No byte passes a socket.
-    this.emit('response', Object.assign(body, { statusCode, headers, socket: { bytesRead: 0 } }));
+    this.emit('response', Object.assign(body, { statusCode, headers, socket: new EventEmitter() }));
   }
 
   /** Breaks the connection. */
