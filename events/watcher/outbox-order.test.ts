@@ -149,6 +149,23 @@ test('at a pace, sent() does not wait for background changes', async () => {
   expect(one.outbox.size()).toBeGreaterThan(40);
 });
 
+test('sent() does not wait for what may wait for other changes of its key, but for what was refused', async () => {
+  let isRefused = true;
+  await using one = outboxWith({
+    async send() {
+      if (isRefused) throw new Error('refused');
+    },
+  });
+  one.outbox.add(key('later'), cause({ listed: true }), 60_000);
+  await one.outbox.sent();
+  one.outbox.add(key('now'), cause());
+  const sent = one.outbox.sent();
+  await until(() => expect(one.attempts.length).toBeGreaterThan(1));
+  isRefused = false;
+  await sent;
+  expect(one.sent.map(({ name }) => name)).toEqual(['now']);
+});
+
 test('holds background changes of a cluster that is down, and sends them when it is up', async () => {
   const down = new Set(['dead']);
   await using one = outboxWith({ pace: { perSecond: 1000, isUp: (cluster) => !down.has(cluster) } });

@@ -17,8 +17,8 @@ export interface Outbox {
   /** @param mayWaitMs how long it may wait for other changes of its key; default: the debounce time */
   add(key: ReconcileKey, cause: Cause, mayWaitMs?: number): void;
   /**
-   * Resolves when the queue has everything that was added so far, except what a pace holds back; never if the outbox is
-   * stopped first.
+   * Resolves when the queue has everything that was added so far, except what a pace holds back and what may still wait for
+   * other changes of its key; never if the outbox is stopped first.
    */
   sent(): Promise<void>;
   /** Sends the changes of clusters that are up again. */
@@ -180,9 +180,11 @@ export function createOutbox({ function: name, send, pace, log, metrics, timing 
 
   const resolveSent = () => {
     if (sentListeners.length === 0) return;
+    const soon = performance.now() + timing.debounceMs;
     let oldest = Number.POSITIVE_INFINITY;
-    for (const { priority, since } of lanes.values()) {
-      if (pace === undefined || priority !== 'background') oldest = Math.min(oldest, since);
+    for (const { priority, since, due, failures } of lanes.values()) {
+      const waitsForOthers = failures === 0 && due > soon;
+      if (!waitsForOthers && (pace === undefined || priority !== 'background')) oldest = Math.min(oldest, since);
     }
     sentListeners = sentListeners.filter(({ until, resolve }) => {
       if (oldest <= until) return true;
