@@ -53,7 +53,7 @@ describe('a function behind HTTP', () => {
     const { attributes, data } = eventOf(changeOf(), new Date());
     const type = `a\r\n\u001b[31m\u202eb Bearer abc.def.ghi ${'x'.repeat(60_000)}`;
     const { message } = await receive({ attributes: { ...attributes, type }, data }).catch((error) => error);
-    expect(message).toMatch(/^The event of type a \[31m b \S/);
+    expect(message).toMatch(/^The event of type a b \S/);
     expect(message.length).toBeLessThan(300);
     expect(message).not.toContain('abc.def.ghi');
   });

@@ -122,7 +122,7 @@ test.each([
 
 test('what a text shows is visible and well-formed: no control characters, no reversed text, no half characters', () => {
   const shown = safeText('a\u001b[31mred\u0000\u202eevil\u2028\ud800b\u200b🙂');
-  expect(shown).toBe('a [31mred evil b 🙂');
+  expect(shown).toBe('ared evil b 🙂');
 });
 
 test('a secret at the place where a message is cut stays hidden', () => {
