@@ -26,7 +26,11 @@ export async function parseInTurns(text: string): Promise<YamlDocument> {
     if (++lexemes % LEXEMES === 0) await yieldToOthers();
   }
   for (const token of parser.end()) tokens.push(token);
-  const [document, next] = withoutStacks(() => [...new Composer(quickly).compose(tokens, true, text.length)]);
+  const [document, next] = withoutStacks(() => {
+    // Composed one by one, and only two: a text may have thousands.
+    const [first, second] = new Composer(quickly).compose(tokens, true, text.length);
+    return [first, second];
+  });
   const error = document?.errors[0];
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);

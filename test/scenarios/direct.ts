@@ -203,12 +203,7 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
       async (delivery) => {
         await start({ delivery });
         const follow = async (syncMode: string, ...names: string[]) => {
-          const list = names.map((name) => ({
-            template: { metadata: { name }, spec: { path: `./${name}`, prune: true } },
-          }));
-          await stage.reconcileShoot({
-            providerConfig: { ...config({ syncMode, kustomizations: list }), kustomization: undefined },
-          });
+          await stage.reconcileShoot({ providerConfig: withKustomizations(names, { syncMode }) });
           await stage.untilReady();
           await quiet(stage);
         };
@@ -223,6 +218,26 @@ export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDi
         expect(kept?.spec).not.toHaveProperty('suspend');
       },
     );
+
+    it('Direct: keeps what mode Once has released, also when a mode that follows it was refused before', async () => {
+      await start({ delivery: 'Direct' });
+      const follow = async (names: string[], parts: Record<string, unknown>) => {
+        await stage.reconcileShoot({ providerConfig: withKustomizations(names, parts) });
+        await stage.untilReady();
+        await quiet(stage);
+      };
+      const both = ['flux-system', 'apps'];
+      await follow(both, { syncMode: 'ManifestsOnly' });
+      await stage.markReady([kustomizations, 'apps']);
+      await bootstrap();
+      await follow(both, { syncMode: 'Once' });
+      await follow(both, { syncMode: 'ManifestsOnly', flux: { namespace: 'elsewhere' } });
+      expect((await stage.extension()).status?.state?.applied?.problem).toContain('flux.namespace cannot change');
+      await follow(['flux-system'], { syncMode: 'ManifestsOnly' });
+      const kept = await stage.shoot.find(kustomizations, inFlux('apps'));
+      expect(kept?.metadata).not.toHaveProperty('deletionTimestamp');
+      expect(kept?.spec).not.toHaveProperty('suspend');
+    });
 
     it('Direct: reports a refusal of the shoot in one sentence with a retryable code, and recovers once it is fixed', async () => {
       await start({ delivery: 'Direct' });
@@ -429,4 +444,11 @@ function config(parts: Record<string, unknown>): Record<string, unknown> {
     kustomization: { template: { spec: { path: './', prune: true } } },
     ...parts,
   };
+}
+
+function withKustomizations(names: readonly string[], parts: Record<string, unknown>): Record<string, unknown> {
+  const kustomizations = names.map((name) => ({
+    template: { metadata: { name }, spec: { path: `./${name}`, prune: true } },
+  }));
+  return { ...config({ ...parts, kustomizations }), kustomization: undefined };
 }

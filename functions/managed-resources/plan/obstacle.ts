@@ -19,7 +19,7 @@ export type Obstacle =
 /**
  * Decides whether an error of the configuration fails the operation: not when it is in a part that is out of scope, and
  * not when only the operators' policy has changed (decision 43).
- * @param record the last record; with the configured sync mode, where that is known
+ * @param record the last record; with the configured sync mode, where that is known and releases more
  * @param isUnedited true when a running Shoot asks for what was accepted before
  */
 export function obstacleOf(

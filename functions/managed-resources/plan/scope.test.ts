@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
-import { areOutOfScope, isBootstrapped, updateScope } from './scope.ts';
+import { areOutOfScope, isBootstrapped, updateScope, withKeptMode } from './scope.ts';
 
 describe('updateScope', () => {
   it.each(['Once', 'ManifestsOnly', 'Reconcile'] as const)(
@@ -23,6 +23,17 @@ describe('updateScope', () => {
     expect(updateScope('Once', true, pending)).toEqual({ install: false, sync: true });
     expect(updateScope('Once', true, appliedFactory())).toEqual({ install: false, sync: false });
   });
+});
+
+it.each([
+  ['Once', 'ManifestsOnly', 'Once'],
+  ['Once', 'Reconcile', 'Once'],
+  ['Reconcile', 'ManifestsOnly', 'ManifestsOnly'],
+  ['ManifestsOnly', 'Once', 'Once'],
+  ['Reconcile', 'Reconcile', 'Reconcile'],
+] as const)('after mode %s, a configuration in mode %s that is not applied is recorded with %s', (last, mode, kept) => {
+  const previous = appliedFactory({ syncMode: last });
+  expect(withKeptMode(previous, mode)).toEqual({ ...previous, syncMode: kept });
 });
 
 describe('isBootstrapped', () => {

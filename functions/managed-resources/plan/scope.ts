@@ -24,6 +24,17 @@ export function updateScope(mode: SyncMode, isBootstrapped: boolean, previous: A
   return { install: mode === 'Reconcile', sync: mode !== 'Once' || hasPendingRemoval };
 }
 
+const MODES: readonly SyncMode[] = ['Once', 'ManifestsOnly', 'Reconcile'];
+
+/**
+ * Returns the record of a configuration that is not applied, with its sync mode where that releases more than the last one.
+ * What the last one has released stays so: recorded as followed, it would count as ours.
+ */
+export function withKeptMode(previous: Applied, mode: SyncMode): Applied {
+  const syncMode = MODES.find((one) => one === mode || one === previous.syncMode) ?? mode;
+  return { ...previous, syncMode };
+}
+
 /** The names of the ManagedResources to release, because their objects no longer follow the configuration. */
 export function namesOutOfScope(scope: Scope): string[] {
   return [...(scope.install ? [] : [names.crds, names.controllers]), ...(scope.sync ? [] : [names.sync])];

@@ -18,7 +18,7 @@ import { layersHash, renderHash, revisionOf } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { reconcileAtOf } from '../plan/request.ts';
-import { type Scope, updateScope } from '../plan/scope.ts';
+import { type Scope, updateScope, withKeptMode } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { type ProjectSecretContents, readProjectSecrets } from './project-secrets.ts';
@@ -69,7 +69,7 @@ export async function readConfiguration(
   if (config instanceof ConfigError) return obstacleOf(config, previous, recordedScope, await unedited());
   const scope = updateScope(config.syncMode, isBootstrapped, previous);
   if (isBootstrapped && previous !== undefined && previous.namespace !== config.flux.namespace) {
-    return obstacleOf(otherNamespace(config, previous), { ...previous, syncMode: config.syncMode }, scope, false);
+    return obstacleOf(otherNamespace(config, previous), withKeptMode(previous, config.syncMode), scope, false);
   }
   return { type: 'configuration', config, scope, layers };
 }

@@ -14,7 +14,7 @@ import { layersHash } from '../plan/config-hash.ts';
 import { inCurrentVersion } from '../plan/current-version.ts';
 import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/inputs.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
-import type { Scope } from '../plan/scope.ts';
+import { type Scope, withKeptMode } from '../plan/scope.ts';
 import { leavingObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
@@ -71,7 +71,7 @@ export async function readPlanParts(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { previous } = controlPlane;
-    const record = previous && { ...previous, syncMode: config.syncMode };
+    const record = previous && withKeptMode(previous, config.syncMode);
     return obstacleOf(error, record, scope, await isUnedited(run, controlPlane, layers));
   }
 }
