@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { takeTurns } from './pieces.ts';
 
 /** A stand-in for a connection; each of its pieces takes some milliseconds. */
-function connection(owner: string, onPiece: (piece: string) => void): Readable {
-  const socket = new Readable({ read() {} });
+function connection(owner: string, onPiece: (piece: string) => void, onRead = () => {}): Readable {
+  const socket = new Readable({ read: onRead });
   takeTurns(socket as Socket, owner);
   socket.setEncoding('latin1');
   socket.on('data', (piece: string) => {
@@ -49,4 +49,18 @@ test('nothing more is asked for while a piece waits', async () => {
   connection('one', () => {}).push('long');
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(socket.push('a')).toBe(false);
+});
+
+test('nothing is read from the network before the last of the pieces that arrived together is handed on', async () => {
+  let handedOn = 0;
+  const readAt: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onRead = () => {
+    readAt.push(handedOn);
+    if (handedOn === 4) resolve();
+  };
+  const socket = connection('one', () => handedOn++, onRead);
+  socket.push(Buffer.alloc(4 * 16 * 1024));
+  await promise;
+  expect(readAt).toEqual([4]);
 });

@@ -19,6 +19,7 @@ let isScheduled = false;
  */
 export function takeTurns(socket: Socket, owner: string): void {
   const push = socket.push.bind(socket);
+  const read = socket._read.bind(socket);
   const pieces: unknown[] = [];
   const wait = () => addWaiting(owner, handOn);
   const handOn = () => {
@@ -39,8 +40,12 @@ export function takeTurns(socket: Socket, owner: string): void {
     if (pieces.length === 0 && !socket.isPaused() && performance.now() - turnBegan < TURN_MS) return push(piece);
     pieces.push(piece);
     if (!socket.isPaused()) wait();
-    // Nothing more is read from the network until the piece is handed on.
     return false;
+  };
+  // Nothing more is read from the network until the last piece is handed on, after which Node.js asks again: what is sent
+  // faster than it is parsed would fill the memory.
+  socket._read = (size) => {
+    if (pieces.length === 0) read(size);
   };
   // What follows a pause would be handed on at once otherwise.
   socket.on('resume', () => {
