@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { takeTurns } from './pieces.ts';
 
-/** A stand-in for a connection; each of its pieces takes some milliseconds. */
-function connection(owner: string, onPiece: (piece: string) => void): Readable {
-  const socket = new Readable({ read() {} });
+/** A stand-in for a connection; each of its pieces takes so many milliseconds. */
+function connection(owner: string, onPiece: (piece: string) => void, onRead = () => {}, pieceMs = 6): Readable {
+  const socket = new Readable({ read: onRead });
   takeTurns(socket as Socket, owner);
   socket.setEncoding('latin1');
   socket.on('data', (piece: string) => {
-    const end = performance.now() + 6;
+    const end = performance.now() + pieceMs;
     while (performance.now() < end);
     onPiece(piece);
   });
@@ -49,4 +49,27 @@ test('nothing more is asked for while a piece waits', async () => {
   connection('one', () => {}).push('long');
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(socket.push('a')).toBe(false);
+});
+
+test('nothing is read from the network before the last of the pieces that arrived together is handed on', async () => {
+  let handedOn = 0;
+  const readAt: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onRead = () => {
+    readAt.push(handedOn);
+    if (handedOn === 4) resolve();
+  };
+  const socket = connection('one', () => handedOn++, onRead);
+  socket.push(Buffer.alloc(4 * 16 * 1024));
+  await promise;
+  expect(readAt).toEqual([4]);
+});
+
+test('a hundred sockets whose pieces take no time share a few turns, whatever others do in each', async () => {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  let handedOn = 0;
+  for (let index = 0; index < 100; index++) connection('one', () => handedOn++, undefined, 0).push('quick');
+  let turns = 0;
+  for (; handedOn < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect(turns).toBeLessThan(30);
 });
