@@ -42,7 +42,7 @@ export function takeTurns(socket: Socket, owner: string): void {
     return false;
   };
   // Nothing more is read from the network until the last piece is handed on, after which Node.js asks again: what is sent
-  // faster than it is parsed would fill the memory.
+  // faster than it is parsed would pile up here.
   socket._read = (size) => {
     if (pieces.length === 0) read(size);
   };
