@@ -157,7 +157,7 @@ Patches change the objects of the installation after all other options, one afte
 - A patch cannot change the kind, name or namespace of an object, set finalizers or keys of Gardener and Flux, change RBAC and CustomResourceDefinitions except for their labels and annotations, give a Pod rights of its node, or change its ServiceAccount or the selector of its Deployment. Only NetworkPolicies, ResourceQuotas and the ClusterRoles \`flux-edit\` and \`flux-view\` can be deleted.
 - The landscape's [policy](policy.md#policy) judges the result: images, the flags of multi-tenancy, and proxies.
 - Ports need their \`protocol\`, and constraints of the topology their \`whenUnsatisfiable\`, because kustomize merges other entries in unexpected ways. A label or annotation that is \`null\` is removed; with a target, kustomize would set it to the text "null".
-- Patterns repeat no groups, and a list of operations has at most four \`copy\`.
+- Patterns repeat no groups and at most three parts, such as \`.*\`, and a list of operations has at most four \`copy\`.
 
 ### \`source\`
 
