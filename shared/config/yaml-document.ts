@@ -1,6 +1,7 @@
 import type { CST, Document, ParsedNode } from 'yaml';
 import { yieldToOthers } from '../event-loop.ts';
-import { Composer, Lexer, LineCounter, Parser, quickly, withoutStacks } from '../kube/parse-yaml.ts';
+import { Composer, Lexer, LineCounter, Parser, quickly } from '../kube/parse-yaml.ts';
+import { withoutStacks } from '../without-stacks.ts';
 
 /** A YAML document, with whether another one follows, or its first mistake. */
 export type YamlDocument =
@@ -26,6 +27,7 @@ export async function parseInTurns(text: string): Promise<YamlDocument> {
     if (++lexemes % LEXEMES === 0) await yieldToOthers();
   }
   for (const token of parser.end()) tokens.push(token);
+  // Only the first of its mistakes is shown, and a text within the limits may have 30,000.
   const [document, next] = withoutStacks(() => {
     // Composed one by one, and only two: a text may have thousands.
     const [first, second] = new Composer(quickly).compose(tokens, true, text.length);

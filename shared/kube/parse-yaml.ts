@@ -27,20 +27,6 @@ export const asInManifests = { customTags: (tags: Tags): Tags => [octal, ...tags
 /** For `keyProblem`, which is quick: the parser compares each key with each. Keys are texts. */
 export const quickly = { ...asInManifests, uniqueKeys: false, stringKeys: true, logLevel: 'error' } as const;
 
-/**
- * Composes documents without the stacks of their mistakes, of which only the first is shown: each takes the parser 10 µs, and
- * a text within the limits may have 30,000.
- */
-export function withoutStacks<T>(compose: () => T): T {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return compose();
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
 /** What is wrong with a document whose value `isJson` rejects. */
 export const NOT_JSON =
   'has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself';

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { cutText } from '../cut-text.ts';
+import { withoutStacks } from '../without-stacks.ts';
 import {
   AlreadyExistsError,
   ConflictError,
@@ -73,18 +74,8 @@ export function statusError(
   // absence; if it did, configured objects would be removed.
   const answered = status !== undefined || headers['audit-id'] !== undefined;
   const ErrorClass = answered ? errorClass(code, reason) : KubeError;
-  return withoutStack(() => new ErrorClass(message, code, reason, options));
-}
-
-/** Makes an error that is an answer: its stack says nothing, and was 2 % of what 10,000 Shoots at rest cost. */
-function withoutStack<T>(make: () => T): T {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return make();
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+  // Its stack says nothing, and was 2 % of what 10,000 Shoots at rest cost.
+  return withoutStacks(() => new ErrorClass(message, code, reason, options));
 }
 
 function errorClass(code: number, reason: string): typeof KubeError {
