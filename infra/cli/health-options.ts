@@ -1,13 +1,20 @@
+import { ownNamespace } from '../../shared/kube/in-cluster.ts';
+import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
+import type { Clusters } from './clusters.ts';
 import { UsageError, type Values } from './option.ts';
 import type { healthOptions } from './options.ts';
 import { isFlag, named, quoted } from './sources/origins.ts';
 
 /**
- * Returns the namespaces by seed. Without a heartbeat, gardenlet would set the condition of every Shoot to Unknown
- * (trap 37).
+ * Returns the namespaces by seed; that of the cluster that this process runs in is its own, unless an option names it.
+ * Without a heartbeat, gardenlet would set the condition of every Shoot to Unknown (trap 37).
  * @throws UsageError when a namespace is missing or superfluous
  */
-export function heartbeatOf(values: Values<typeof healthOptions>, seeds: readonly string[]): Record<string, string> {
+export async function heartbeatOf(
+  values: Values<typeof healthOptions>,
+  { seeds, files }: Clusters,
+  own = ownNamespace,
+): Promise<Record<string, string>> {
   const texts = values.namespace ?? [];
   const isWanted = values['shoot-health'] === true;
   if (!isWanted) {
@@ -15,6 +22,8 @@ export function heartbeatOf(values: Values<typeof healthOptions>, seeds: readonl
     throw new UsageError('--namespace requires --shoot-health');
   }
   const namespaces = Object.fromEntries(texts.map((text) => namespaceOf(values, text, seeds)));
+  const here = seeds.find((seed) => files[seed] === IN_CLUSTER);
+  if (here !== undefined) namespaces[here] ??= await own();
   const without = seeds.find((seed) => namespaces[seed] === undefined);
   if (without === undefined) return namespaces;
   throw new UsageError(

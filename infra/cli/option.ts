@@ -35,8 +35,8 @@ export interface Option {
   required?: true | undefined;
   /** Its key in the config file, if that is not the flag's own name; in capitals, its environment variable. */
   key?: string;
-  /** A variable that others set. It counts only where no flag, variable or file names the option. */
-  fallback?: { variable: string; setBy: string; entry(text: string): string };
+  /** Variables that others set; the first one with a value counts, where no flag, variable or file names the option. */
+  fallback?: { setBy: string; variables: Readonly<Record<string, (text: string) => string>> };
 }
 
 /** The parsed values of options: a string, a flag, or a list of strings. */

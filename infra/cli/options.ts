@@ -11,7 +11,7 @@ export const clusterOptions = {
     value: 'KUBECONFIG',
     description: 'Kubeconfig of the garden.',
     required: true,
-    fallback: { variable: 'GARDEN_KUBECONFIG', setBy: 'gardenlet', entry: (path) => path },
+    fallback: { setBy: 'gardenlet', variables: { GARDEN_KUBECONFIG: (path) => path } },
   },
   seed: {
     type: 'string',
@@ -21,7 +21,14 @@ export const clusterOptions = {
     value: 'NAME=KUBECONFIG',
     description: 'A seed to serve, under its name in the garden. Repeatable.',
     required: true,
-    fallback: { variable: 'SEED_NAME', setBy: 'gardenlet', entry: (name) => `${name}=${IN_CLUSTER}` },
+    fallback: {
+      setBy: 'gardenlet',
+      variables: {
+        SEED_NAME: (name) => `${name}=${IN_CLUSTER}`,
+        // A self-hosted Shoot has no seed, and may be called garden.
+        SHOOT_NAME: (name) => `shoot--${name}=${IN_CLUSTER}`,
+      },
+    },
   },
 } as const satisfies Record<string, Option>;
 
@@ -154,7 +161,7 @@ export const sinkOptions = {
     type: 'string',
     value: 'URL',
     description: 'Send changes as CloudEvents to this address, for example a broker.',
-    fallback: { variable: 'K_SINK', setBy: 'a SinkBinding', entry: (url) => url },
+    fallback: { setBy: 'a SinkBinding', variables: { K_SINK: (url) => url } },
   },
 } as const satisfies Record<string, Option>;
 
@@ -256,7 +263,7 @@ export const healthOptions = {
     key: 'namespaces',
     value: 'SEED=NAMESPACE',
     description:
-      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat.",
+      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat. Default for the cluster that this process runs in: its own.",
   },
 } as const satisfies Record<string, Option>;
 

@@ -36,9 +36,10 @@ export default command({
   isService: true,
   notes: `${clusterNotes}\nLogs are JSON lines on standard error. On SIGTERM and SIGINT, current runs finish first.`,
   async run(values, _, terminal) {
-    const { files, seeds } = await clustersOf(values);
+    const served = await clustersOf(values);
+    const { files, seeds } = served;
     const { settings, releases } = await settingsOf(values, seeds, terminal.environment);
-    const heartbeat = heartbeatOf(values, settings.seeds);
+    const heartbeat = await heartbeatOf(values, served);
     const webhooks = await webhooksOf(values);
     const log = createLog(logLevelOf(values));
     // Registered first, so that a signal during the start is not lost.

@@ -18,10 +18,11 @@ export default command({
   isService: true,
   notes: `${clusterNotes}\nSeveral may watch different clusters for the same functions; two for the same cluster do no harm.`,
   async run(values, _, terminal) {
-    const { files, seeds } = await watchedClustersOf(values);
+    const watched = await watchedClustersOf(values);
+    const { files, seeds } = watched;
     const clusters = { garden: files[GARDEN] !== undefined, seeds };
     const destination = destinationOf(values, terminal.environment);
-    const heartbeat = heartbeatOf(values, seeds);
+    const heartbeat = await heartbeatOf(values, watched);
     const log = createLog(logLevelOf(values));
     const signalled = untilSignal();
     const watching = await startWatching({

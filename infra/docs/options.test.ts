@@ -17,7 +17,7 @@ it('an option has the same name and form in every command and in the config file
     const option = options[flag];
     if (option === undefined) return `--${flag} is missing`;
     const { type, multiple, map, fallback } = option;
-    return { type, multiple, map, key: keyOf(flag, option), fallback: fallback?.variable };
+    return { type, multiple, map, key: keyOf(flag, option), fallback: Object.keys(fallback?.variables ?? {}) };
   };
   for (const { definition } of commands) {
     for (const flag of Object.keys(definition.options)) {

@@ -70,7 +70,8 @@ function line(flag: string, option: Option): string {
     type === 'nested' ? '' : `\`--${flag}${value === undefined ? '' : ` ${value.replaceAll('|', '\\|')}`}\``;
   const variable = type === 'nested' ? '' : `\`${variableOf(key)}\``;
   const usual = option.default ?? (required === true ? '**required**' : type === 'boolean' ? 'false' : '');
-  const set = fallback === undefined ? '' : `; else \`${fallback.variable}\`, which ${fallback.setBy} sets`;
+  const others = Object.keys(fallback?.variables ?? {}).map((name) => `\`${name}\``);
+  const set = fallback === undefined ? '' : `; else ${others.join(' or ')}, which ${fallback.setBy} sets`;
   const meaning = option.description.replaceAll('|', '\\|');
   return `| ${flagText} | ${variable}${set} | \`${key}\` | ${usual} | ${meaning} |`;
 }

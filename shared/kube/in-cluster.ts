@@ -5,6 +5,15 @@ import { tokenFile } from './token-file.ts';
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
+/** Returns the namespace of the pod that this process runs in. */
+export async function ownNamespace(directory = serviceAccount): Promise<string> {
+  try {
+    return (await readFile(`${directory}/namespace`, 'utf8')).trim();
+  } catch (error) {
+    throw new ShootFluxError(`cannot read ${directory}/namespace: ${fileProblem(error)}; let the pod mount it`);
+  }
+}
+
 /** Returns the connection to the cluster that this pod runs in, as its ServiceAccount. */
 export async function inCluster(
   environment: NodeJS.ProcessEnv = process.env,

@@ -28,7 +28,8 @@ const labels = new Map(
 const added = ['namespace', 'pod', 'container', 'le'];
 
 interface Dashboard {
-  panels: { type: string; title: string; targets?: { expr: string; legendFormat: string }[] }[];
+  templating: { list: object[] };
+  panels: { type: string; title: string; datasource?: string; targets?: { expr: string; legendFormat: string }[] }[];
 }
 const dashboard: Dashboard = JSON.parse(dashboardFile());
 
@@ -70,6 +71,15 @@ describe('alerts and dashboard', () => {
       const named = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
       expect(named.filter((label) => !kept.includes(label ?? ''))).toEqual([]);
     }
+  });
+
+  it('read the Prometheus of the seed, unless another one is chosen', () => {
+    const current = expect.objectContaining({ value: 'prometheus-seed' });
+    expect(dashboard.templating.list).toEqual([
+      expect.objectContaining({ type: 'datasource', name: 'datasource', current }),
+    ]);
+    const sources = dashboard.panels.filter(({ type }) => type === 'graph').map(({ datasource }) => datasource);
+    expect(new Set(sources)).toEqual(new Set(['$datasource']));
   });
 
   it('are in the charts as generated', () => {

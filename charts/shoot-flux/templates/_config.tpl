@@ -29,10 +29,10 @@
 {{- end -}}
 {{- end -}}
 {{- $config = mustMergeOverwrite $config (deepCopy .Values.config) -}}
-{{- if and $config.shootHealth (not $config.namespaces) $config.seeds -}}
+{{- if and $config.shootHealth (not $config.namespaces) -}}
 {{- $namespaces := dict -}}
-{{- range $name, $_ := $config.seeds }}{{ $_ := set $namespaces $name $.Release.Namespace }}{{ end -}}
-{{- $_ := set $config "namespaces" $namespaces -}}
+{{- range $name, $source := $config.seeds }}{{ if ne $source "in-cluster" }}{{ $_ := set $namespaces $name $.Release.Namespace }}{{ end }}{{ end -}}
+{{- with $namespaces }}{{ $_ := set $config "namespaces" . }}{{ end -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
@@ -58,11 +58,7 @@
             - path: namespace
               fieldRef:
                 fieldPath: metadata.namespace
-{{- with .root.Values.kubeconfigs.garden.secretName }}
-- name: garden-kubeconfig
-  secret:
-    secretName: {{ . }}
-{{- end }}
+{{- include "shoot-flux.gardenAccess.volume" .root }}
 {{- range $name, $seed := .root.Values.kubeconfigs.seeds }}
 {{- if not $seed.inCluster }}
 - name: seed-{{ $name | sha256sum | trunc 12 }}
@@ -81,11 +77,7 @@
 - name: api-access
   mountPath: /var/run/secrets/kubernetes.io/serviceaccount
   readOnly: true
-{{- if .root.Values.kubeconfigs.garden.secretName }}
-- name: garden-kubeconfig
-  mountPath: /etc/shoot-flux/kubeconfigs/garden
-  readOnly: true
-{{- end }}
+{{- include "shoot-flux.gardenAccess.mount" .root }}
 {{- range $name, $seed := .root.Values.kubeconfigs.seeds }}
 {{- if not $seed.inCluster }}
 - name: seed-{{ $name | sha256sum | trunc 12 }}

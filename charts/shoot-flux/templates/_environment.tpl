@@ -3,8 +3,21 @@
 {{- if and (eq .Values.mode "bridge-sqs") .Values.sqs.roleArn }}true{{ end -}}
 {{- end -}}
 
-{{/* Environment variables of the container. gardenlet adds GARDEN_KUBECONFIG and SEED_NAME. */}}
+{{/*
+Environment variables of a container: `include … (dict "root" $ "own" list)`, with those that it alone has. gardenlet
+adds SEED_NAME, or SHOOT_NAME in a self-hosted Shoot, and GARDEN_KUBECONFIG where it is missing.
+*/}}
 {{- define "shoot-flux.environment" -}}
+{{- $env := .own -}}
+{{- if include "shoot-flux.hasGardenAccount" .root -}}
+{{- $env = append $env (dict "name" "GARDEN_KUBECONFIG" "value" (printf "%s/kubeconfig" (include "shoot-flux.gardenAccess.folder" .root))) -}}
+{{- end -}}
+{{- $env = concat $env .root.Values.env -}}
+{{- if $env }}{{ toYaml $env }}{{ end -}}
+{{- end -}}
+
+{{/* Environment variables for queues in SQS, as a list. */}}
+{{- define "shoot-flux.queueEnvironment" -}}
 {{- $env := list -}}
 {{- if eq .Values.mode "bridge-sqs" -}}
 {{- with .Values.sqs.region }}{{ $env = append $env (dict "name" "AWS_REGION" "value" .) }}{{ end -}}
@@ -19,6 +32,5 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- $env = concat $env .Values.env -}}
-{{- if $env }}{{ toYaml $env }}{{ end -}}
+{{- toYaml $env -}}
 {{- end -}}

@@ -14,12 +14,13 @@ export function fromEnvironment(flag: string, option: Option, variables: Variabl
   return option.multiple === true ? entriesOf(text) : text;
 }
 
-/** Returns the value of the variable that others set for an option. */
-export function fromFallback(option: Option, variables: Variables): Value | undefined {
-  const text = option.fallback && variables[option.fallback.variable]?.trim();
-  if (!text) return undefined;
-  const entry = option.fallback?.entry(text) ?? text;
-  return option.multiple === true ? [entry] : entry;
+/** Returns the first variable with a value among those that others set for an option, and the value of the option. */
+export function fromFallback({ fallback, multiple }: Option, variables: Variables): [name: string, Value] | undefined {
+  for (const [name, entryOf] of Object.entries(fallback?.variables ?? {})) {
+    const text = variables[name]?.trim();
+    if (text) return [name, multiple === true ? [entryOf(text)] : entryOf(text)];
+  }
+  return undefined;
 }
 
 /** Returns the entries of a text that separates them by commas. */

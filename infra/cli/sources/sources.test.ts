@@ -73,6 +73,10 @@ describe('an option', () => {
     expect((await read({ environment })).values).toMatchObject({ garden: '/garden', seed: ['local=in-cluster'] });
     const file = { garden: '/other', seeds: { b: '/b' } };
     expect((await read({ environment, file })).values).toMatchObject({ garden: '/other', seed: ['b=/b'] });
+    const selfHosted = { SHOOT_NAME: 'garden', SHOOT_NAMESPACE: 'garden-foo' };
+    expect((await read({ environment: selfHosted })).values.seed).toEqual(['shoot--garden=in-cluster']);
+    const both = { ...environment, ...selfHosted };
+    expect((await read({ environment: both })).values.seed).toEqual(['local=in-cluster']);
     const none = { garden: 'none', seeds: {} };
     expect((await read({ environment, file: none })).values).toMatchObject({ garden: 'none', seed: [] });
   });

@@ -21,11 +21,12 @@ export async function fromAllSources(
   const origins: Record<string, Origin> = {};
   for (const [flag, option] of Object.entries(options)) {
     const key = keyOf(flag, option);
+    const [fallback = '', byOthers] = fromFallback(option, environment) ?? [];
     const sources: [Origin, Value | undefined][] = [
       [{ type: 'flag', name: `--${flag}` }, flags[flag] as Value | undefined],
       [{ type: 'variable', name: variableOf(key) }, fromEnvironment(flag, option, environment)],
       [{ type: 'file', name: key, path: String(path) }, file[flag]],
-      [{ type: 'variable', name: option.fallback?.variable ?? '' }, fromFallback(option, environment)],
+      [{ type: 'variable', name: fallback }, byOthers],
     ];
     const [origin, value] = sources.find(([, candidate]) => candidate !== undefined) ?? [];
     if (origin === undefined || value === undefined) continue;

@@ -12,7 +12,7 @@ export interface Alert {
   expr: string;
   /** How long the expression must hold. */
   for?: string;
-  labels: { severity: 'critical' | 'warning' };
+  labels: { severity: 'critical' | 'warning'; visibility?: 'operator' };
   annotations: { summary: string; description: string };
 }
 
@@ -97,10 +97,15 @@ const webhooks: Alert[] = [
 ];
 
 /** The alerts of the chart for seeds. */
-export const seedAlerts: AlertGroup[] = [{ name: 'shoot-flux', rules: [...everywhere, ...controller, ...webhooks] }];
+export const seedAlerts = groupsOf('shoot-flux', [...everywhere, ...controller, ...webhooks]);
 
 /** The alerts of the admission chart. */
-export const admissionAlerts: AlertGroup[] = [{ name: 'shoot-flux-admission', rules: [...everywhere, ...webhooks] }];
+export const admissionAlerts = groupsOf('shoot-flux-admission', [...everywhere, ...webhooks]);
+
+/** Gardener's Alertmanagers route by `visibility`, and drop what has none. */
+function groupsOf(name: string, rules: Alert[]): AlertGroup[] {
+  return [{ name, rules: rules.map((rule) => ({ ...rule, labels: { ...rule.labels, visibility: 'operator' } })) }];
+}
 
 /** Returns the file that the chart's PrometheusRule contains; Prometheus reads it, too. */
 export function alertsFile(groups: AlertGroup[]): string {

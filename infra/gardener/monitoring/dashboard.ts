@@ -124,11 +124,21 @@ export function dashboardFile(): string {
     editable: true,
     refresh: '1m',
     time: { from: 'now-3h', to: 'now' },
-    templating: { list: [] },
+    templating: { list: [dataSource] },
     panels,
   };
   return `${JSON.stringify(dashboard, null, 2)}\n`;
 }
+
+/**
+ * The default data source of Plutono in a seed is the Prometheus `aggregate`, which does not read our metrics. Where there
+ * is no data source of this name, the first one is selected.
+ */
+const dataSource = {
+  ...{ type: 'datasource', name: 'datasource', label: 'Prometheus', query: 'prometheus', refresh: 1, hide: 0 },
+  ...{ regex: '', multi: false, includeAll: false, options: [], skipUrlSync: false },
+  current: { selected: true, text: 'prometheus-seed', value: 'prometheus-seed' },
+};
 
 /** Only our processes have this label. */
 const SELF = 'container=~"shoot-flux.*"';
@@ -138,7 +148,7 @@ function graph({ title, series, unit = 'short' }: Panel): object {
   return {
     type: 'graph',
     title,
-    datasource: null,
+    datasource: `$${dataSource.name}`,
     lines: true,
     linewidth: 1,
     fill: 1,

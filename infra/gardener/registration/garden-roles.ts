@@ -4,8 +4,14 @@ import { policyObjects } from '../admission-policies.ts';
 import { identitiesIn } from '../rbac.ts';
 import { REGISTRATION } from './names.ts';
 
-/** The ServiceAccounts that gardenlets create for installations, in the namespaces of their seeds. */
-const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:seed-[^:]+:extension-${REGISTRATION}-[^:]+$')`;
+/** The account that the chart asks for in each seed, or the one that gardenlet injects where it does not. */
+const IN_SEED = `seed-[^:]+:(${REGISTRATION}|extension-${REGISTRATION}-[^:]+)`;
+
+/** The account that gardenlet injects in a self-hosted Shoot, in the namespace of its project. */
+const SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}-[^:]+`;
+
+/** The ServiceAccounts of installations. */
+const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:(${IN_SEED}|${SELF_HOSTED})$')`;
 
 /** Identities of the garden that no installation in a seed has: admission runs beside the garden. */
 const NOT_IN_SEEDS = ['admission', 'webhooks'];

@@ -1,7 +1,8 @@
 import { text as readAll } from 'node:stream/consumers';
-import { ShootFluxError } from '../../../shared/errors.ts';
+import { ShootFluxError, withFullStop } from '../../../shared/errors.ts';
 import { readDocument } from '../../cli/read-file.ts';
 import { checkVersion } from '../../release/notes.ts';
+import { valuesProblems } from './chart-values.ts';
 import type { Release } from './registration.ts';
 
 /** Host, port and path, as they begin the name of an image. */
@@ -36,9 +37,8 @@ async function readValues(file: string): Promise<Record<string, unknown>> {
   if (!isObject(values)) {
     throw new ShootFluxError(`${file} is not an object with values of the chart; write them as for Helm.`);
   }
-  if (values.image !== undefined && !isObject(values.image)) {
-    throw new ShootFluxError(`${file} has an image that is not an object; set image.repository.`);
-  }
+  const problems = await valuesProblems(values);
+  if (problems.length > 0) throw new ShootFluxError(withFullStop(`${file}: ${problems.join('; ')}`));
   return values;
 }
 

@@ -45,9 +45,18 @@ describe('the rights of installations in the garden', () => {
     );
     const text = JSON.stringify(policy?.spec);
     const pattern = new RegExp(/matches\('([^']+)'\)/.exec(text)?.[1] ?? 'none');
-    expect('system:serviceaccount:seed-my-seed:extension-shoot-flux-x7k2p').toMatch(pattern);
-    expect('system:serviceaccount:seed-my-seed:extension-other-x7k2p').not.toMatch(pattern);
-    expect('system:serviceaccount:garden-foo:extension-shoot-flux-x7k2p').not.toMatch(pattern);
+    const accounts = (...names: string[]) => names.map((name) => `system:serviceaccount:${name}`);
+    const ours = accounts(
+      ...['seed-my-seed:shoot-flux', 'seed-my-seed:extension-shoot-flux-x7k2p'],
+      ...['garden:extension-shoot--root--shoot-flux-x7k2p', 'garden-foo:extension-shoot--a-b--shoot-flux-x7k2p'],
+    );
+    for (const account of ours) expect(account).toMatch(pattern);
+    const others = accounts(
+      ...['seed-my-seed:extension-other-x7k2p', 'seed-my-seed:shoot-flux-2', 'seed-my-seed:default'],
+      ...['garden-foo:extension-shoot-flux-x7k2p', 'garden-foo:shoot-flux', 'gardener:shoot-flux'],
+      ...['garden:extension-shoot--root--other-x7k2p', 'kube-system:extension-shoot--root--shoot-flux-x7k2p'],
+    );
+    for (const account of others) expect(account).not.toMatch(pattern);
   });
 });
 
@@ -65,6 +74,12 @@ describe('registration', () => {
       workerlessSupported: false,
     });
     expect((operatorExtension(release).spec as { resources: object[] }).resources).toEqual([resource]);
+  });
+
+  it('asks for the restricted Pod Security Standard in the namespaces of installations', () => {
+    const annotations = { 'security.gardener.cloud/pod-security-enforce': 'restricted' };
+    expect(find('ControllerRegistration')?.metadata).toEqual({ name: 'shoot-flux', annotations });
+    expect(operatorExtension(release).metadata).toEqual({ name: 'shoot-flux', annotations });
   });
 
   it('refers to the chart and the image of a release, or contains the chart', () => {

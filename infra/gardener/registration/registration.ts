@@ -23,6 +23,12 @@ const resource = {
   workerlessSupported: false,
 };
 
+/** gardenlet labels the namespace of each installation with it. */
+const metadata = {
+  name: REGISTRATION,
+  annotations: { 'security.gardener.cloud/pod-security-enforce': 'restricted' },
+};
+
 const imageValues = ({ registry, version }: Release) => ({ repository: `${registry}/shoot-flux`, tag: version });
 
 const seedValues = ({ values = {}, ...release }: Release) => ({
@@ -67,7 +73,7 @@ export function registrationObjects(definitions: AnyDefinition[], release: Relea
     {
       apiVersion: 'core.gardener.cloud/v1beta1',
       kind: 'ControllerRegistration',
-      metadata: { name: REGISTRATION },
+      metadata,
       spec: { deployment: { policy: 'OnDemand', deploymentRefs: [{ name: REGISTRATION }] }, resources: [resource] },
     },
   ];
@@ -79,10 +85,7 @@ export function operatorExtension(release: Release): KubeObject {
   return {
     apiVersion: 'operator.gardener.cloud/v1alpha1',
     kind: 'Extension',
-    metadata: {
-      name: REGISTRATION,
-      annotations: { 'security.gardener.cloud/pod-security-enforce': 'restricted' },
-    },
+    metadata,
     spec: {
       resources: [resource],
       deployment: {

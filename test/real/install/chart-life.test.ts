@@ -25,7 +25,7 @@ describe.skipIf(!isComplete)('the chart of one Deployment per seed', () => {
     landscape = await startChartLandscape();
   });
   afterAll(async () => {
-    await landscape?.apis.stop();
+    await landscape?.stop();
   });
 
   /** Does something beside the Pod, which `next` replaces; an error has its output. */

@@ -34,17 +34,22 @@ async function seedRights(): Promise<KubeObject[]> {
   return renderChart({ namespace: NAMESPACE, values });
 }
 
-/**
- * Renders the rights of installations in the garden, and binds each role as gardener-controller-manager does.
- * @param accountOf returns the ServiceAccount of an identity; Gardener has one for all of an installation
- */
-export async function installationRights(accountOf: (identity: string) => Account): Promise<KubeObject[]> {
+/** Renders the rights of installations in the garden: what gardener-operator applies, or the registration contains. */
+export async function installationRoles(): Promise<KubeObject[]> {
   const values = { gardenRights: { enabled: true } };
   const chart = 'shoot-flux-admission/charts/application';
   const objects = await renderChart({ chart, namespace: 'kube-system', values });
-  const rendered = objects.filter(
+  return objects.filter(
     ({ kind, metadata: { name } }) => name.includes(':installation:') || kind.startsWith('ValidatingAdmissionPolicy'),
   );
+}
+
+/**
+ * Renders the rights of installations in the garden, and binds each role to an account of its own.
+ * @param accountOf returns the ServiceAccount of an identity; Gardener has one for all of an installation
+ */
+export async function installationRights(accountOf: (identity: string) => Account): Promise<KubeObject[]> {
+  const rendered = await installationRoles();
   const roles = rendered.filter(({ kind }) => kind === 'ClusterRole').map(({ metadata: { name } }) => name);
   const accounts = new Map(roles.map((role) => [role, accountOf(role.split(':').at(-1) ?? '')]));
   return [...rendered, ...[...accounts].flatMap(([role, account]) => bound(role, account))];

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
-import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
+import { gardenletValues, INSTALLATION, selfHostedValues } from './gardenlet-values.ts';
 import { lintChart, renderChart } from './helm.ts';
 import { applyObjects } from './objects.ts';
 import { installOptionalKinds } from './optional-kinds.ts';
@@ -19,6 +19,7 @@ const garden = { secretName: 'garden-kubeconfig' };
 const variants: Record<string, Record<string, unknown>> = {
   'default values': {},
   "a gardenlet's values": seed,
+  "the values of a self-hosted Shoot's gardenlet": selfHostedValues('garden', 'root'),
   'several Pods with a mounted distribution': {
     ...seed,
     replicaCount: 2,
@@ -48,6 +49,7 @@ const find = (objects: KubeObject[], kind: string, ending = ''): KubeObject => {
   if (found === undefined) throw new Error(`there is no ${kind} …${ending}`);
   return found;
 };
+const INJECTION = 'extensions.gardener.cloud/inject-garden-kubeconfig';
 const podOf = (objects: KubeObject[]) => (find(objects, 'Deployment').spec as { template: PodTemplate }).template;
 const configOf = (objects: KubeObject[]) => parse((find(objects, 'ConfigMap').data as Data)['config.yaml'] ?? '');
 
@@ -82,7 +84,11 @@ beforeAll(async () => {
   server = await startApiServer({ etcd, prefix: 'runtime' });
   await installOptionalKinds(server);
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  await applyObjects(server, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }]);
+  const namespaces = [{ name: namespace, labels }, { name: 'garden' }];
+  await applyObjects(
+    server,
+    namespaces.map((metadata) => ({ apiVersion: 'v1', kind: 'Namespace', metadata })),
+  );
 });
 afterAll(async () => {
   await server?.stop();
@@ -90,12 +96,77 @@ afterAll(async () => {
 });
 
 describe('the rendered objects', () => {
-  it('use no hooks, and name only the namespace of the release', async () => {
+  it('use no hooks, and name only the namespace of the release, and for Plutono that of its dashboards', async () => {
     for (const values of Object.values(variants)) {
-      for (const { metadata } of await renderChart({ namespace, values })) {
+      for (const { kind, metadata } of await renderChart({ namespace, values })) {
         expect(Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('helm.sh/hook'))).toEqual([]);
-        expect([namespace, undefined]).toContain(metadata.namespace);
+        const isForPlutono = 'gardener' in values && kind === 'ConfigMap' && metadata.name.endsWith('-dashboard');
+        expect([namespace, undefined]).toContain(isForPlutono ? namespace : metadata.namespace);
+        if (isForPlutono) expect(metadata.namespace).toBe('garden');
       }
+    }
+  });
+
+  it('have an account of their own in the garden where a gardenlet of a seed installs them', async () => {
+    const objects = await renderChart({ namespace, values: seed });
+    expect(find(objects, 'Secret').metadata).toMatchObject({
+      labels: { 'resources.gardener.cloud/purpose': 'token-requestor', 'resources.gardener.cloud/class': 'garden' },
+      annotations: { 'resources.gardener.cloud/ignore': 'true' },
+    });
+    const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+    expect(deployments).toHaveLength(2);
+    // The first eight digits of the SHA-256 of the name, by which Gardener's garbage collector looks for it.
+    const annotations = { 'reference.resources.gardener.cloud/secret-2033d4e7': 'generic-garden-kubeconfig-0123abcd' };
+    for (const { metadata, spec } of deployments) {
+      const { template } = spec as { template: PodTemplate };
+      expect(metadata).toMatchObject({ annotations, labels: { [INJECTION]: 'false' } });
+      expect(template).toMatchObject({ metadata: { annotations } });
+      const { containers } = template.spec;
+      const path = '/var/run/secrets/gardener.cloud/garden/generic-kubeconfig/kubeconfig';
+      expect(containers[0]?.env).toContainEqual({ name: 'GARDEN_KUBECONFIG', value: path });
+    }
+  });
+
+  it.each([
+    ['a self-hosted Shoot', selfHostedValues('garden', 'root')],
+    ['a seed, with a kubeconfig of the garden', { ...seed, kubeconfigs: { garden } }],
+    ['a cluster without a gardenlet', {}],
+  ])('ask for no account in %s', async (_, values) => {
+    const objects = await renderChart({ namespace, values });
+    expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+    const text = JSON.stringify(objects.filter(({ kind }) => kind === 'Deployment'));
+    expect(text).not.toContain('GARDEN_KUBECONFIG');
+    expect(text).not.toContain(INJECTION);
+  });
+
+  it('let the Prometheis of a seed read the metrics', async () => {
+    const services = (await renderChart({ namespace, values: seed })).filter(({ kind }) => kind === 'Service');
+    expect(services).toHaveLength(2);
+    for (const { metadata } of services) {
+      expect(metadata.annotations).toMatchObject({
+        'networking.resources.gardener.cloud/from-all-seed-scrape-targets-allowed-ports':
+          '[{"port":8080,"protocol":"TCP"}]',
+        'networking.resources.gardener.cloud/namespace-selectors':
+          '[{"matchLabels":{"kubernetes.io/metadata.name":"garden"}}]',
+        'networking.resources.gardener.cloud/pod-label-selector-namespace-alias': 'extensions',
+      });
+    }
+  });
+
+  it('are only rights where another deployment serves the seed', async () => {
+    const values = { ...seed, replicaCount: 0, webhooks: { enabled: false } };
+    const kinds = new Set((await renderChart({ namespace, values })).map(({ kind }) => kind));
+    const rbac = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
+    expect([...kinds].sort()).toEqual([...rbac, 'ConfigMap', 'ServiceAccount'].sort());
+  });
+
+  it('that are never updated carry no version', async () => {
+    const objects = await renderChart({ namespace, values: seed });
+    const kept = objects.filter(({ metadata }) => metadata.annotations?.['resources.gardener.cloud/ignore'] === 'true');
+    expect(kept.map(({ kind }) => kind).sort()).toEqual(['MutatingWebhookConfiguration', 'Secret']);
+    for (const { metadata } of kept) {
+      expect(metadata.labels).not.toHaveProperty(['app.kubernetes.io/version']);
+      expect(metadata.labels).not.toHaveProperty(['helm.sh/chart']);
     }
   });
 
@@ -147,7 +218,6 @@ describe('the rendered objects', () => {
       gardenIdentity: 'landscape-garden',
       fluxDistribution: '/flux-distribution',
       shootHealth: true,
-      namespaces: { 'my-seed': namespace },
       delivery: 'Auto',
       defaults: { flux: { registry: 'registry.example.com/fluxcd' } },
       policy: { requireMultiTenancy: true },
@@ -199,6 +269,7 @@ describe('the rendered objects', () => {
       'networking.gardener.cloud/to-dns': 'allowed',
       'networking.gardener.cloud/to-runtime-apiserver': 'allowed',
       'networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443': 'allowed',
+      'networking.resources.gardener.cloud/to-all-istio-ingresses-istio-ingressgateway-tcp-9443': 'allowed',
     });
     expect(spec).toMatchObject({
       priorityClassName: 'gardener-system-900',

@@ -1,12 +1,17 @@
-/** The values that gardenlet adds when it renders the chart of a ControllerInstallation. */
+/** The name of the Secret with the kubeconfig of the garden that gardenlet makes for each installation. */
+export const GENERIC_KUBECONFIG = 'generic-garden-kubeconfig-0123abcd';
+
+const common = {
+  version: 'v1.150.0',
+  garden: { clusterIdentity: 'landscape-garden', genericKubeconfigSecretName: GENERIC_KUBECONFIG },
+  gardenlet: { featureGates: { NodeAgentAuthorizer: true } },
+};
+
+/** The values that gardenlet adds when it renders the chart of a ControllerInstallation for a seed. */
 export function gardenletValues(seed: string): Record<string, unknown> {
   return {
     gardener: {
-      version: 'v1.150.0',
-      garden: {
-        clusterIdentity: 'landscape-garden',
-        genericKubeconfigSecretName: 'generic-garden-kubeconfig-0123abcd',
-      },
+      ...common,
       seed: {
         name: seed,
         clusterIdentity: `landscape-${seed}`,
@@ -24,9 +29,14 @@ export function gardenletValues(seed: string): Record<string, unknown> {
         blockCIDRs: [],
         spec: { provider: { type: 'local', region: 'here' }, settings: { scheduling: { visible: true } } },
       },
-      gardenlet: { featureGates: { NodeAgentAuthorizer: true } },
     },
   };
+}
+
+/** The values that the gardenlet of a self-hosted Shoot adds: there is no seed. */
+export function selfHostedValues(namespace: string, name: string): Record<string, unknown> {
+  const shoot = { name, namespace, clusterIdentity: `landscape-${name}`, provider: 'local', region: 'here' };
+  return { gardener: { ...common, selfHostedShootCluster: true, shoot } };
 }
 
 /** The namespace that Gardener creates for an installation. Its name ends at random. */

@@ -8,14 +8,16 @@ import type { ApiServer } from '../cluster/api-server.ts';
 import type { RunningProgram } from '../cluster/process.ts';
 import { requestJson } from '../cluster/request.ts';
 import { startContainer } from './container.ts';
-import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
+import { installAsGardener, seedHost } from './gardenlet.ts';
+import { INSTALLATION } from './gardenlet-values.ts';
 import { applyObjects, deleteObjects, listObjects, serviceAccountToken } from './objects.ts';
 import { installOptionalKinds, installRegistrationKinds } from './optional-kinds.ts';
 import type { Registry } from './registry.ts';
 import type { Workplace } from './workplace.ts';
 
-/** The identity of the installation in the garden: gardenlet creates it in the namespace of the seed. */
-const gardenAccount = { namespace: `seed-${SEED}`, name: INSTALLATION };
+const host = seedHost(SEED);
+/** The identity in the garden, for which the chart asks. */
+const gardenAccount = { namespace: host.namespace, name: 'shoot-flux' };
 const namespaceOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 /** Stands in for Gardener, as far as it installs an extension in a seed: no part of it can run here. */
@@ -50,8 +52,8 @@ export async function startInstaller(apis: RealApis, workplace: Workplace, regis
     async install() {
       const deployment = await registered(garden);
       objects = await render(workplace, deployment);
-      await applyObjects(seed, [namespaceOf(INSTALLATION), ...objects]);
-      await grantInGarden(garden);
+      await applyObjects(seed, [namespaceOf(INSTALLATION)]);
+      await installAsGardener({ garden, seed }, host, objects);
       const { image, start } = podOf(objects);
       const folder = join(workplace.folder, image.replaceAll(/\W/g, '-'));
       const name = image.replace(/^[^/]+/, registry.host);
@@ -96,7 +98,7 @@ interface RegistrationSpec {
 async function render({ folder, run }: Workplace, { helm }: ControllerDeployment): Promise<KubeObject[]> {
   const [, repository, version] = /^(.*):([^:]+)$/.exec(helm.ociRepository.ref) ?? [];
   await mkdir(join(folder, 'gardenlet'), { recursive: true });
-  await writeFile(join(folder, 'gardenlet/values.yaml'), JSON.stringify({ ...helm.values, ...gardenletValues(SEED) }));
+  await writeFile(join(folder, 'gardenlet/values.yaml'), JSON.stringify({ ...helm.values, ...host.values }));
   await run(`helm pull oci://${repository} --version ${version} --destination gardenlet`);
   const chart = `gardenlet/${repository?.split('/').at(-1)}-${version}.tgz`;
   const text = await run(
@@ -104,24 +106,6 @@ async function render({ folder, run }: Workplace, { helm }: ControllerDeployment
   );
   const documents = parseAllDocuments(text).map((document) => document.toJS() as KubeObject | null);
   return documents.filter((object) => object !== null);
-}
-
-/** Binds the ClusterRoles for installations to the ServiceAccount, as gardener-controller-manager does. */
-async function grantInGarden(garden: ApiServer): Promise<void> {
-  const label = 'authorization.gardener.cloud/custom-extensions-permissions=true';
-  const roles = await listObjects(garden, 'clusterroles', undefined, label);
-  const apiGroup = 'rbac.authorization.k8s.io';
-  const bindings = roles.map(
-    ({ metadata: { name } }): KubeObject => ({
-      apiVersion: `${apiGroup}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup, kind: 'ClusterRole', name },
-      subjects: [{ kind: 'ServiceAccount', ...gardenAccount }],
-    }),
-  );
-  const account: KubeObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: gardenAccount };
-  await applyObjects(garden, [namespaceOf(gardenAccount.namespace), account, ...bindings]);
 }
 
 /** Returns the Pod of the main Deployment. */

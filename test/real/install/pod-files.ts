@@ -23,9 +23,15 @@ interface Volume {
   projected?: { sources: Source[] };
 }
 
+interface Item {
+  key: string;
+  path: string;
+}
+
 interface Source {
   serviceAccountToken?: { path: string; audience?: string; expirationSeconds: number };
-  configMap?: { name: string; items: { key: string; path: string }[] };
+  configMap?: { name: string; items: Item[] };
+  secret?: { name: string; items: Item[] };
   downwardAPI?: { items: { path: string }[] };
 }
 
@@ -59,19 +65,20 @@ async function contentOf(place: Place, spec: PodSpec, volume: Volume | undefined
 }
 
 async function projectedFrom(place: Place, spec: PodSpec, source: Source): Promise<Files> {
-  const { serviceAccountToken: token, configMap, downwardAPI } = source;
+  const { serviceAccountToken: token, configMap, secret, downwardAPI } = source;
   if (token !== undefined) {
     const { audience, expirationSeconds } = token;
     const options = { expirationSeconds, ...(audience !== undefined && { audiences: [audience] }) };
     const { cluster, namespace } = place;
     return { [token.path]: await serviceAccountToken(cluster, namespace, spec.serviceAccountName, options) };
   }
-  if (configMap !== undefined) {
-    const data = await dataOf(place, 'configmaps', configMap.name);
-    return Object.fromEntries(configMap.items.map(({ key, path }) => [path, data[key] ?? missing(key)]));
-  }
+  if (configMap !== undefined) return itemsOf(configMap, await dataOf(place, 'configmaps', configMap.name));
+  if (secret !== undefined) return itemsOf(secret, await dataOf(place, 'secrets', secret.name));
   return Object.fromEntries((downwardAPI?.items ?? []).map(({ path }) => [path, place.namespace]));
 }
+
+const itemsOf = ({ items }: { items: Item[] }, data: Files): Files =>
+  Object.fromEntries(items.map(({ key, path }) => [path, data[key] ?? missing(key)]));
 
 /** Returns the variables of a container. */
 export async function environmentOf({

@@ -12,8 +12,6 @@ export interface PodSetup {
   deployment: KubeObject;
   /** The cluster that it runs in. It has everything that the volumes refer to. */
   cluster: ApiServer;
-  /** Files by their path in the container, and variables, that others add to the Pod. */
-  injected: { files: Record<string, string>; env: Record<string, string> };
   /** Flags in place of what the image contains, and of ports that may be taken. */
   flags?: string[];
 }
@@ -38,14 +36,14 @@ exec "$@"
  * the files of its volumes where they are mounted. Only the port of the probes is replaced. Needs root, for mounts that only
  * the process sees.
  */
-export async function startPod({ deployment, cluster, injected, flags = [] }: PodSetup): Promise<Pod> {
+export async function startPod({ deployment, cluster, flags = [] }: PodSetup): Promise<Pod> {
   const { spec } = (deployment.spec as { template: { spec: PodSpec } }).template;
   const [container] = spec.containers as [ContainerSpec];
   const namespace = deployment.metadata.namespace ?? '';
   const folder = await programFolder('pod');
   const root = join(folder, 'root');
   for (const name of ['etc', 'run']) await mkdir(join(root, name), { recursive: true });
-  const files = { ...(await filesOf({ cluster, namespace, spec })), ...injected.files };
+  const files = await filesOf({ cluster, namespace, spec });
   for (const [path, content] of Object.entries(files)) {
     const target = join(root, path.replace(/^\/var\/run\//, '/run/'));
     await mkdir(dirname(target), { recursive: true });
@@ -62,7 +60,6 @@ export async function startPod({ deployment, cluster, injected, flags = [] }: Po
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: apiPort,
       ...(await environmentOf({ cluster, namespace, container })),
-      ...injected.env,
     },
     folder,
   });

@@ -3,12 +3,17 @@
 {{- regexReplaceAll "[^A-Za-z0-9]+$" (. | replace "+" "_" | trunc 63) "" -}}
 {{- end -}}
 
-{{/* Labels of all objects. */}}
-{{- define "shoot-flux-admission.labels" -}}
+{{/* Labels of an object that Gardener's resource-manager creates and never updates: a version would become wrong. */}}
+{{- define "shoot-flux-admission.stableLabels" -}}
 app.kubernetes.io/name: shoot-flux
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: admission
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{/* Labels of all other objects. */}}
+{{- define "shoot-flux-admission.labels" -}}
+{{ include "shoot-flux-admission.stableLabels" . }}
 app.kubernetes.io/version: {{ include "shoot-flux-admission.labelValue" .Chart.AppVersion | quote }}
 helm.sh/chart: {{ include "shoot-flux-admission.labelValue" (printf "%s-%s" .Chart.Name .Chart.Version) }}
 {{- end -}}

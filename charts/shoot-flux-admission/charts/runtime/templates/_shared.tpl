@@ -19,11 +19,16 @@
 {{- regexReplaceAll "[^A-Za-z0-9]+$" (. | replace "+" "_" | trunc 63) "" -}}
 {{- end -}}
 
-{{/* Labels of all objects. */}}
-{{- define "shoot-flux.labels" -}}
+{{/* Labels of an object that Gardener's resource-manager creates and never updates: a version would become wrong. */}}
+{{- define "shoot-flux.stableLabels" -}}
 app.kubernetes.io/name: shoot-flux
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{/* Labels of all other objects. */}}
+{{- define "shoot-flux.labels" -}}
+{{ include "shoot-flux.stableLabels" . }}
 app.kubernetes.io/version: {{ include "shoot-flux.labelValue" .Chart.AppVersion | quote }}
 helm.sh/chart: {{ include "shoot-flux.labelValue" (printf "%s-%s" .Chart.Name .Chart.Version) }}
 {{- end -}}
@@ -95,14 +100,22 @@ app.kubernetes.io/component: {{ .component }}
 {{- $runtime.priorityClassName | default .Values.priorityClassName -}}
 {{- end -}}
 
-{{/* Labels that open Gardener's network policies: DNS, the seed, the garden, shoots, and hosts whose keys are scanned. */}}
+{{/* Labels that open Gardener's network policies: DNS, the seed, the garden, and hosts whose keys are scanned. */}}
 {{- define "shoot-flux.networkLabels" -}}
 networking.gardener.cloud/to-dns: allowed
 networking.gardener.cloud/to-runtime-apiserver: allowed
 networking.gardener.cloud/to-private-networks: allowed
 networking.gardener.cloud/to-public-networks: allowed
-networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443: allowed
 networking.resources.gardener.cloud/to-garden-virtual-garden-kube-apiserver-tcp-443: allowed
+{{- /* Where the seed is the garden's runtime cluster, the address of the garden leads through its own ingress. */}}
+networking.resources.gardener.cloud/to-all-istio-ingresses-istio-ingressgateway-tcp-9443: allowed
+{{- end -}}
+
+{{/* Annotations of a Service that let the Prometheis of a seed, in namespace garden, read the port `metrics`. */}}
+{{- define "shoot-flux.scrapeAnnotations" -}}
+networking.resources.gardener.cloud/from-all-seed-scrape-targets-allowed-ports: '[{"port":8080,"protocol":"TCP"}]'
+networking.resources.gardener.cloud/namespace-selectors: '[{"matchLabels":{"kubernetes.io/metadata.name":"garden"}}]'
+networking.resources.gardener.cloud/pod-label-selector-namespace-alias: extensions
 {{- end -}}
 
 {{/* Security context of Pods: Pod Security Standard "restricted". */}}

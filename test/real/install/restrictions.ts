@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { restrictionOf } from '../../landscape/gardener/restrictions.ts';
+import { loopbackCertificate } from '../../landscape/kube-api/certificate.ts';
+import type { ApiServer } from '../cluster/api-server.ts';
+import { applyObjects } from './objects.ts';
+
+interface Review {
+  apiVersion: string;
+  kind: string;
+  request: {
+    uid: string;
+    operation: string;
+    namespace?: string;
+    resource: { group: string; resource: string };
+    userInfo: { username: string };
+  };
+}
+
+/** Serves the webhooks SeedRestriction and ShootRestriction of Gardener for a garden, as far as they concern us. */
+export async function startRestrictions(garden: ApiServer): Promise<AsyncDisposable> {
+  const { cert, key } = loopbackCertificate();
+  const server = createServer({ cert, key }, async (request, response) => {
+    const { request: asked, ...review } = (await json(request)) as Review;
+    const { username } = asked.userInfo;
+    const refused = restrictionOf(username, asked.resource, asked.namespace ?? '');
+    const isOurs = refused?.webhook === new URL(request.url ?? '', 'https://localhost').pathname.slice(1);
+    const status = isOurs ? { status: { code: 403, message: refused.message } } : {};
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ ...review, response: { uid: asked.uid, allowed: !isOurs, ...status } }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const caBundle = Buffer.from(cert).toString('base64');
+  const webhooks = ['seed-restriction.gardener.cloud', 'shoot-restriction.gardener.cloud'].map((name) => ({
+    name,
+    clientConfig: { url: `https://127.0.0.1:${port}/${name}`, caBundle },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets', 'configmaps'] }],
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: 10,
+  }));
+  const configuration: KubeObject = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'gardener-admission-controller' },
+    webhooks,
+  };
+  await applyObjects(garden, [configuration]);
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
