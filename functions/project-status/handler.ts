@@ -1,3 +1,4 @@
+import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { fieldsOf } from '../../shared/gardener/shapes.ts';
@@ -8,6 +9,7 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { secondsUntilOver } from '../../shared/rollout/state.ts';
 import { ROLLOUT_STATE, readState } from '../../shared/rollout/text.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -15,13 +17,16 @@ import type { Line } from '../../shared/status/line.ts';
 import { isOwn, publishedLine, shootAfter } from '../../shared/status/status-map.ts';
 import { decide, isHealthy, secondsUntilShown, transition } from './decide.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
-import { foreignEvent, transitionEvent } from './notice.ts';
+import { foreignEvent, refusedEvent, transitionEvent } from './notice.ts';
 import { fieldManager, findStatusMap, type Place, type Published, publish } from './publish.ts';
 import type { Result } from './settle.ts';
 import { wakeNext } from './wake.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
+
+/** As long as API servers keep the Event about it. What refuses the ConfigMap reports no change. */
+const REFUSED_SECONDS = 3600;
 
 /** The name of an object in a namespace, which is also a key of a ConfigMap. */
 const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -39,8 +44,20 @@ export const handler: Handler = async (key, context) => {
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
   if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
   const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
-  return report(shoot, reported, extension && rolloutNews(extension), context);
+  try {
+    return await report(shoot, reported, extension && rolloutNews(extension), context);
+  } catch (error) {
+    if (!(error instanceof CreationRefusedError)) throw error;
+    return reportRefusal(shoot, error, context);
+  }
 };
+
+/** Tells members and operators why the state is not shown. A ConfigMap that members create wakes this function. */
+async function reportRefusal(shoot: Shoot, error: CreationRefusedError, context: Context): Promise<Outcome> {
+  await createOnce(await context.kube(GARDEN), refusedEvent(shoot, error.message, context.now()));
+  context.log.warn('project status not written', { error: describeError(error) });
+  return requeueAfter(REFUSED_SECONDS);
+}
 
 /** @param state undefined: the extension is leaving the Shoot, or has left it */
 async function report(
