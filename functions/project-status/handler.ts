@@ -44,20 +44,8 @@ export const handler: Handler = async (key, context) => {
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
   if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
   const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
-  try {
-    return await report(shoot, reported, extension && rolloutNews(extension), context);
-  } catch (error) {
-    if (!(error instanceof CreationRefusedError)) throw error;
-    return reportRefusal(shoot, error, context);
-  }
+  return report(shoot, reported, extension && rolloutNews(extension), context);
 };
-
-/** Tells members and operators why the state is not shown. A ConfigMap that members create wakes this function. */
-async function reportRefusal(shoot: Shoot, error: CreationRefusedError, context: Context): Promise<Outcome> {
-  await createOnce(await context.kube(GARDEN), refusedEvent(shoot, error.message, context.now()));
-  context.log.warn('project status not written', { error: describeError(error) });
-  return requeueAfter(REFUSED_SECONDS);
-}
 
 /** @param state undefined: the extension is leaving the Shoot, or has left it */
 async function report(
@@ -88,9 +76,13 @@ async function report(
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   await announce(garden, shoot, { line, published, since: state.since }, now);
   const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
-  const written = await publish(place, live, line, await leftover(place, live), result);
+  const gone = await leftover(place, live);
+  const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
+    tellRefusal(garden, shoot, error, context),
+  );
   if (rollout !== undefined) await wakeNext(place, written, context);
-  const looks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now)];
+  const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
+  const looks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry];
   return nextLook(outcomeOf(written, context), looks);
 }
 
@@ -138,6 +130,14 @@ async function announce(
 ): Promise<void> {
   const health = transition(news.published, news.line, news.since, now);
   if (health !== undefined) await createOnce(garden, transitionEvent(shoot, health, news, now));
+}
+
+/** Tells members and operators why the state is not shown. A ConfigMap that members create wakes this function. */
+async function tellRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
+  if (!(error instanceof CreationRefusedError)) throw error;
+  await createOnce(garden, refusedEvent(shoot, error.message, context.now()));
+  context.log.warn('project status not written', { error: describeError(error) });
+  return { type: 'not created' };
 }
 
 async function createOnce(garden: KubeClient, event: KubeObject): Promise<void> {

@@ -20,7 +20,7 @@ export const fieldManager = 'shoot-flux-project-status';
 
 /** How a line was published. */
 export type Published =
-  | { type: 'unchanged' | 'no room' | 'refused' }
+  | { type: 'unchanged' | 'no room' | 'refused' | 'not created' }
   /** With the ConfigMap as it is now. */
   | { type: 'written'; map: KubeObject }
   /** Others write at the same moment: try again later. */

@@ -98,8 +98,8 @@ export interface Fleet extends AsyncDisposable {
   /** Schedules what an edit of the annotations of `flux-config` would cause. */
   follow(): void;
   setStatus(data: Record<string, string> | undefined): void;
-  /** Creates a flux-status that is not ours. */
-  foreignStatus(data: Record<string, string>): void;
+  /** Creates a flux-status as members do; without our label it is not ours. */
+  foreignStatus(data: Record<string, string>, labels?: Record<string, string>): void;
 }
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
@@ -263,7 +263,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       if (data === undefined) garden.objects.delete(STATUS);
       else garden.objects.patch(STATUS, { data });
     },
-    foreignStatus: (data) => void garden.objects.create({ ...STATUS, data } as never),
+    foreignStatus: (data, ofMembers = {}) =>
+      void garden.objects.create({ ...STATUS, metadata: { ...STATUS.metadata, labels: ofMembers }, data } as never),
     async [Symbol.asyncDispose]() {
       for (const client of clients.values()) client.close();
       await Promise.all([garden, ...seeds.values()].map((api) => api.stop()));
