@@ -181,6 +181,15 @@ describe('the status of a project where it may not be created', { timeout: patie
     expect(project.logLines.filter((line) => line.includes('"level":"warn"'))).toHaveLength(3);
     expect(project.logLines.join()).toContain('seed-restriction.gardener.cloud denies it');
 
+    // A failure that may pass becomes an Event in time, although nothing else would cause a run then.
+    const mayPass = failing.conditions?.map(({ codes: _, ...condition }) => condition) ?? [];
+    await project.set('two', { ...failing, conditions: mayPass });
+    project.now = new Date('2026-01-02T03:07:00Z');
+    expect(await project.run('two')).toEqual(requeueAfter(180));
+    project.now = new Date('2026-01-02T03:10:00Z');
+    expect(await project.run('two')).toEqual(requeueAfter(3600));
+    expect(await project.eventsOf('two')).toContain('FluxNotReady: Flux is not Ready: The quota has no room.');
+
     const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...statusMap, labels } };
     await project.garden.create(resources.configMaps, map, person);
