@@ -4,10 +4,12 @@ import { loadListedRules } from '../../shared/config/listed/load.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import { ConfigError, RetryableError, withFullStop } from '../../shared/errors.ts';
+import { CREATION_REFUSED, CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { sshHost } from '../../shared/ssh/host.ts';
@@ -26,8 +28,8 @@ import { type ScanPolicy, scanPolicy } from './ssh/scan-policy.ts';
 
 const ATTEMPTS = 5;
 
-/** How soon a host that presented no key is scanned again: each failure takes a run for seconds. */
-const RESCAN_SECONDS = { least: 60, most: 1800 } as const;
+/** How soon is tried again what fails by others: a host that presents no key, or the creation of the Secret. */
+const RETRY_SECONDS = { least: 60, most: 1800 } as const;
 
 /** Ensures that a private repository has its credentials, and reports on the ConfigMap what the user has to do. */
 export const handler: Handler = async (key, context) => {
@@ -66,15 +68,24 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const decided = await provideCredentials(run, repository);
   if (decided === 'overtaken') return 'overtaken';
   if (decided === 'secretBeingDeleted') return done;
+  // A requested operation waits, too.
+  if (decided instanceof CreationRefusedError) return reportRefusal(run, decided);
   const age = await report(run, decided.notices);
   // Last: a run that is killed before this point repeats everything, which changes nothing.
   if (!(await removeOperation(run))) return 'overtaken';
-  return decided.retry ? requeueAfter(rescanSeconds(age)) : done;
+  return decided.retry ? requeueAfter(retrySeconds(age)) : done;
+}
+
+/** Tells members and operators. A Secret that members create wakes this function. */
+async function reportRefusal(run: Run, error: CreationRefusedError): Promise<Outcome> {
+  const age = await report(run, [warning(CREATION_REFUSED, error.message)]);
+  run.context.log.warn('flux-source not created', { error: describeError(error) });
+  return requeueAfter(retrySeconds(age));
 }
 
 /** Waits twice as long each time, as long as the Event of the failure exists. */
-function rescanSeconds(age: number): number {
-  return Math.round(Math.min(RESCAN_SECONDS.most, Math.max(RESCAN_SECONDS.least, age)));
+function retrySeconds(age: number): number {
+  return Math.round(Math.min(RETRY_SECONDS.most, Math.max(RETRY_SECONDS.least, age)));
 }
 
 /** Returns `invalid` when keys of the repository are wrong; the issues above have reported them. */
@@ -88,7 +99,7 @@ function repositoryOf(config: FluxConfigMap): Repository | 'invalid' | undefined
 }
 
 type Decided = Extract<Decision, { type: 'decided' }>;
-type Credentials = Decided | 'overtaken' | 'secretBeingDeleted';
+type Credentials = Decided | 'overtaken' | 'secretBeingDeleted' | CreationRefusedError;
 
 async function provideCredentials(run: Run, repository: Repository | undefined): Promise<Credentials> {
   const isPrivate = repository?.type === 'private';
@@ -117,8 +128,12 @@ async function completeSecret(run: Run, repository: Repository): Promise<Credent
   if (decided.change === undefined) return decided;
   // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
   await report(run, decided.notices.filter(isTrustOnFirstUse));
-  const isWritten = await writeSecret(run, secret, decided.change);
-  return isWritten ? decided : 'overtaken';
+  try {
+    return (await writeSecret(run, secret, decided.change)) ? decided : 'overtaken';
+  } catch (error) {
+    if (error instanceof CreationRefusedError) return error;
+    throw error;
+  }
 }
 
 /** Decides, and obtains the inputs that the decision turns out to need. */

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
+import { eventName } from '../../shared/gardener/event.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { eventOf, normal, warning } from './notice.ts';
 
@@ -31,6 +33,12 @@ test('gives the same name to the same notice at any time, and another name to an
     nameOf(configMap(), normal('DeployKey', notice.message), now),
   ];
   expect(new Set([name, ...others]).size).toBe(4);
+});
+
+test('names the Event about a refused creation alike, whoever refuses it', () => {
+  const refused = (message: string) => nameOf(configMap(), warning('CreationRefused', message), now);
+  expect(refused('A webhook denies it.')).toBe(refused('A policy denies it.'));
+  expect(refused('A webhook denies it.')).toBe(eventName({ name: 'flux-config', uid: 'uid-1' }, [CREATION_REFUSED]));
 });
 
 test('cuts a long message to the limit of Events', () => {

@@ -1,3 +1,4 @@
+import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
 import { eventAbout } from '../../shared/gardener/event.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
@@ -18,6 +19,7 @@ export type Reason =
   | 'HostKeysMissing'
   | 'InvalidSecret'
   | 'CredentialsMissing'
+  | typeof CREATION_REFUSED
   | 'KeyTypeIgnored'
   | 'KeyRotationPrepared'
   | 'KeyRotationCompleted'
@@ -33,5 +35,7 @@ export const normal = (reason: Reason, message: string): Notice => ({ type: 'Nor
 /** Returns the Event for a notice. Equal notices about one ConfigMap have the same name, so each is reported once. */
 export function eventOf(configMap: KubeObject, notice: Notice, now: Date): KubeObject {
   const { namespace = '', name, uid = '' } = configMap.metadata;
-  return eventAbout({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name, uid }, notice, now);
+  // `managed-resources` reads it by its name, to say the same in the Shoots that wait.
+  const identity = notice.reason === CREATION_REFUSED ? [CREATION_REFUSED] : undefined;
+  return eventAbout({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name, uid }, notice, now, identity);
 }

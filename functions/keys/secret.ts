@@ -1,4 +1,5 @@
 import { GITHUB_APP_KEYS } from '../../shared/config/github-app.ts';
+import { orRefused } from '../../shared/gardener/creation-refused.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -35,7 +36,10 @@ export function contentOf(secret: SourceSecret | undefined): Record<string, stri
   return Object.fromEntries(entries.filter(([, value]) => value.trim() !== ''));
 }
 
-/** Creates or patches the Secret. Returns false when it has changed since it was read. */
+/**
+ * Creates or patches the Secret. Returns false when it has changed since it was read.
+ * @throws CreationRefusedError
+ */
 export async function writeSecret(
   { garden, namespace, context }: Run,
   secret: SourceSecret | undefined,
@@ -43,7 +47,12 @@ export async function writeSecret(
 ): Promise<boolean> {
   try {
     if (secret === undefined) {
-      await garden.create(resources.secrets, newSecret(namespace, change), { fieldManager });
+      await orRefused(garden.create(resources.secrets, newSecret(namespace, change), { fieldManager }), {
+        object: `Secret ${namespace}/${FLUX_SOURCE}`,
+        remedy:
+          `create it empty with \`kubectl create secret generic ${FLUX_SOURCE} --namespace ${namespace}\`, ` +
+          'and shoot-flux fills it',
+      });
     } else {
       const { uid, resourceVersion } = secret.metadata;
       const metadata = { uid, resourceVersion, annotations: change.annotations };

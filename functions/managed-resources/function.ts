@@ -94,8 +94,8 @@ export const definition: FunctionDefinition = {
   sends: false,
   rights: {
     garden: [
-      // On the Shoot. RBAC cannot name what does not exist yet, and the names of Events are hashes.
-      { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+      // On the Shoot; read is only the one of `keys` about a refused Secret. The names of Events are hashes.
+      { apiGroups: [''], resources: ['events'], verbs: ['get', 'create'] },
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
       // The state of a rollout. Created by an apply, which RBAC can restrict by name.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },

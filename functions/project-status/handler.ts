@@ -1,3 +1,4 @@
+import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { fieldsOf } from '../../shared/gardener/shapes.ts';
@@ -8,6 +9,7 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { secondsUntilOver } from '../../shared/rollout/state.ts';
 import { ROLLOUT_STATE, readState } from '../../shared/rollout/text.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -15,13 +17,16 @@ import type { Line } from '../../shared/status/line.ts';
 import { isOwn, publishedLine, shootAfter } from '../../shared/status/status-map.ts';
 import { decide, isHealthy, secondsUntilShown, transition } from './decide.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
-import { foreignEvent, transitionEvent } from './notice.ts';
+import { foreignEvent, refusedEvent, transitionEvent } from './notice.ts';
 import { fieldManager, findStatusMap, type Place, type Published, publish } from './publish.ts';
 import type { Result } from './settle.ts';
 import { wakeNext } from './wake.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
+
+/** As long as API servers keep the Event about it. What refuses the ConfigMap reports no change. */
+const REFUSED_SECONDS = 3600;
 
 /** The name of an object in a namespace, which is also a key of a ConfigMap. */
 const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -71,9 +76,13 @@ async function report(
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   await announce(garden, shoot, { line, published, since: state.since }, now);
   const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
-  const written = await publish(place, live, line, await leftover(place, live), result);
+  const gone = await leftover(place, live);
+  const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
+    tellRefusal(garden, shoot, error, context),
+  );
   if (rollout !== undefined) await wakeNext(place, written, context);
-  const looks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now)];
+  const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
+  const looks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry];
   return nextLook(outcomeOf(written, context), looks);
 }
 
@@ -121,6 +130,14 @@ async function announce(
 ): Promise<void> {
   const health = transition(news.published, news.line, news.since, now);
   if (health !== undefined) await createOnce(garden, transitionEvent(shoot, health, news, now));
+}
+
+/** Tells members and operators why the state is not shown. A ConfigMap that members create wakes this function. */
+async function tellRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
+  if (!(error instanceof CreationRefusedError)) throw error;
+  await createOnce(garden, refusedEvent(shoot, error.message, context.now()));
+  context.log.warn('project status not written', { error: describeError(error) });
+  return { type: 'not created' };
 }
 
 async function createOnce(garden: KubeClient, event: KubeObject): Promise<void> {

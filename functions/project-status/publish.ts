@@ -7,7 +7,7 @@ import type { Line } from '../../shared/status/line.ts';
 import {
   changesFor,
   countOf,
-  emptyStatusMap,
+  createStatusMap,
   isOwn,
   readyShootsOf,
   shootsOf,
@@ -20,7 +20,7 @@ export const fieldManager = 'shoot-flux-project-status';
 
 /** How a line was published. */
 export type Published =
-  | { type: 'unchanged' | 'no room' | 'refused' }
+  | { type: 'unchanged' | 'no room' | 'refused' | 'not created' }
   /** With the ConfigMap as it is now. */
   | { type: 'written'; map: KubeObject }
   /** Others write at the same moment: try again later. */
@@ -48,6 +48,7 @@ const LEAST_SECONDS = 2;
  * @param gone another Shoot, whose line is removed as well
  * @param result what a rollout learns from it
  * @param random between 0 and 1: spreads Shoots that overtake each other
+ * @throws CreationRefusedError
  */
 export async function publish(
   place: Place,
@@ -61,7 +62,7 @@ export async function publish(
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (current === undefined && line === undefined) return { type: 'unchanged' };
-      current ??= await create(place);
+      current ??= await createStatusMap(place.garden, place.namespace, fieldManager);
       const changes = changesFor(current, place.shoot, line, gone);
       const ofRollout = result && rolloutChanges(current, result, gone);
       if (changes === 'no room' && ofRollout === undefined) return { type: 'no room' };
@@ -83,11 +84,6 @@ export async function publish(
 /** Reads the ConfigMap `flux-status` of the project. */
 export function findStatusMap({ garden, namespace }: Pick<Place, 'garden' | 'namespace'>) {
   return garden.find(resources.configMaps, statusMapName(namespace));
-}
-
-/** Two runs that create it at the same moment apply the same; lines are patched, so that no apply removes any. */
-function create({ garden, namespace }: Place): Promise<KubeObject> {
-  return garden.apply(resources.configMaps, emptyStatusMap(namespace), { fieldManager });
 }
 
 /** Returns the keys of a rollout that change with what has become of a Shoot; undefined: none. */

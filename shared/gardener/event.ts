@@ -33,11 +33,10 @@ export function eventAbout(
 ): KubeObject {
   const note = message.length > MAX_LENGTH ? `${message.slice(0, MAX_LENGTH - 1)}…` : message;
   const time = seconds(now.getTime());
-  const digest = hash('sha256', JSON.stringify([...(identity ?? [reason, note]), uid])).slice(0, 16);
   return {
     apiVersion: apiVersionOf(resources.events),
     kind: resources.events.kind,
-    metadata: { namespace, name: `${name}.${digest}` },
+    metadata: { namespace, name: eventName({ name, uid }, identity ?? [reason, note]) },
     involvedObject: { apiVersion, kind, namespace, name, uid },
     type,
     reason,
@@ -47,4 +46,9 @@ export function eventAbout(
     lastTimestamp: time,
     count: 1,
   };
+}
+
+/** Returns the name of an Event about an object. @param identity as of `eventAbout` */
+export function eventName({ name, uid }: Pick<EventSubject, 'name' | 'uid'>, identity: readonly string[]): string {
+  return `${name}.${hash('sha256', JSON.stringify([...identity, uid])).slice(0, 16)}`;
 }

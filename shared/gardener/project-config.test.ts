@@ -19,6 +19,15 @@ test('what we write into flux-status wakes no function, and neither does a label
   }
 });
 
+test('our label from others is news: they have created it for us, or given us theirs', () => {
+  const labels = { 'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/managed-by': {} } } };
+  const labelled = { ...edit, manager: 'kubectl-label', fieldsV1: labels };
+  expect(isNews?.(map({ ...edit, fieldsV1: {} }))).toBe(false);
+  expect(isNews?.(map(labelled))).toBe(true);
+  expect(wakes(map(labelled, own))).toEqual(wakes(map(labelled)));
+  expect(isNews?.(map({ ...own, fieldsV1: labels }, own))).toBe(false);
+});
+
 test('each edit of others is news once, and our corrections of it are none', () => {
   expect(isNews?.(map(own, edit))).toBe(true);
   const left = { ...edit, fieldsV1: { 'f:data': { 'f:note': {} } } };

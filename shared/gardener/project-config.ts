@@ -1,5 +1,6 @@
 import { type KubeObject, resources } from '../kube/resource.ts';
 import type { Subscription } from '../runtime/definition.ts';
+import { fieldsOf } from './shapes.ts';
 
 /** The ConfigMap with a project's configuration, and the Secret with the credentials of its repository. */
 export const FLUX_CONFIG = 'flux-config';
@@ -23,6 +24,9 @@ export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
 
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
+
+/** The label of its owner, by which it is distinguished from a ConfigMap that a project calls the same. */
+export const STATUS_OWNER = { label: 'app.kubernetes.io/managed-by', value: 'gardener-extension-shoot-flux' };
 
 /** Name of the landscape's pull secret in the garden and in the shoots; the rights name it. */
 export const PULL_SECRET = 'shoot-flux-pull-secret';
@@ -49,8 +53,8 @@ export const fluxConfigSubscription: Subscription = {
 };
 
 /**
- * Reports that others have deleted `flux-status`, or written into its data; never what we write, whose metadata alone
- * leaves the API server.
+ * Reports that others have deleted `flux-status`, written into its data, or made it ours by its label; never what we
+ * write, whose metadata alone leaves the API server.
  */
 export const fluxStatusSubscription: Subscription = {
   in: 'garden',
@@ -65,8 +69,13 @@ export const fluxStatusSubscription: Subscription = {
 /** Names and times of writes by others of which values are left. Our corrections change neither. */
 function writesOfOthers({ metadata: { managedFields = [] } }: KubeObject): unknown[] {
   return managedFields.flatMap(({ manager = '', time, fieldsV1 }) =>
-    fieldsV1?.['f:data'] === undefined || manager.startsWith(OUR_MANAGERS) ? [] : [[manager, time]],
+    !isAboutUs(fieldsV1) || manager.startsWith(OUR_MANAGERS) ? [] : [[manager, time]],
   );
+}
+
+function isAboutUs(fields: Record<string, unknown> = {}): boolean {
+  const labels = fieldsOf(fieldsOf(fields['f:metadata'])?.['f:labels']);
+  return fields['f:data'] !== undefined || labels?.[`f:${STATUS_OWNER.label}`] !== undefined;
 }
 
 /** The field manager of each function begins with it. */

@@ -93,6 +93,10 @@ const harmless = new Set([401, 403, 404, 409, 410, 429]);
 /** A webhook or policy chooses code and message freely. */
 const denied = /\bdenied (the )?request\b/;
 
+/** What the API server itself writes before the text of a webhook or policy: anchored, so that no such text fits. */
+const denialOfSecret =
+  /^(?:admission webhook "[\w.:-]{1,253}" denied the request\b|secrets(?: "[\w.:-]{1,253}")? is forbidden: ValidatingAdmissionPolicy '[\w.:-]{1,253}' with binding '[\w.:-]{1,253}' denied request\b)/;
+
 function explanation({ resource }: Call, code: number, status: Status | undefined): string {
   const message = typeof status?.message === 'string' ? status.message : 'no message';
   if (status === undefined)
@@ -101,9 +105,12 @@ function explanation({ resource }: Call, code: number, status: Status | undefine
   // "expected string, got &value.valueUnstructured{Value:…}" quotes the request.
   if (resource.kind === 'Secret' && (!harmless.has(code) || denied.test(message))) {
     const fields = causeFields(fieldOf(status.details, 'causes'));
-    return fields.length === 0
-      ? 'the original message is withheld because it may contain Secret data'
-      : `see ${fields.join(', ')}`;
+    const rest =
+      fields.length === 0
+        ? 'the original message is withheld because it may contain Secret data'
+        : `see ${fields.join(', ')}`;
+    const [denial] = denialOfSecret.exec(message) ?? [];
+    return denial === undefined ? rest : `${denial}; ${rest}`;
   }
   return cutText(message, LONGEST_MESSAGE);
 }

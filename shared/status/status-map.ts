@@ -1,5 +1,7 @@
-import { FLUX_STATUS } from '../gardener/project-config.ts';
+import { orRefused } from '../gardener/creation-refused.ts';
+import { FLUX_STATUS, STATUS_OWNER } from '../gardener/project-config.ts';
 import { fieldsOf } from '../gardener/shapes.ts';
+import type { KubeClient } from '../kube/client.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, resources } from '../kube/resource.ts';
 import { type Line, lineText, readLine } from './line.ts';
 
@@ -22,16 +24,27 @@ const LONGEST_LINE = 300;
 /** Room for the state and its time, and for the first words. */
 const SHORTEST_LINE = 64;
 
-/** Its owner, by which it is distinguished from a ConfigMap that a project calls the same. */
-const OWNER = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
-
 /** Returns the ConfigMap before it has lines. */
 export function emptyStatusMap(namespace: string): KubeObject {
   return {
     apiVersion: apiVersionOf(resources.configMaps),
     kind: resources.configMaps.kind,
-    metadata: { namespace, name: FLUX_STATUS, labels: OWNER },
+    metadata: { namespace, name: FLUX_STATUS, labels: { [STATUS_OWNER.label]: STATUS_OWNER.value } },
   };
+}
+
+/**
+ * Creates the ConfigMap. Two runs that do so at the same moment apply the same; lines are patched, so that no apply
+ * removes any.
+ * @throws CreationRefusedError
+ */
+export function createStatusMap(garden: KubeClient, namespace: string, fieldManager: string): Promise<KubeObject> {
+  const command = (verb: string) => `kubectl ${verb} configmap ${FLUX_STATUS} --namespace ${namespace}`;
+  const label = `${STATUS_OWNER.label}=${STATUS_OWNER.value}`;
+  return orRefused(garden.apply(resources.configMaps, emptyStatusMap(namespace), { fieldManager }), {
+    object: `ConfigMap ${namespace}/${FLUX_STATUS}`,
+    remedy: `create it with \`${command('create')}\` and label it with \`${command('label')} ${label}\``,
+  });
 }
 
 export function statusMapName(namespace: string): ObjectName {
@@ -41,10 +54,7 @@ export function statusMapName(namespace: string): ObjectName {
 /** Returns whether it is ours to read and write. One with more keys than we write lines, and some of others, is not. */
 export function isOwn(map: KubeObject): boolean {
   const { labels } = map.metadata;
-  return (
-    Object.entries(OWNER).every(([label, value]) => labels?.[label] === value) &&
-    countOf(map) <= MOST_LINES + OTHER_KEYS
-  );
+  return labels?.[STATUS_OWNER.label] === STATUS_OWNER.value && countOf(map) <= MOST_LINES + OTHER_KEYS;
 }
 
 /** Returns the published line of a Shoot. */

@@ -2,7 +2,8 @@ import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
-import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../scenarios/identities.ts';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
+import { type Installation, type Place, tokenOf, usersOf } from '../scenarios/identities.ts';
 import type { Api, Apis } from '../scenarios/stage.ts';
 
 /** The small stand-in distribution of this project. */
@@ -11,7 +12,7 @@ export const ownDistribution = standInDistribution.folder;
 /** Starts a garden, a seed and a shoot in this process. */
 export async function startEmbeddedApis(): Promise<Apis> {
   const [garden, seed, shoot] = await Promise.all([
-    startKubeApi({ objects: gardenCrds() as JsonObject[] }),
+    startKubeApi({ objects: gardenCrds() as JsonObject[], webhooks: restrictions }),
     startKubeApi({ objects: seedCrds() as JsonObject[] }),
     startKubeApi({ namespaceController: true }),
   ]);
@@ -26,10 +27,14 @@ export async function startEmbeddedApis(): Promise<Apis> {
 /**
  * Starts them so that the watcher and each function have only the rights that are shipped.
  * @param observe gets the garden before anything happens there
+ * @param installation in the garden, all share the account of an installation
  */
-export async function startApisWithShippedRights(observe: (garden: KubeApi) => void = () => {}): Promise<Apis> {
+export async function startApisWithShippedRights(
+  observe: (garden: KubeApi) => void = () => {},
+  installation?: Installation,
+): Promise<Apis> {
   const [garden, seed, shoot] = await Promise.all([
-    startWithShippedRights('garden'),
+    startWithShippedRights('garden', installation),
     startWithShippedRights('seed'),
     startKubeApi({ namespaceController: true }),
   ]);
@@ -42,13 +47,12 @@ export async function startApisWithShippedRights(observe: (garden: KubeApi) => v
   };
 }
 
-async function startWithShippedRights(place: Place): Promise<KubeApi> {
-  const identities = await shippedIdentities();
+async function startWithShippedRights(place: Place, installation?: Installation): Promise<KubeApi> {
+  const { tokens, rbac } = await usersOf(place, installation);
   const crds = place === 'garden' ? gardenCrds() : seedCrds();
   return startKubeApi({
-    authorization: 'RBAC',
-    tokens: Object.fromEntries(identities.map(({ token, user }) => [token, { name: user }])),
-    objects: [...crds, ...(await shippedRbac(place))] as JsonObject[],
+    ...{ authorization: 'RBAC', tokens, objects: [...crds, ...rbac] as JsonObject[] },
+    ...(place === 'garden' && { webhooks: restrictions }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { gardenCrds } from '@shoot-flux/landscape/crds';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -37,7 +38,7 @@ export async function startGarden(
 ): Promise<Garden> {
   const token = `${definition.name}-token`;
   const tokens = { [token]: { name: serviceAccountUser(definition.name) } };
-  const api = await startKubeApi({ tokens, authorization: 'RBAC', ...options });
+  const api = await startKubeApi({ tokens, authorization: 'RBAC', webhooks: restrictions, ...options });
   for (const object of [...gardenCrds(), ...rbacObjects([definition], 'garden')]) api.objects.create(object);
   api.objects.ensureNamespace(namespace);
   const settings: Context['settings'] = {

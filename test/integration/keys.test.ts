@@ -9,6 +9,7 @@ import { readIdentity } from '../../functions/keys/ssh/identity.ts';
 import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { installationRbac, installationUser } from '../scenarios/identities.ts';
 import { fluxConfig, fluxSource } from './garden.ts';
 import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
 
@@ -307,6 +308,67 @@ test.each([
   garden.api.objects.create(fluxSource({ identity: 'marked-secret' }));
   await expectRest(garden);
   expect(eventsOf(garden)).toEqual([]);
+});
+
+const refused = (who: string) =>
+  `Secret garden-foo/flux-source cannot be created, because ${who}; create it empty with \`kubectl create secret generic flux-source --namespace garden-foo\`, and shoot-flux fills it.`;
+
+/** The account that gardenlet creates for an installation, with the rights of one. */
+async function gardenOfInstallation(data: Record<string, string>) {
+  const installation = 'extension-shoot-flux-x7k2p';
+  const garden = await gardenWith(data, { tokens: { 'keys-token': { name: installationUser(installation) } } });
+  for (const object of await installationRbac(installation)) garden.api.objects.create(object);
+  return garden;
+}
+
+test('says who refuses to let it create the Secret, slowly and in one Event, and fills one that a member creates', async () => {
+  await using garden = await gardenOfInstallation(github);
+  const { api } = garden;
+  api.objects.patch(fluxConfig({}), {
+    metadata: { annotations: { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' } },
+  });
+  for (const now of [0, 1, 5, 3000]) {
+    const outcome = await garden.run({ now: () => new Date(Date.now() + now * 1000) });
+    expect(outcome).toEqual(requeueAfter(expect.any(Number) as never));
+    expect(outcome).toMatchObject({ afterSeconds: now === 3000 ? 1800 : 60 });
+  }
+  expect(eventsOf(garden)).toEqual([
+    {
+      ...{ type: 'Warning', reason: 'CreationRefused', uid: api.objects.get(fluxConfig({})).metadata.uid },
+      message: `${refused('the admission webhook seed-restriction.gardener.cloud denies it')} The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.`,
+    },
+  ]);
+  expect(garden.log.filter((line) => line.includes('"level":"warn"'))).toHaveLength(4);
+  expect(garden.log.join()).toContain('seed-restriction.gardener.cloud denies it');
+  // What a member has asked for is not lost.
+  expect(api.objects.get(fluxConfig({})).metadata.annotations).toEqual({
+    'gardener.cloud/operation': 'rotate-ssh-keypair-start',
+  });
+
+  api.objects.patch(fluxConfig({}), { metadata: { annotations: null } });
+  api.objects.create(fluxSource());
+  expect(await garden.run()).toEqual(done);
+  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+  expect(reasonsOf(garden)).toEqual(['CreationRefused', 'DeployKey']);
+  await expectRest(garden);
+});
+
+test('says that it lacks the right to create the Secret', async () => {
+  await using garden = await gardenWith(github);
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+  for (const { metadata, rules } of garden.api.objects.list(role.apiVersion, role.kind)) {
+    const without = (rules as { verbs: string[]; resources: string[] }[]).map((rule) => ({
+      ...rule,
+      resources: rule.verbs.includes('create') ? ['events'] : rule.resources,
+    }));
+    if (metadata.name.endsWith(':keys')) garden.api.objects.patch({ ...role, metadata }, { rules: without });
+  }
+  expect(await garden.run()).toEqual(requeueAfter(60));
+  expect(eventsOf(garden)).toMatchObject([
+    {
+      message: `${refused('shoot-flux has no right to')} The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.`,
+    },
+  ]);
 });
 
 test('fails when the garden fails, because unreachable is not absent', async () => {

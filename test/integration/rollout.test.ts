@@ -105,6 +105,54 @@ describe('a rollout', { timeout: patience }, () => {
     expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('revision');
   });
 
+  it('happens with the single account of an installation', async () => {
+    await started(rollout, { shoots: names(6), installation: 'shoot-flux' });
+    await edited('two', rollout);
+    expect(countOf('two')).toBe(6);
+    expect(most.places).toBe(2);
+    expect(text()).toMatch(/has ended: 6 done/);
+    expect(fleet.failures).toEqual([]);
+  });
+
+  it('waits where nobody lets us create flux-status, says why, and begins once a member has created it', async () => {
+    await started(rollout, { shoots: names(6), installation: 'extension-shoot-flux-x7k2p' });
+    fleet.requests.length = 0;
+    await edited('two', rollout);
+    expect(countOf('one')).toBe(6);
+    expect(fleet.failures).toEqual([]);
+    const { lastError, state } = fleet.extension('s0').status ?? {};
+    expect(lastError).toBeFalsy();
+    expect(state?.applied?.problem).toBe(
+      'The last applied configuration is kept until flux-status can hold the rollout: ConfigMap garden-foo/flux-status cannot be created, because the admission webhook seed-restriction.gardener.cloud denies it; create it with `kubectl create configmap flux-status --namespace garden-foo` and label it with `kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux`. ' +
+        "The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.",
+    );
+    // Neither a loop nor an end: each Shoot looks again after minutes.
+    let attempts = 0;
+    fleet.wrap = (client) => {
+      const apply: typeof client.apply = (...args) => {
+        attempts++;
+        return client.apply(...args);
+      };
+      return { ...client, apply };
+    };
+    for (let minute = 0; minute < 60; minute++) {
+      fleet.now += 60;
+      await fleet.settle(10);
+    }
+    expect(attempts).toBeGreaterThanOrEqual(6 * 11);
+    expect(attempts).toBeLessThanOrEqual(6 * 15);
+    expect(countOf('one')).toBe(6);
+
+    fleet.foreignStatus({}, { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
+    fleet.follow();
+    await fleet.settle();
+    expect(countOf('two')).toBe(6);
+    expect(most.places).toBe(2);
+    expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('problem');
+    expect(fleet.failures).toEqual([]);
+  });
+
   it('that is added or changed without another edit begins nothing', async () => {
     await started(undefined, { shoots: names(2) });
     fleet.edit(data('one', rollout));

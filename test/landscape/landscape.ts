@@ -3,6 +3,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 import type { Controller } from './controllers/controller.ts';
 import { startKustomizeController } from './flux/kustomize-controller.ts';
 import { startSourceController } from './flux/source-controller.ts';
+import { restrictions } from './gardener/restrictions.ts';
 import type { Shoot } from './gardener/types.ts';
 import { type GardenShoot, technicalIdOf } from './gardenlet/control-plane.ts';
 import { createGardenlet, type Gardenlet, type GardenletOptions } from './gardenlet/gardenlet.ts';
@@ -58,7 +59,7 @@ export interface Landscape {
 /** Starts garden and seeds on loopback. The caller drives the gardenlets: `seed.gardenlet`. */
 export async function startLandscape(options: LandscapeOptions = {}): Promise<Landscape> {
   const { seeds: names = ['local'], onEvent = () => {} } = options;
-  const garden = await startCluster(gardenCrds());
+  const garden = await startCluster(gardenCrds(), { webhooks: restrictions });
   const shoots = createShoots();
 
   const nodes = (shoot: string) => ({

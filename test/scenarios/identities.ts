@@ -1,5 +1,6 @@
 import { findAllDefinitions, findWebhookDefinitions } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { gardenRoles } from '../../infra/gardener/registration/garden-roles.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 
@@ -26,6 +27,44 @@ export const tokenOf = (identity: string) => `${identity}-token`;
 /** Returns the shipped roles and bindings. */
 export async function shippedRbac(place: Place): Promise<KubeObject[]> {
   return rbacObjects(await findAllDefinitions(), place);
+}
+
+/** The accounts of an installation in the namespace of its seed in the garden. */
+export type Installation = 'shoot-flux' | 'extension-shoot-flux-x7k2p';
+
+const SEED_NAMESPACE = 'seed-local';
+
+/** Returns the user name of an installation in RBAC. */
+export const installationUser = (name: Installation) => `system:serviceaccount:${SEED_NAMESPACE}:${name}`;
+
+/** Returns the roles for installations, bound as gardener-controller-manager binds them. */
+export async function installationRbac(name: Installation): Promise<KubeObject[]> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  return gardenRoles(await findAllDefinitions()).flatMap((role) => [
+    role,
+    {
+      apiVersion: role.apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: role.metadata.name },
+      roleRef: { apiGroup, kind: role.kind, name: role.metadata.name },
+      subjects: [{ kind: 'ServiceAccount', namespace: SEED_NAMESPACE, name }],
+    },
+  ]);
+}
+
+/**
+ * Returns the users of an API server, with their tokens, and their rights.
+ * @param installation all identities share its account in the garden; default: each has its own
+ */
+export async function usersOf(place: Place, installation?: Installation) {
+  const isShared = place === 'garden' && installation !== undefined;
+  const identities = await shippedIdentities();
+  return {
+    tokens: Object.fromEntries(
+      identities.map(({ token, user }) => [token, { name: isShared ? installationUser(installation) : user }]),
+    ),
+    rbac: isShared ? await installationRbac(installation) : await shippedRbac(place),
+  };
 }
 
 /** Returns the rules of each identity in the garden or a seed, by its name. */

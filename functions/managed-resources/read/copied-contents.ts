@@ -2,7 +2,10 @@ import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from '../../../s
 import { quote } from '../../../shared/config/quote.ts';
 import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
+import { CREATION_REFUSED } from '../../../shared/gardener/creation-refused.ts';
+import { eventName } from '../../../shared/gardener/event.ts';
 import {
+  FLUX_CONFIG,
   FLUX_REGISTRY,
   FLUX_SOURCE,
   NEXT_IDENTITY,
@@ -12,6 +15,7 @@ import {
 import { referenceCopy } from '../../../shared/gardener/references.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
+import { safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Run } from '../run.ts';
 import { copiedLabels } from './copied-labels.ts';
 import { countCopies } from './copy-limit.ts';
@@ -141,9 +145,11 @@ async function readFluxSource(
   const secret = await read('garden', resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined) {
-    return isOfKeys
-      ? { missing: `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.` }
-      : { missing: `${where} does not exist; create it with the credentials that the source needs.` };
+    if (!isOfKeys) return { missing: `${where} does not exist; create it with the credentials that the source needs.` };
+    const refusal = await refusalOfKeys(read, project);
+    return {
+      missing: refusal ?? `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.`,
+    };
   }
   const data = dataOf(secret);
   if (data.identity !== undefined && data.known_hosts === undefined) {
@@ -155,6 +161,19 @@ async function readFluxSource(
   if (problem !== undefined) return { missing: `${where}: ${problem}.` };
   return { secret: secretContent(secret, copied, FLUX_SOURCE) };
 }
+
+/** Returns what `keys` has reported where it may not create the Secret; undefined: nothing, or the Event is too old. */
+async function refusalOfKeys(read: Read, project: string): Promise<string | undefined> {
+  const configMap = await read('garden', resources.configMaps, { namespace: project, name: FLUX_CONFIG });
+  if (configMap === undefined) return undefined;
+  const { uid = '' } = configMap.metadata;
+  const name = eventName({ name: FLUX_CONFIG, uid }, [CREATION_REFUSED]);
+  const event = await read('garden', resources.events, { namespace: project, name });
+  return typeof event?.message === 'string' ? safeText(event.message, LONGEST_SENTENCE) : undefined;
+}
+
+/** The limit of Events. */
+const LONGEST_SENTENCE = 1024;
 
 async function githubAppProblemOf(data: Record<string, string>): Promise<string | undefined> {
   const { GITHUB_APP_KEYS, githubAppProblem } = await import('../../../shared/config/github-app.ts');

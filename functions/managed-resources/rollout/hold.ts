@@ -20,11 +20,18 @@ export const HELD = 'The last applied configuration is kept until the rollout in
  * fails is reported, as in a Shoot that does not wait. Nothing else is written: the project sees the rollout in
  * `flux-status`.
  * @param seconds until the next look
+ * @param problem what a person has to do for the rollout to go on, which `readiness` publishes
  */
-export async function hold(run: Run, plan: Plan, controlPlane: ControlPlane, seconds: number): Promise<Outcome> {
+export async function hold(
+  run: Run,
+  plan: Plan,
+  controlPlane: ControlPlane,
+  seconds: number,
+  problem = plan.record.problem,
+): Promise<Outcome> {
   const { previous, live } = controlPlane;
-  // Its deletion policy may be a new one.
-  if (previous !== undefined) await run.reporter.record(previous);
+  // Its deletion policy may be a new one, and an older problem solved.
+  if (previous !== undefined) await run.reporter.record({ ...previous, problem });
   await deliverRotated(run, plan, controlPlane);
   const { reporter, seed, namespace, isAsked, isNewlyAsked } = run;
   const outcome = requeueAfter(seconds);

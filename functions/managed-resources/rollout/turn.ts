@@ -1,5 +1,6 @@
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
+import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';
 import { applyState } from '../../../shared/gardener/managed-resource.ts';
 import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
 import { fieldsOf } from '../../../shared/gardener/shapes.ts';
@@ -13,7 +14,7 @@ import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import {
-  emptyStatusMap,
+  createStatusMap,
   isOwn,
   publishedLine,
   readyShootsOf,
@@ -40,6 +41,11 @@ const LEAST_SECONDS = 2;
 /** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
 const LOOK_SECONDS = 60;
 
+/** Members create a refused ConfigMap by hand, or operators mend the rights: neither wakes the Shoots that wait for it. */
+const REFUSED_SECONDS = 300;
+
+const WITHOUT_STATUS = 'The last applied configuration is kept until flux-status can hold the rollout';
+
 /**
  * Takes the Shoot's place in the rollout, or keeps what is applied until its turn (decision 63). The place is written
  * before anything else, so a run that is killed afterwards finds it again.
@@ -55,10 +61,14 @@ export async function waitForTurn(
   const { name, namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const map = await garden.find(resources.configMaps, statusMapName(namespace));
+    const map = await findOrCreate(garden, namespace);
+    // Nothing can be agreed on, so nobody begins: an edit would reach all Shoots at once.
+    if (map instanceof CreationRefusedError) {
+      return hold(run, plan, controlPlane, REFUSED_SECONDS, `${WITHOUT_STATUS}: ${map.message}`);
+    }
     // It belongs to others, so that nothing can be agreed on there.
-    if (map !== undefined && !isOwn(map)) return hold(run, plan, controlPlane, LOOK_SECONDS);
-    const text = fieldsOf(map?.data)?.[ROLLOUT_STATE];
+    if (!isOwn(map)) return hold(run, plan, controlPlane, LOOK_SECONDS);
+    const text = fieldsOf(map.data)?.[ROLLOUT_STATE];
     const live = readState(text);
     // An older edit must not replace a newer one: what was read after the state is at least as new.
     if (live?.revision !== rollout.revision && !(await isCurrent(garden, namespace, rollout))) return requeueAfter(1);
@@ -79,7 +89,7 @@ export async function waitForTurn(
 function candidateOf(
   { cluster, context, reporter }: Run,
   { settings, revision, continued }: ProjectRollout,
-  { map, live }: { map: KubeObject | undefined; live: ControlPlane['live'] },
+  { map, live }: { map: KubeObject; live: ControlPlane['live'] },
   shoot: string,
   shoots: number,
 ): Candidate {
@@ -110,17 +120,27 @@ async function isCurrent(garden: KubeClient, namespace: string, { revision }: Pr
   return configMap !== undefined && revisionOf(fluxConfigMapOf(namespace, configMap)) === revision;
 }
 
+async function findOrCreate(garden: KubeClient, namespace: string): Promise<KubeObject | CreationRefusedError> {
+  const map = await garden.find(resources.configMaps, statusMapName(namespace));
+  if (map !== undefined) return map;
+  try {
+    return await createStatusMap(garden, namespace, fieldManager);
+  } catch (error) {
+    if (error instanceof CreationRefusedError) return error;
+    throw error;
+  }
+}
+
 /** Returns false when the ConfigMap has changed since it was read, or does not accept the state. */
 async function write(
   garden: KubeClient,
   namespace: string,
-  read: KubeObject | undefined,
+  read: KubeObject,
   state: RolloutState,
   shoots: number,
 ): Promise<boolean> {
   try {
-    const map = read ?? (await garden.apply(resources.configMaps, emptyStatusMap(namespace), { fieldManager }));
-    const { uid, resourceVersion } = map.metadata;
+    const { uid, resourceVersion } = read.metadata;
     const body = { metadata: { uid, resourceVersion }, data: rolloutData(state, shoots) };
     await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
     return true;

@@ -22,6 +22,8 @@ export interface Call {
   body: Json | undefined;
   /** Checks a second right: an apply that creates needs it. @throws ApiError 403 */
   mayCreate(): void;
+  /** Asks the webhooks about a new object. @throws ApiError 403 */
+  admit(): void;
   /** Warnings for the answer's header. */
   warnings: string[];
 }

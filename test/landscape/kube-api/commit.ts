@@ -45,6 +45,7 @@ export function store(registry: Registry, call: Call, decoded: ApiObject, manage
   validate(call, prepared);
   const errors = strategyErrors(definition, prepared);
   if (errors.length > 0) throw invalid(definition, name, errors);
+  call.admit();
   if (definition.store.get(key) !== undefined) throw alreadyExists(definition, name);
 
   const owners = managers ?? trackUpdate(call, emptyObject(call), prepared, decodeManagers(managedFields));

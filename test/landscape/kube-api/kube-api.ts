@@ -13,11 +13,13 @@ import { Objects } from './objects.ts';
 import { Registry } from './registry.ts';
 import { Handler, type LoggedRequest } from './server.ts';
 import type { OpenWatch } from './watch.ts';
+import type { CreationWebhook } from './webhooks.ts';
 
 export type { Fault, FaultAction, Faults, RequestMatch, RequestSummary } from './faults.ts';
 export type { ApiObject, JsonObject } from './json.ts';
 export type { LoggedRequest } from './server.ts';
 export { useClock } from './time.ts';
+export type { Creation, CreationWebhook } from './webhooks.ts';
 
 export interface KubeApiOptions {
   /** Users by their bearer tokens. @default one administrator, whose token is `KubeApi.token` */
@@ -28,6 +30,8 @@ export interface KubeApiOptions {
   namespaceController?: boolean;
   /** @default 60,000, as the real one */
   bookmarkIntervalMs?: number;
+  /** Asked about each creation by a request; what exists from the start, or a test creates without HTTP, is none. */
+  webhooks?: readonly CreationWebhook[];
   /** Objects that exist from the start, for example CRDs. */
   objects?: readonly JsonObject[];
   /** @default any free port */
@@ -94,6 +98,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     users,
     rbac: options.authorization === 'RBAC',
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
+    webhooks: options.webhooks ?? [],
     onRequest: options.onRequest,
   });
   const { cert, key } = loopbackCertificate();

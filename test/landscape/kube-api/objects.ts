@@ -132,6 +132,7 @@ export class Objects {
       user: { name: 'test', groups: ['system:masters'] },
       body: undefined,
       mayCreate: () => {},
+      admit: () => {},
       warnings: [],
     };
   }

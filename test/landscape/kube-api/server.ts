@@ -12,6 +12,7 @@ import { formOf } from './render.ts';
 import { isWatch, nameAsked, type RequestInfo, requestInfo, verbOf } from './request-info.ts';
 import { route } from './routes.ts';
 import { type OpenWatch, watch } from './watch.ts';
+import { askWebhooks, type CreationWebhook } from './webhooks.ts';
 
 /** A request in the log. */
 export interface LoggedRequest extends RequestSummary {
@@ -24,6 +25,7 @@ export interface HandlerOptions {
   users: Map<string, User>;
   rbac: boolean;
   bookmarkIntervalMs: number;
+  webhooks: readonly CreationWebhook[];
   /** Awaited before a request is carried out. */
   onRequest?: ((request: RequestSummary) => void | Promise<void>) | undefined;
 }
@@ -134,6 +136,7 @@ export class Handler {
       user: known,
       body: parseBody(text, contentType),
       mayCreate: () => authorize('create'),
+      admit: () => askWebhooks(this.#options.webhooks, { user: known.name, ...info }),
       warnings: [],
     };
     const form = formOf(request.headers.accept ?? '');

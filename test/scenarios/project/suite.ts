@@ -128,7 +128,10 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
       const { items } = await project.garden.list<KubeObject>(resources.events, { namespace: PROJECT });
       const about = items.filter(({ involvedObject }) => (involvedObject as { uid: string }).uid === metadata.uid);
       expect(about.map(({ reason, message }) => [reason, message])).toEqual([
-        ['NotOurs', expect.stringContaining('was not created by shoot-flux and is left alone; delete or rename it')],
+        [
+          'NotOurs',
+          'ConfigMap garden-foo/flux-status was not created by shoot-flux and is left alone; delete or rename it, or label it app.kubernetes.io/managed-by=gardener-extension-shoot-flux, to see the state of Flux in your Shoots here.',
+        ],
       ]);
     });
 

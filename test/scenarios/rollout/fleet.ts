@@ -1,6 +1,7 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { type JsonObject, type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { handler as managedResources } from '../../../functions/managed-resources/handler.ts';
 import { definition } from '../../../functions/project-status/function.ts';
 import { handler as projectStatus } from '../../../functions/project-status/handler.ts';
@@ -16,7 +17,7 @@ import { readState } from '../../../shared/rollout/text.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
 import { summaryOf } from '../../../shared/status/status-map.ts';
-import { type Place, shippedIdentities, shippedRbac, tokenOf } from '../identities.ts';
+import { type Installation, type Place, tokenOf, usersOf } from '../identities.ts';
 
 export const PROJECT = 'garden-foo';
 const CONFIG = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
@@ -35,6 +36,8 @@ export interface FleetOptions {
   parallel?: number;
   /** Those of the Shoots that do not exist yet. */
   later?: string[];
+  /** The account that both functions share in the garden. Default: each has its own. */
+  installation?: Installation;
 }
 
 /** The Shoots of a project with the two functions of a rollout, on a simulated clock. Everything else is a stand-in. */
@@ -95,14 +98,14 @@ export interface Fleet extends AsyncDisposable {
   /** Schedules what an edit of the annotations of `flux-config` would cause. */
   follow(): void;
   setStatus(data: Record<string, string> | undefined): void;
-  /** Creates a flux-status that is not ours. */
-  foreignStatus(data: Record<string, string>): void;
+  /** Creates a flux-status as members do; without our label it is not ours. */
+  foreignStatus(data: Record<string, string>, labels?: Record<string, string>): void;
 }
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { shoots: all, seeds: names = ['one'], labels = () => ({}), spec = {}, parallel = 4, later = [] } = options;
   const shoots = all.filter((shoot) => !later.includes(shoot));
-  const garden = await startApi('garden');
+  const garden = await startApi('garden', options.installation);
   const seeds = new Map(await Promise.all(names.map(async (name) => [name, await startApi('seed')] as const)));
   const moved = new Map<string, string>();
   const seedOf = (shoot: string) => moved.get(shoot) ?? (names[all.indexOf(shoot) % names.length] as string);
@@ -260,7 +263,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       if (data === undefined) garden.objects.delete(STATUS);
       else garden.objects.patch(STATUS, { data });
     },
-    foreignStatus: (data) => void garden.objects.create({ ...STATUS, data } as never),
+    foreignStatus: (data, ofMembers = {}) =>
+      void garden.objects.create({ ...STATUS, metadata: { ...STATUS.metadata, labels: ofMembers }, data } as never),
     async [Symbol.asyncDispose]() {
       for (const client of clients.values()) client.close();
       await Promise.all([garden, ...seeds.values()].map((api) => api.stop()));
@@ -464,12 +468,11 @@ function conditionsOf({ status }: Extension, verdict: Verdict, hash: string, now
   });
 }
 
-async function startApi(place: Place): Promise<KubeApi> {
-  const identities = await shippedIdentities();
+async function startApi(place: Place, installation?: Installation): Promise<KubeApi> {
+  const { tokens, rbac } = await usersOf(place, installation);
   const crds = place === 'garden' ? gardenCrds() : seedCrds();
   return startKubeApi({
-    authorization: 'RBAC',
-    tokens: Object.fromEntries(identities.map(({ token, user }) => [token, { name: user }])),
-    objects: [...crds, ...(await shippedRbac(place))] as JsonObject[],
+    ...{ authorization: 'RBAC', tokens, objects: [...crds, ...rbac] as JsonObject[] },
+    ...(place === 'garden' && { webhooks: restrictions }),
   });
 }

@@ -9,6 +9,7 @@ import {
   startKubeApi,
   useClock,
 } from '@shoot-flux/landscape/kube-api';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { Settings } from '../../../shared/runtime/context.ts';
@@ -254,7 +255,12 @@ export async function startWorld({
 async function startApis(onRequest: (cluster: ClusterName) => (summary: RequestSummary) => Promise<void>) {
   const tokens = { [FUNCTIONS]: { name: FUNCTIONS, groups: ['system:masters'] } };
   const [garden, seed, shoot] = await Promise.all([
-    startKubeApi({ tokens, objects: gardenCrds() as JsonObject[], onRequest: onRequest('garden') }),
+    startKubeApi({
+      tokens,
+      objects: gardenCrds() as JsonObject[],
+      webhooks: restrictions,
+      onRequest: onRequest('garden'),
+    }),
     startKubeApi({ tokens, objects: seedCrds() as JsonObject[], onRequest: onRequest('seed') }),
     startKubeApi({ tokens, namespaceController: true, onRequest: onRequest('shoot') }),
   ]);

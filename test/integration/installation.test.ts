@@ -1,0 +1,201 @@
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { describe, expect, it } from 'vitest';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { aroundEachTest } from '../scenarios/around-each-test.ts';
+import { mainJobSuite } from '../scenarios/main-job.ts';
+import { failing, ready, startProject } from '../scenarios/project/project.ts';
+import { rolloutSuite } from '../scenarios/rollout/suite.ts';
+import { creating, eventually, PROJECT, patience, type Stage } from '../scenarios/stage.ts';
+import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
+import { speedUpTime } from './fast-clock.ts';
+
+speedUpTime();
+
+const privateRepository = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
+const withRollout = (repositoryBranch: string) => ({
+  ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
+  ...{ repositoryBranch, rollout: '{ maxInProgress: 1 }' },
+});
+const source = { namespace: PROJECT, name: 'flux-source' };
+const statusMap = { namespace: PROJECT, name: 'flux-status' };
+const person = { fieldManager: 'kubectl' };
+const denied = 'because the admission webhook seed-restriction.gardener.cloud denies it; create it';
+const chart =
+  "The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.";
+const secretRefused = `Secret garden-foo/flux-source cannot be created, ${denied} empty with \`kubectl create secret generic flux-source --namespace garden-foo\`, and shoot-flux fills it. ${chart}`;
+const statusRefused = `ConfigMap garden-foo/flux-status cannot be created, ${denied} with \`kubectl create configmap flux-status --namespace garden-foo\` and label it with \`kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux\`. ${chart}`;
+
+const asOwnAccount = () => startApisWithShippedRights(undefined, 'shoot-flux');
+const asRestricted = () => startApisWithShippedRights(undefined, 'extension-shoot-flux-x7k2p');
+
+mainJobSuite('the main job with the account of an installation', asOwnAccount, ownDistribution);
+rolloutSuite('a rollout with the account of an installation', asOwnAccount, ownDistribution);
+
+const eventsOf = async (stage: Stage, reason: string) =>
+  (await stage.garden.list<KubeObject>(resources.events, { namespace: PROJECT })).items
+    .filter((event) => event.reason === reason)
+    .map(({ involvedObject, message }) => [(involvedObject as { kind: string }).kind, message]);
+const secretOf = (stage: Stage) => stage.garden.find<KubeObject & { data?: object }>(resources.secrets, source);
+const linesOf = async (stage: Stage) =>
+  (await stage.garden.find<KubeObject & { data?: Record<string, string> }>(resources.configMaps, statusMap))?.data;
+
+describe('an installation with its own account', { timeout: patience }, () => {
+  let stage: Stage;
+  aroundEachTest(asOwnAccount, ownDistribution, (next) => {
+    stage = next;
+  });
+
+  it('creates the key pair of a private repository and the status of the project', async () => {
+    await stage.setFluxConfig(privateRepository);
+    await stage.reconcileShoot({ status: { lastOperation: creating } });
+    await stage.untilReady();
+    expect(Object.keys((await secretOf(stage))?.data ?? {}).sort()).toEqual([
+      'identity',
+      'identity.pub',
+      'known_hosts',
+    ]);
+    await eventually(
+      'the line',
+      () => linesOf(stage),
+      (lines) => lines?.bar !== undefined,
+    );
+    expect(await eventsOf(stage, 'CreationRefused')).toEqual([]);
+  });
+});
+
+describe('an installation that Gardener lets create nothing in projects', { timeout: patience }, () => {
+  let stage: Stage;
+  aroundEachTest(asRestricted, ownDistribution, (next) => {
+    stage = next;
+  });
+
+  it('says so about flux-source where its users look, and works once a member has created it', async () => {
+    await stage.setFluxConfig(privateRepository);
+    await stage.reconcileShoot({ status: { lastOperation: creating } });
+    const { status } = await eventually(
+      'the error of the Shoot',
+      stage.extension,
+      (live) => live.status?.lastError?.description === secretRefused,
+      (live) => live.status,
+    );
+    expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
+    expect((await eventsOf(stage, 'CreationRefused')).toSorted()).toEqual(
+      expect.arrayContaining([['ConfigMap', secretRefused]]),
+    );
+    expect(stage.logLines.filter((line) => line.includes('flux-source not created')).join()).toContain(
+      secretRefused.slice(0, 100),
+    );
+    const refusals = stage.requests.filter(
+      ({ cluster, method, status }) => cluster === 'garden' && method === 'POST' && status === 403,
+    );
+    expect(refusals.length).toBeLessThan(5);
+
+    const empty = { apiVersion: 'v1', kind: 'Secret', metadata: source, type: 'Opaque' };
+    await stage.garden.create(resources.secrets, empty, person);
+    await stage.untilReady();
+    expect(Object.keys((await secretOf(stage))?.data ?? {}).sort()).toEqual([
+      'identity',
+      'identity.pub',
+      'known_hosts',
+    ]);
+    expect(await eventsOf(stage, 'DeployKey')).toHaveLength(1);
+    expect(await stage.shoot.find(gitRepositories, { namespace: 'flux-system', name: 'main-gitrepo' })).toBeDefined();
+  });
+
+  it('says so about flux-status, holds a rollout, and works once a member has created it with our label', async () => {
+    await stage.setFluxConfig(withRollout('one'));
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    const refused = [['Shoot', statusRefused]];
+    await eventually(
+      'the Event',
+      () => eventsOf(stage, 'CreationRefused'),
+      (events) => events.length > 0,
+    );
+    expect(stage.logLines.join()).toContain('project status not written');
+
+    await stage.setFluxConfig(withRollout('two'));
+    const problem = `The last applied configuration is kept until flux-status can hold the rollout: ${statusRefused}`;
+    await eventually(
+      'the condition',
+      stage.extension,
+      ({ status }) =>
+        status?.conditions?.some(
+          ({ type, message }) => type === 'ConfigurationFollowed' && message.startsWith(`${problem} (config `),
+        ) === true,
+      ({ status }) => status?.conditions,
+    );
+    // gardenlet gets its answer meanwhile.
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    const branch = async () => {
+      const live = await stage.shoot.find(gitRepositories, { namespace: 'flux-system', name: 'main-gitrepo' });
+      return (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch;
+    };
+    expect(await branch()).toBe('one');
+    expect(await eventsOf(stage, 'CreationRefused')).toEqual(refused);
+
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: statusMap };
+    await stage.garden.create(resources.configMaps, map, person);
+    const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+    await stage.garden.mergePatch(
+      resources.configMaps,
+      statusMap,
+      { metadata: { labels } },
+      { fieldManager: 'kubectl-label' },
+    );
+    await eventually(
+      'the line',
+      () => linesOf(stage),
+      (lines) => lines?.bar !== undefined,
+    );
+    expect(await eventsOf(stage, 'NotOurs')).toEqual([]);
+    await stage.reconcileShoot();
+    await eventually('the edit', branch, (live) => live === 'two');
+    await stage.untilReady();
+    const lines = await eventually(
+      'the rollout',
+      () => linesOf(stage),
+      (live) => live?.Rollout !== undefined,
+    );
+    expect(lines?.Rollout).toContain('Revision ');
+  });
+});
+
+describe('the status of a project where it may not be created', { timeout: patience }, () => {
+  it('is an Event on each Shoot, once, beside the Events about Flux; and no retry follows soon', async () => {
+    const apis = await asRestricted();
+    const project = await startProject(apis);
+    await project.set('one', ready);
+    for (const _ of [1, 2]) expect(await project.run('one')).toEqual(requeueAfter(3600));
+    await project.set('one', failing);
+    expect(await project.run('one')).toEqual(requeueAfter(3600));
+    expect((await project.eventsOf('one')).sort()).toEqual([
+      `CreationRefused: ${statusRefused}`,
+      'FluxNotReady: Flux is not Ready: The quota has no room.',
+      'FluxReady: Flux is Ready.',
+    ]);
+    expect(project.logLines.filter((line) => line.includes('"level":"warn"'))).toHaveLength(3);
+    expect(project.logLines.join()).toContain('seed-restriction.gardener.cloud denies it');
+
+    // A failure that may pass becomes an Event in time, although nothing else would cause a run then.
+    const mayPass = failing.conditions?.map(({ codes: _, ...condition }) => condition) ?? [];
+    await project.set('two', { ...failing, conditions: mayPass });
+    project.now = new Date('2026-01-02T03:07:00Z');
+    expect(await project.run('two')).toEqual(requeueAfter(180));
+    project.now = new Date('2026-01-02T03:10:00Z');
+    expect(await project.run('two')).toEqual(requeueAfter(3600));
+    expect(await project.eventsOf('two')).toContain('FluxNotReady: Flux is not Ready: The quota has no room.');
+
+    const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...statusMap, labels } };
+    await project.garden.create(resources.configMaps, map, person);
+    expect(await project.run('one')).toEqual(done);
+    expect((await project.lines())?.one).toContain('The quota has no room.');
+    await project[Symbol.asyncDispose]();
+    await apis.stop();
+  });
+});
