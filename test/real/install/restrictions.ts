@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { restrictionOf } from '../../landscape/gardener/restrictions.ts';
 import { loopbackCertificate } from '../../landscape/kube-api/certificate.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
 import { applyObjects } from './objects.ts';
@@ -25,18 +25,18 @@ export async function startRestrictions(garden: ApiServer): Promise<AsyncDisposa
   const { cert, key } = loopbackCertificate();
   const server = createServer({ cert, key }, async (request, response) => {
     const { request: asked, ...review } = (await json(request)) as Review;
-    const { username } = asked.userInfo;
-    const refused = restrictionOf(username, asked.resource, asked.namespace ?? '');
-    const isOurs = refused?.webhook === new URL(request.url ?? '', 'https://localhost').pathname.slice(1);
-    const status = isOurs ? { status: { code: 403, message: refused.message } } : {};
+    const { group, resource: plural } = asked.resource;
+    const webhook = restrictions.find(({ name }) => request.url?.startsWith(`/${name}?`));
+    const message = webhook?.deny({ user: asked.userInfo.username, group, plural, namespace: asked.namespace ?? '' });
+    const answer = message === undefined ? { allowed: true } : { allowed: false, status: { code: 403, message } };
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ ...review, response: { uid: asked.uid, allowed: !isOurs, ...status } }));
+    response.end(JSON.stringify({ ...review, response: { uid: asked.uid, ...answer } }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const caBundle = Buffer.from(cert).toString('base64');
-  const webhooks = ['seed-restriction.gardener.cloud', 'shoot-restriction.gardener.cloud'].map((name) => ({
+  const webhooks = restrictions.map(({ name }) => ({
     name,
     clientConfig: { url: `https://127.0.0.1:${port}/${name}`, caBundle },
     rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets', 'configmaps'] }],
