@@ -32,12 +32,12 @@ describe.skipIf(!isComplete)('an installation in the garden', () => {
   });
   afterEach(() => landscape?.stop());
 
-  /** Does something beside the Pod; an error has its output. */
+  /** Does something beside the Pod, which serves the seed of the stage's Shoot; an error has its output. */
   async function besidePod(act: (stage: Stage, output: () => Promise<string>) => Promise<void>): Promise<void> {
     await using stage = await startStage(landscape.apis, '');
     const { url, ca, token } = landscape.apis.shoot;
     const nodes = await startNodes({ server: url, ca, token }, { programs: {} });
-    const pod = await landscape.start('shoot-flux', distribution);
+    const pod = await landscape.start('shoot-flux', [...distribution, '--seed', `${SEED}=in-cluster`]);
     try {
       await act(stage, pod.output);
     } catch (error) {
