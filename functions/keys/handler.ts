@@ -76,7 +76,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   return decided.retry ? requeueAfter(retrySeconds(age)) : done;
 }
 
-/** Tells members and operators. A Secret that members create wakes this function. */
+/** Reports why there are no credentials. A Secret that members create wakes this function. */
 async function reportRefusal(run: Run, error: CreationRefusedError): Promise<Outcome> {
   const age = await report(run, [warning(CREATION_REFUSED, error.message)]);
   run.context.log.warn('flux-source not created', { error: describeError(error) });
