@@ -144,6 +144,13 @@ describe('a rollout', { timeout: patience }, () => {
     expect(countOf('one')).toBe(6);
 
     fleet.foreignStatus({}, { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
+    fleet.verdict = () => 'silent';
+    fleet.follow();
+    await fleet.settle();
+    const waiting = [...(fleet.state()?.waiting.keys() ?? [])];
+    expect(waiting).toHaveLength(4);
+    for (const shoot of waiting) expect(fleet.extension(shoot).status?.state?.applied).not.toHaveProperty('problem');
+    fleet.verdict = () => 'ready';
     fleet.follow();
     await fleet.settle();
     expect(countOf('two')).toBe(6);
