@@ -28,7 +28,7 @@ import { type ScanPolicy, scanPolicy } from './ssh/scan-policy.ts';
 
 const ATTEMPTS = 5;
 
-/** How soon is tried again what fails by others: a host that presents no key, or the creation of the Secret. */
+/** The pause after a scan that found no key, or a refused Secret: each attempt takes a run for seconds. */
 const RETRY_SECONDS = { least: 60, most: 1800 } as const;
 
 /** Ensures that a private repository has its credentials, and reports on the ConfigMap what the user has to do. */
@@ -76,7 +76,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   return decided.retry ? requeueAfter(retrySeconds(age)) : done;
 }
 
-/** Tells members and operators. A Secret that members create wakes this function. */
+/** Reports why there are no credentials. A Secret that members create wakes this function. */
 async function reportRefusal(run: Run, error: CreationRefusedError): Promise<Outcome> {
   const age = await report(run, [warning(CREATION_REFUSED, error.message)]);
   run.context.log.warn('flux-source not created', { error: describeError(error) });

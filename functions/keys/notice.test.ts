@@ -35,7 +35,7 @@ test('gives the same name to the same notice at any time, and another name to an
   expect(new Set([name, ...others]).size).toBe(4);
 });
 
-test('names the Event about a refused creation alike, whoever refuses it', () => {
+test('gives the Events about a refused creation one name, also where another webhook refuses it', () => {
   const refused = (message: string) => nameOf(configMap(), warning('CreationRefused', message), now);
   expect(refused('A webhook denies it.')).toBe(refused('A policy denies it.'));
   expect(refused('A webhook denies it.')).toBe(eventName({ name: 'flux-config', uid: 'uid-1' }, [CREATION_REFUSED]));

@@ -25,7 +25,7 @@ import { wakeNext } from './wake.ts';
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
 
-/** As long as API servers keep the Event about it. What refuses the ConfigMap reports no change. */
+/** As long as API servers keep the Event about it. A right or webhook that changes wakes no function. */
 const REFUSED_SECONDS = 3600;
 
 /** The name of an object in a namespace, which is also a key of a ConfigMap. */
@@ -78,7 +78,7 @@ async function report(
   const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
-    tellRefusal(garden, shoot, error, context),
+    reportRefusal(garden, shoot, error, context),
   );
   if (rollout !== undefined) await wakeNext(place, written, context);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
@@ -132,8 +132,8 @@ async function announce(
   if (health !== undefined) await createOnce(garden, transitionEvent(shoot, health, news, now));
 }
 
-/** Tells members and operators why the state is not shown. A ConfigMap that members create wakes this function. */
-async function tellRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
+/** Reports why the state is not shown. A ConfigMap that members create wakes this function. */
+async function reportRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
   if (!(error instanceof CreationRefusedError)) throw error;
   await createOnce(garden, refusedEvent(shoot, error.message, context.now()));
   context.log.warn('project status not written', { error: describeError(error) });

@@ -29,7 +29,7 @@ describe('a refused creation', () => {
     ],
     [
       'secrets is forbidden: User "u" cannot create resource "secrets" in API group "" in the namespace "garden-foo"',
-      'shoot-flux has no right to; create it by hand. The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.',
+      'shoot-flux lacks the right; create it by hand. The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.',
     ],
   ])('says who refuses it and what helps: %s', async (message, expected) => {
     const error = await failed(message);

@@ -45,7 +45,7 @@ function refusalOf({ message }: KubeError): { why: string; ofOperators: string }
     case 'policyDenies':
       return { why: `the ValidatingAdmissionPolicy ${by} denies it`, ofOperators: '' };
     case 'notAllowed':
-      return { why: 'shoot-flux has no right to', ofOperators: RIGHTS };
+      return { why: 'shoot-flux lacks the right', ofOperators: RIGHTS };
     default:
       return undefined;
   }

@@ -366,7 +366,7 @@ test('says that it lacks the right to create the Secret', async () => {
   expect(await garden.run()).toEqual(requeueAfter(60));
   expect(eventsOf(garden)).toMatchObject([
     {
-      message: `${refused('shoot-flux has no right to')} The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.`,
+      message: `${refused('shoot-flux lacks the right')} The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.`,
     },
   ]);
 });

@@ -114,7 +114,7 @@ describe('a rollout', { timeout: patience }, () => {
     expect(fleet.failures).toEqual([]);
   });
 
-  it('waits where nobody lets us create flux-status, says why, and begins once a member has created it', async () => {
+  it('waits where the garden refuses to create flux-status, says why, and begins once a member has created it', async () => {
     await started(rollout, { shoots: names(6), installation: 'extension-shoot-flux-x7k2p' });
     fleet.requests.length = 0;
     await edited('two', rollout);
@@ -126,7 +126,7 @@ describe('a rollout', { timeout: patience }, () => {
       'The last applied configuration is kept until flux-status can hold the rollout: ConfigMap garden-foo/flux-status cannot be created, because the admission webhook seed-restriction.gardener.cloud denies it; create it with `kubectl create configmap flux-status --namespace garden-foo` and label it with `kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux`. ' +
         "The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.",
     );
-    // Neither a loop nor an end: each Shoot looks again after minutes.
+    // Neither a loop nor an end: each Shoot checks again after minutes.
     let attempts = 0;
     fleet.wrap = (client) => {
       const apply: typeof client.apply = (...args) => {
@@ -144,6 +144,13 @@ describe('a rollout', { timeout: patience }, () => {
     expect(countOf('one')).toBe(6);
 
     fleet.foreignStatus({}, { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
+    fleet.verdict = () => 'silent';
+    fleet.follow();
+    await fleet.settle();
+    const waiting = [...(fleet.state()?.waiting.keys() ?? [])];
+    expect(waiting).toHaveLength(4);
+    for (const shoot of waiting) expect(fleet.extension(shoot).status?.state?.applied).not.toHaveProperty('problem');
+    fleet.verdict = () => 'ready';
     fleet.follow();
     await fleet.settle();
     expect(countOf('two')).toBe(6);

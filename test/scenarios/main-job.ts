@@ -378,6 +378,26 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
+    it('waits for credentials that only a member has, and says where it is written which', async () => {
+      await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'private' });
+      await stage.reconcileShoot();
+      const wanted =
+        'Secret garden-foo/flux-source in the garden does not exist yet; see the Events of ConfigMap garden-foo/flux-config.';
+      await eventually(
+        'the wait',
+        stage.extension,
+        ({ status }) => status?.lastOperation?.description === wanted,
+        ({ status }) => status,
+      );
+      const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
+      expect(items.map(({ reason }) => reason)).toContain('CredentialsMissing');
+      const data = { username: 'cmVhZGVy', password: 'aHVudGVyMg==' };
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' }, data };
+      await stage.garden.create(resources.secrets, secret as KubeObject, { fieldManager: 'person' });
+      await stage.untilReady();
+      expect((await stage.shoot.find(resources.secrets, inFlux('flux-source')))?.data).toEqual(data);
+    });
+
     it('rotates the key in two phases: the prepared key stays in the garden until completion', async () => {
       const source = { namespace: PROJECT, name: 'flux-source' };
       const fluxConfig = { namespace: PROJECT, name: 'flux-config' };

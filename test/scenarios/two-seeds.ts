@@ -2,6 +2,7 @@ import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { type JsonObject, type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { startResourceManager } from '@shoot-flux/landscape/resource-manager';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import type { Extension, ManagedResource } from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -43,7 +44,10 @@ const extensionOf = (name: string) => ({ namespace: controlPlane(name), name: 's
 
 /** @param fluxDistribution the folder with Flux releases */
 export async function startTwoSeeds(fluxDistribution: string): Promise<TwoSeeds> {
-  const started = [gardenCrds(), seedCrds(), seedCrds()].map((crds) => startKubeApi({ objects: crds as JsonObject[] }));
+  const started = [
+    startKubeApi({ objects: gardenCrds() as JsonObject[], webhooks: restrictions }),
+    ...[1, 2].map(() => startKubeApi({ objects: seedCrds() as JsonObject[] })),
+  ];
   const [gardenApi, a, b] = (await Promise.all(started)) as [KubeApi, KubeApi, KubeApi];
   const apis = { garden: gardenApi, a, b };
   const shoots = new Map<string, { api: KubeApi; client: HttpKubeClient }>();

@@ -41,7 +41,7 @@ const LEAST_SECONDS = 2;
 /** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
 const LOOK_SECONDS = 60;
 
-/** Members create a refused ConfigMap by hand, or operators mend the rights: neither wakes the Shoots that wait for it. */
+/** A refused ConfigMap that members create by hand, or that is allowed later, does not wake the Shoots that wait for it. */
 const REFUSED_SECONDS = 300;
 
 const WITHOUT_STATUS = 'The last applied configuration is kept until flux-status can hold the rollout';
@@ -62,7 +62,7 @@ export async function waitForTurn(
   const garden = await context.kube(GARDEN);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const map = await findOrCreate(garden, namespace);
-    // Nothing can be agreed on, so nobody begins: an edit would reach all Shoots at once.
+    // Nothing can be agreed on, so no Shoot begins: an edit would reach all of them at once.
     if (map instanceof CreationRefusedError) {
       return hold(run, plan, controlPlane, REFUSED_SECONDS, `${WITHOUT_STATUS}: ${map.message}`);
     }
