@@ -5,7 +5,7 @@ import { CONFIGURATION } from '../../../infra/webhooks/names.ts';
 import { NAMESPACE as CONTROL_PLANE, clusterFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
-import { eventually, PROJECT } from '../../scenarios/stage.ts';
+import { PROJECT } from '../../scenarios/stage.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { installCrds, seedCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
@@ -124,10 +124,7 @@ describe('the webhooks of a seed', () => {
     const [configuration] = ofKind(objects, 'MutatingWebhookConfiguration');
     await using _webhooks = await start(objects);
     const { data } = await secretOf(server, namespace, 'shoot-flux-webhooks-certificates');
-    const read = () => webhookConfiguration(server, 'mutating', configuration?.metadata.name ?? '');
-    const live = await eventually('it is published', read, ({ webhooks: [webhook] }) => {
-      return webhook?.clientConfig.caBundle !== undefined;
-    });
+    const live = await webhookConfiguration(server, 'mutating', configuration?.metadata.name ?? '');
     expect(live.webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([data['ca.crt']]);
     expect(live.webhooks[0]?.clientConfig.service).toMatchObject({ namespace, path: '/resource-manager' });
   });

@@ -89,6 +89,7 @@ describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty
     await page.follow('Remove', shell);
     for (const kind of ['controllerregistrations', 'controllerdeployments'])
       expect(await listObjects(apis.servers.garden, kind)).toEqual([]);
+    expect(await listObjects(apis.servers.garden, 'serviceaccounts', `seed-${SEED}`)).toEqual([]);
     const roles = await listObjects(apis.servers.garden, 'clusterroles');
     expect(roles.filter(({ metadata }) => metadata.name.includes('installation'))).toEqual([]);
   });

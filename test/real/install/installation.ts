@@ -52,7 +52,7 @@ export async function startInstaller(apis: RealApis, workplace: Workplace, regis
     async install() {
       const deployment = await registered(garden);
       objects = await render(workplace, deployment);
-      await applyObjects(seed, [namespaceOf(INSTALLATION)]);
+      await applyObjects(seed, ['garden', INSTALLATION].map(namespaceOf));
       await installAsGardener({ garden, seed }, host, objects);
       const { image, start } = podOf(objects);
       const folder = join(workplace.folder, image.replaceAll(/\W/g, '-'));

@@ -45,6 +45,7 @@ else if (/^get [a-z,]+( all-namespaces)?( selector)?$/.test(command)) process.st
 else if (/^apply (filename|kustomize)( server-side)?$/.test(command)) {
   await applyObjects(server, await objects(), dryRun === 'server');
 } else if (/^delete (filename|kustomize)$/.test(command)) await deleteObjects(server, await objects());
+else if (command === 'delete serviceaccounts all-namespaces selector') await deleteObjects(server, await accounts());
 else refuse();
 
 function refuse(): never {
@@ -66,6 +67,12 @@ function row({ metadata, status }: KubeObject): string {
   const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
   const ready = conditions.find(({ type }) => type === 'Ready')?.status ?? '';
   return `${metadata.namespace ?? ''}   ${metadata.name}   ${ready}\n`;
+}
+
+/** The objects of a list do not say their kind. */
+async function accounts(): Promise<KubeObject[]> {
+  const found = await listObjects(server, 'serviceaccounts', undefined, others.selector);
+  return found.map((account) => ({ ...account, apiVersion: 'v1', kind: 'ServiceAccount' }));
 }
 
 async function token(): Promise<string> {

@@ -146,8 +146,12 @@ interface Configuration extends KubeObject {
   webhooks: { clientConfig: { caBundle?: string; url?: string; service?: { namespace: string; path: string } } }[];
 }
 
-/** Reads a webhook configuration as the administrator. */
-export async function webhookConfiguration(server: ApiServer, type: 'mutating' | 'validating', name: string) {
+/** Reads a webhook configuration as the administrator, once the process, which may be ready before, has published its authority there. */
+export function webhookConfiguration(server: ApiServer, type: 'mutating' | 'validating', name: string) {
   const path = `/apis/admissionregistration.k8s.io/v1/${type}webhookconfigurations/${name}`;
-  return (await requestJson(server, 'GET', path)) as Configuration;
+  return eventually(
+    'the authority is published',
+    async () => (await requestJson(server, 'GET', path)) as Configuration,
+    ({ webhooks }) => webhooks.every(({ clientConfig }) => clientConfig.caBundle !== undefined),
+  );
 }
