@@ -16,14 +16,16 @@ import { handler } from '../../functions/keys/handler.ts';
 import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy-examples.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import { RECONCILE_AT } from '../../shared/gardener/project-config.ts';
+import { fluxStatusSubscription, RECONCILE_AT } from '../../shared/gardener/project-config.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { done } from '../../shared/runtime/outcome.ts';
 import { readLine } from '../../shared/status/line.ts';
 import { isOwn, SUMMARY, summaryOf } from '../../shared/status/status-map.ts';
 import { failing, PROJECT, startProject } from '../scenarios/project/project.ts';
+import type { Apis } from '../scenarios/stage.ts';
 import { commands, example, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
 import { startApisWithShippedRights } from './embedded-apis.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
@@ -198,19 +200,57 @@ describe('the commands of the documents', () => {
     expect(await follow(publicKey)).toBe('');
   });
 
-  it('show the state of the Shoots of a project, with kubectl', async () => {
-    const apis = await startApisWithShippedRights();
-    await using project = await startProject(apis);
-    await project.set('my-third-cluster', failing);
-    await project.run('my-third-cluster');
-    await writeFile(join(folder, 'members.kubeconfig'), apis.garden.kubeconfig());
-    const follow = async ({ command }: { command: string }) => {
+  const statusCommands = (part: string) =>
+    commands.filter((found) => isAboutStatus(found) && found.command.includes(part));
+  const asMember = async ({ garden }: Apis) => {
+    await writeFile(join(folder, 'members.kubeconfig'), garden.kubeconfig());
+    return async ({ command }: { command: string }) => {
       const line = command.replace('garden-my-project', PROJECT);
       const ended = await run(line, undefined, join(folder, 'members.kubeconfig'));
       expect(ended, line).toMatchObject({ code: 0 });
       return ended.output;
     };
-    const [summary, whole, events] = await Promise.all(commands.filter(isAboutStatus).map(follow));
+  };
+
+  it('create by hand what the garden refuses to shoot-flux, with kubectl', async () => {
+    const apis = await startApisWithShippedRights(undefined, 'extension-shoot-flux-x7k2p');
+    await using project = await startProject(apis);
+    await project.set('my-cluster', failing);
+    await project.run('my-cluster');
+    expect(await project.lines()).toBeUndefined();
+    const [refusal = ''] = (await project.eventsOf('my-cluster')).filter((text) => text.startsWith('CreationRefused'));
+    const follow = await asMember(apis);
+    const map = { namespace: PROJECT, name: 'flux-status' };
+    const isNews = async () => {
+      const live = await project.garden.find(resources.configMaps, map, { metadataOnly: true });
+      return live && fluxStatusSubscription.isNews?.(live);
+    };
+    const news: unknown[] = [];
+    const byHand = [
+      ...statusCommands(' configmap ').filter(({ command }) => !command.includes(' get ')),
+      ...statusCommands(' secret '),
+    ];
+    expect(byHand).toHaveLength(3);
+    for (const found of byHand) {
+      await follow(found);
+      news.push(await isNews());
+    }
+    // The label wakes the Shoots; without it the ConfigMap would not be ours yet.
+    expect(news).toEqual([false, true, true]);
+    for (const { command } of byHand.slice(0, 2))
+      expect(refusal).toContain(command.replace('garden-my-project', PROJECT));
+    expect(await project.run('my-cluster')).toEqual(done);
+    expect((await project.lines())?.['my-cluster']).toContain('Not Ready since ');
+    await apis.stop();
+  });
+
+  it('show the state of the Shoots of a project, with kubectl', async () => {
+    const apis = await startApisWithShippedRights();
+    await using project = await startProject(apis);
+    await project.set('my-third-cluster', failing);
+    await project.run('my-third-cluster');
+    const follow = await asMember(apis);
+    const [summary, whole, events] = await Promise.all(statusCommands(' get ').map(follow));
     expect(summary).toBe('0 Ready, 0 progressing, 1 not Ready of 1 Shoot');
     expect(whole).toMatch(/my-third-cluster: .*Not Ready since /);
     expect(events).toMatch(/^Warning +FluxNotReady +Flux is not Ready: /);

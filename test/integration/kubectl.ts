@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 
 /** The part of kubectl that the documents use, for machines without it. Anything else is an error. */
 
@@ -14,6 +14,8 @@ const kinds: Record<string, Resource> = {
   events: resources.events,
 };
 const writer = { fieldManager: 'kubectl' };
+/** What a verb changes of the metadata. */
+const written: Record<string, string> = { annotate: 'annotations', label: 'labels' };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -41,29 +43,40 @@ async function answer(resource: Resource): Promise<string> {
     const { items } = await client.list(resource, { namespace, fieldSelector });
     return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
   }
+  if (verb === 'create')
+    return create(resource, namespace, kind === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest);
   const [name = fail('a name is missing'), annotation, ...more] = rest;
-  if (more.length > 0 && verb !== 'annotate') fail(`${more.join(' ')} is not understood`);
+  const field = written[verb ?? ''];
+  if (more.length > 0 && field === undefined) fail(`${more.join(' ')} is not understood`);
   const live = (await client.find(resource, { namespace, name })) ?? fail(`${kind} "${name}" not found`);
-  if (verb === 'get' && annotation === undefined) return output === 'yaml' ? stringify(live) : field(live, output);
+  if (verb === 'get' && annotation === undefined) return output === 'yaml' ? stringify(live) : valueAt(live, output);
   if (verb === 'patch' && type === 'merge' && annotation === undefined) {
     await client.mergePatch(resource, { namespace, name }, JSON.parse(patch), writer);
     return `${kind}/${name} patched\n`;
   }
-  const annotations: Record<string, string> = {};
-  for (const written of [annotation ?? '', ...more]) {
-    const [, key, value] = /^([^=]+)=(.+)$/.exec(written) ?? [];
-    if (verb !== 'annotate' || key === undefined) fail(`${process.argv.slice(2).join(' ')} is not understood`);
-    if (values.overwrite !== true && live.metadata.annotations?.[key] !== undefined) {
-      fail(`--overwrite is false but found ${key}`);
-    }
-    annotations[key] = value ?? '';
+  const before = (live.metadata as unknown as Record<string, Record<string, string> | undefined>)[field ?? ''];
+  const changes: Record<string, string> = {};
+  for (const assignment of [annotation ?? '', ...more]) {
+    const [, key, value] = /^([^=]+)=(.+)$/.exec(assignment) ?? [];
+    if (field === undefined || key === undefined) fail(`${process.argv.slice(2).join(' ')} is not understood`);
+    if (values.overwrite !== true && before?.[key] !== undefined) fail(`--overwrite is false but found ${key}`);
+    changes[key] = value ?? '';
   }
-  await client.mergePatch(resource, { namespace, name }, { metadata: { annotations } }, writer);
-  return `${kind}/${name} annotated\n`;
+  const metadata = { [field ?? '']: changes };
+  await client.mergePatch(resource, { namespace, name }, { metadata }, { fieldManager: `kubectl-${verb}` });
+  return `${kind}/${name} changed\n`;
+}
+
+/** Creates an empty object. */
+async function create(resource: Resource, namespace: string, [name = '', ...more]: string[]): Promise<string> {
+  if (name === '' || more.length > 0) fail(`${process.argv.slice(2).join(' ')} is not understood`);
+  const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { namespace, name } };
+  await client.create(resource, object, { fieldManager: 'kubectl-create' });
+  return `${kind}/${name} created\n`;
 }
 
 /** Evaluates one path of a JSONPath template, with dots escaped as in kubectl. Absent fields are empty. */
-function field(object: KubeObject, output: string): string {
+function valueAt(object: KubeObject, output: string): string {
   const [, path = fail(`-o ${output} is not understood`)] = /^jsonpath=\{\.(.+)\}$/.exec(output) ?? [];
   const names = path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
   const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], object);
