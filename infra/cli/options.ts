@@ -1,3 +1,4 @@
+import { selfHostedCluster } from '../../shared/gardener/shoot-changes.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { choices, DEFAULT_LANDSCAPE } from '../choices.ts';
@@ -25,8 +26,7 @@ export const clusterOptions = {
       setBy: 'gardenlet',
       variables: {
         SEED_NAME: (name) => `${name}=${IN_CLUSTER}`,
-        // A self-hosted Shoot has no seed, and may be called garden.
-        SHOOT_NAME: (name) => `shoot--${name}=${IN_CLUSTER}`,
+        SHOOT_NAME: (name) => `${selfHostedCluster(name)}=${IN_CLUSTER}`,
       },
     },
   },

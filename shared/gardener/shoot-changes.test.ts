@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Cause } from '../runtime/change-request.ts';
-import { changesFor } from './shoot-changes.ts';
+import { changesFor, selfHostedCluster } from './shoot-changes.ts';
 import type { Shoot } from './types.ts';
 
 const cause: Cause = {
@@ -42,6 +42,15 @@ test('returns nothing for a Shoot without a seed or a control plane', () => {
   expect(clusters({ metadata: { name: 'bar' } })).toEqual([]);
   const { status: _, ...fresh } = shoot();
   expect(clusters(fresh)).toEqual([]);
+});
+
+test('returns one change for the self-hosted Shoot that the deployment runs in', () => {
+  const selfHosted: Shoot = { metadata: { namespace: 'garden', name: 'garden' }, spec: { extensions: [] } };
+  expect(changesFor(selfHosted, [selfHostedCluster('garden')], cause).map(({ key }) => key)).toEqual([
+    { cluster: 'shoot--garden', namespace: 'kube-system', name: 'shoot-flux' },
+  ]);
+  expect(clusters(selfHosted, ['garden', selfHostedCluster('other')])).toEqual([]);
+  expect(clusters(shoot(), [selfHostedCluster('bar')])).toEqual([]);
 });
 
 test('returns nothing for a Shoot that is scheduled and not begun: its technical ID is empty', () => {

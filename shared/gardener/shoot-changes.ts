@@ -4,9 +4,18 @@ import { EXTENSION_TYPE, type Shoot } from './types.ts';
 /** The name of a namespace. A change with another one could not be read. */
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
+/** The namespace of the control plane in a self-hosted Shoot (rule 2.1.1). */
+const SELF_HOSTED = 'kube-system';
+
+/** Returns the name under which a deployment serves the self-hosted Shoot that it runs in, which has no seed. */
+export function selfHostedCluster(shoot: string): string {
+  // It may be called garden, or like a seed.
+  return `shoot--${shoot}`;
+}
+
 /**
- * Returns the changes for one Shoot: one for each of its seeds that this deployment serves. During a control plane
- * migration these are two. Shoots without the extension get changes too, because an extension that is enabled for all
+ * Returns the changes for one Shoot: one for each of its seeds that this deployment serves, or for the self-hosted Shoot
+ * itself. During a control plane migration these are two. Shoots without the extension get changes too, because an extension that is enabled for all
  * Shoots is not listed in them; `managed-resources` then finds no Extension and ends.
  * @param name of the function, whose keys are Extensions
  */
@@ -16,12 +25,15 @@ export function changesFor(
   cause: Cause,
   name: 'managed-resources' | 'project-status' = 'managed-resources',
 ): ChangeRequest[] {
-  const namespace = shoot.status?.technicalID;
+  const { metadata, spec, status } = shoot;
+  const isOnSeed = Boolean(status?.seedName || spec?.seedName);
+  const namespace = isOnSeed ? status?.technicalID : SELF_HOSTED;
   // Absent, or empty as the Gardener API server stores it: there is no control plane yet, and the first run for its
   // Extension reads the current configuration.
   if (namespace === undefined || !NAMESPACE.test(namespace) || isDisabled(shoot)) return [];
+  const clusters = isOnSeed ? [status?.seedName, spec?.seedName] : [selfHostedCluster(metadata.name)];
   return servedSeeds
-    .filter((seed) => seed === shoot.status?.seedName || seed === shoot.spec?.seedName)
+    .filter((seed) => clusters.includes(seed))
     .map((cluster) => ({
       function: name,
       key: { cluster, namespace, name: EXTENSION_TYPE },

@@ -131,8 +131,9 @@ describe('arrows point one way', () => {
     const packages = Object.keys(devDependencies).join('|');
     const imported = new RegExp(`(?:^import (?!type )[^;]*?from|import\\()\\s*'(?:${packages})['/]`, 'm');
     const wrong = shipped.filter((file) => imported.test(readFileSync(join(root, file), 'utf8')));
-    // These make what is shipped.
-    expect(wrong).toEqual(['infra/bundle-cli.ts', 'infra/bundle.ts', 'infra/release/zip.ts']);
+    // These make what is shipped, or run in a checkout only.
+    const tools = ['infra/bundle-cli.ts', 'infra/bundle.ts', 'infra/gardener/registration/chart-values.ts'];
+    expect(wrong).toEqual([...tools, 'infra/release/zip.ts']);
   });
 
   it('no files import each other in a circle', () => {
