@@ -1,8 +1,8 @@
 import { text as readAll } from 'node:stream/consumers';
-import { ShootFluxError, withFullStop } from '../../../shared/errors.ts';
+import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
 import { readDocument } from '../../cli/read-file.ts';
 import { checkVersion } from '../../release/notes.ts';
-import { valuesProblems } from './chart-values.ts';
+import { valuesIssues } from './chart-values.ts';
 import type { Release } from './registration.ts';
 
 /** Host, port and path, as they begin the name of an image. */
@@ -37,8 +37,8 @@ async function readValues(file: string): Promise<Record<string, unknown>> {
   if (!isObject(values)) {
     throw new ShootFluxError(`${file} is not an object with values of the chart; write them as for Helm.`);
   }
-  const problems = await valuesProblems(values);
-  if (problems.length > 0) throw new ShootFluxError(withFullStop(`${file}: ${problems.join('; ')}`));
+  const issues = await valuesIssues(file, values);
+  if (issues.length > 0) throw new ConfigError(issues);
   return values;
 }
 
