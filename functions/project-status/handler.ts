@@ -25,8 +25,8 @@ import { wakeNext } from './wake.ts';
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
 
-/** As long as API servers keep the Event about it. A right or webhook that changes wakes no function. */
-const REFUSED_SECONDS = 3600;
+/** API servers have just deleted the Event about it, which keeps its name. A right or webhook that changes wakes no function. */
+const REFUSED_SECONDS = 3700;
 
 /** The name of an object in a namespace, which is also a key of a ConfigMap. */
 const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -5,7 +5,7 @@ import type { Shoot } from '../../shared/gardener/types.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import type { Line } from '../../shared/status/line.ts';
-import { countOf, MOST_LINES } from '../../shared/status/status-map.ts';
+import { countOf, MOST_KEYS } from '../../shared/status/status-map.ts';
 
 /** Returns the Event on the Shoot; the same one for the same transition, whenever a run reports it. */
 export function transitionEvent(
@@ -39,8 +39,8 @@ function subjectOf({ metadata: { name, namespace = '', uid = '' } }: Shoot): Eve
 export function foreignEvent(map: KubeObject, now: Date): KubeObject {
   const { name, namespace = '', uid = '' } = map.metadata;
   const subject: EventSubject = { apiVersion: 'v1', kind: resources.configMaps.kind, namespace, name, uid };
-  const isFull = countOf(map) > MOST_LINES;
-  const why = isFull ? `has more than ${MOST_LINES} keys` : 'was not created by shoot-flux';
+  const isFull = countOf(map) > MOST_KEYS;
+  const why = isFull ? `has more than ${MOST_KEYS} keys` : 'was not created by shoot-flux';
   const orLabel = isFull ? '' : `, or label it ${STATUS_OWNER.label}=${STATUS_OWNER.value},`;
   const message =
     `ConfigMap ${namespace}/${FLUX_STATUS} ${why} and is left alone; ` +

@@ -263,7 +263,7 @@ export const healthOptions = {
     key: 'namespaces',
     value: 'SEED=NAMESPACE',
     description:
-      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat. Default for the cluster that this process runs in: its own.",
+      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat. For the cluster that this process runs in, it defaults to the namespace of the Pod.",
   },
 } as const satisfies Record<string, Option>;
 

@@ -17,7 +17,7 @@ describe('a refused creation', () => {
   it.each([
     [
       'admission webhook "seed-restriction.gardener.cloud" denied the request: object does not belong to seed "lab"',
-      "the admission webhook seed-restriction.gardener.cloud denies it; create it by hand. The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.",
+      'the admission webhook seed-restriction.gardener.cloud denies it; create it by hand. Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.',
     ],
     [
       'admission webhook "shoot-restriction.gardener.cloud" denied the request: object does not belong to shoot garden/a',
@@ -29,7 +29,7 @@ describe('a refused creation', () => {
     ],
     [
       'secrets is forbidden: User "u" cannot create resource "secrets" in API group "" in the namespace "garden-foo"',
-      'shoot-flux lacks the right; create it by hand. The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.',
+      'shoot-flux lacks the right; create it by hand. The operators of this landscape have to apply the registration of this shoot-flux version; it grants the right.',
     ],
   ])('says who refuses it and what helps: %s', async (message, expected) => {
     const error = await failed(message);

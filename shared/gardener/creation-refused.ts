@@ -55,6 +55,6 @@ function refusalOf({ message }: KubeError): { why: string; ofOperators: string }
 const SEED_RESTRICTION = 'seed-restriction.gardener.cloud';
 
 const OWN_ACCOUNT =
-  " The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.";
+  ' Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.';
 const RIGHTS =
-  ' The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.';
+  ' The operators of this landscape have to apply the registration of this shoot-flux version; it grants the right.';

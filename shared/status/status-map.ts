@@ -17,8 +17,8 @@ export const MOST_BYTES = 900 * 1024;
 /** More lines are never written. Members may add keys: seventy thousand would take 0.1 s to go through at every run. */
 export const MOST_LINES = 20_000;
 
-/** Keys of members, and those about a rollout. */
-const OTHER_KEYS = 1000;
+/** Lines, keys of members, and those about a rollout. */
+export const MOST_KEYS = 21_000;
 
 const LONGEST_LINE = 300;
 /** Room for the state and its time, and for the first words. */
@@ -54,7 +54,7 @@ export function statusMapName(namespace: string): ObjectName {
 /** Returns whether it is ours to read and write. One with more keys than we write lines, and some of others, is not. */
 export function isOwn(map: KubeObject): boolean {
   const { labels } = map.metadata;
-  return labels?.[STATUS_OWNER.label] === STATUS_OWNER.value && countOf(map) <= MOST_LINES + OTHER_KEYS;
+  return labels?.[STATUS_OWNER.label] === STATUS_OWNER.value && countOf(map) <= MOST_KEYS;
 }
 
 /** Returns the published line of a Shoot. */

@@ -335,7 +335,7 @@ test('says who refuses to let it create the Secret, slowly and in one Event, and
   expect(eventsOf(garden)).toEqual([
     {
       ...{ type: 'Warning', reason: 'CreationRefused', uid: api.objects.get(fluxConfig({})).metadata.uid },
-      message: `${refused('the admission webhook seed-restriction.gardener.cloud denies it')} The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.`,
+      message: `${refused('the admission webhook seed-restriction.gardener.cloud denies it')} Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.`,
     },
   ]);
   expect(garden.log.filter((line) => line.includes('"level":"warn"'))).toHaveLength(4);
@@ -345,11 +345,12 @@ test('says who refuses to let it create the Secret, slowly and in one Event, and
     'gardener.cloud/operation': 'rotate-ssh-keypair-start',
   });
 
-  api.objects.patch(fluxConfig({}), { metadata: { annotations: null } });
   api.objects.create(fluxSource());
   expect(await garden.run()).toEqual(done);
-  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
-  expect(reasonsOf(garden)).toEqual(['CreationRefused', 'DeployKey']);
+  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual([
+    ...['identity', 'identity.next', 'identity.next.pub', 'identity.pub', 'known_hosts'],
+  ]);
+  expect(reasonsOf(garden)).toEqual(['CreationRefused', 'DeployKey', 'KeyRotationPrepared']);
   await expectRest(garden);
 });
 
@@ -366,7 +367,7 @@ test('says that it lacks the right to create the Secret', async () => {
   expect(await garden.run()).toEqual(requeueAfter(60));
   expect(eventsOf(garden)).toMatchObject([
     {
-      message: `${refused('shoot-flux lacks the right')} The operators of this landscape have to apply the registration of this version of shoot-flux again, which grants the right.`,
+      message: `${refused('shoot-flux lacks the right')} The operators of this landscape have to apply the registration of this shoot-flux version; it grants the right.`,
     },
   ]);
 });

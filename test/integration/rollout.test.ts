@@ -124,7 +124,7 @@ describe('a rollout', { timeout: patience }, () => {
     expect(lastError).toBeFalsy();
     expect(state?.applied?.problem).toBe(
       'The last applied configuration is kept until flux-status can hold the rollout: ConfigMap garden-foo/flux-status cannot be created, because the admission webhook seed-restriction.gardener.cloud denies it; create it with `kubectl create configmap flux-status --namespace garden-foo` and label it with `kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux`. ' +
-        "The operators of this landscape can upgrade shoot-flux's chart: it then has its own account in the garden, which may create it.",
+        'Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.',
     );
     // Neither a loop nor an end: each Shoot checks again after minutes.
     let attempts = 0;

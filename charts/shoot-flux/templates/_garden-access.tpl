@@ -5,7 +5,9 @@ Secret flux-source and the ConfigMap flux-status. In a self-hosted Shoot gardenl
 */}}
 {{- define "shoot-flux.hasGardenAccount" -}}
 {{- $gardener := .Values.gardener | default dict -}}
-{{- if and (($gardener.garden).genericKubeconfigSecretName) (not $gardener.selfHostedShootCluster) (not .Values.kubeconfigs.garden.secretName) }}true{{ end -}}
+{{- $own := .Values.kubeconfigs.garden.secretName -}}
+{{- range .Values.env }}{{ if eq .name "GARDEN_KUBECONFIG" }}{{ $own = .name }}{{ end }}{{ end -}}
+{{- if and (($gardener.garden).genericKubeconfigSecretName) (not $gardener.selfHostedShootCluster) (not $own) }}true{{ end -}}
 {{- end -}}
 
 {{/* Name of the Secret for which gardenlet creates the account, and into which it writes its tokens. */}}

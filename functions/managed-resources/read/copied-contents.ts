@@ -43,6 +43,8 @@ interface SourceFacts {
   isGithubApp: boolean;
   /** True: `keys` takes care of the Secret. False: the source is in `config.yaml` or `overrides.yaml`, and users write it. */
   isOfKeys: boolean;
+  /** True: `keys` also creates it. */
+  hasKeyPair: boolean;
 }
 
 /** Reads one object; undefined: it does not exist. */
@@ -61,10 +63,10 @@ export async function readCopiedContents(
 ): Promise<CopiedContents | Missing> {
   const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
-  const ofSource = {
-    isGithubApp: (config.source?.spec as { provider?: unknown } | undefined)?.provider === 'github',
-    isOfKeys: config.origins['source.spec.url']?.path === 'repositoryUrl',
-  };
+  const { provider, url } = (config.source?.spec ?? {}) as { provider?: unknown; url?: string };
+  const isOfKeys = config.origins['source.spec.url']?.path === 'repositoryUrl';
+  const hasKeyPair = isOfKeys && url?.startsWith('ssh://') === true;
+  const ofSource = { isGithubApp: provider === 'github', isOfKeys, hasKeyPair };
   const limitCopies = countCopies(config, run.cluster.spec.shoot.metadata.namespace);
   const found: Copied[] = [];
   for (const copied of wanted.filter((one) => one !== undefined)) {
@@ -139,14 +141,14 @@ async function readFluxSource(
   { cluster }: Run,
   read: Read,
   copied: CopiedSecret,
-  { isGithubApp, isOfKeys }: SourceFacts,
+  { isGithubApp, isOfKeys, hasKeyPair }: SourceFacts,
 ): Promise<Copied | Missing> {
   const project = cluster.spec.shoot.metadata.namespace ?? '';
   const secret = await read('garden', resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined) {
     if (!isOfKeys) return { missing: `${where} does not exist; create it with the credentials that the source needs.` };
-    const refusal = await refusalOfKeys(read, project);
+    const refusal = hasKeyPair ? await refusalOfKeys(read, project) : undefined;
     return {
       missing: refusal ?? `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.`,
     };

@@ -12,8 +12,14 @@ const SCHEMA = new URL('../../../charts/shoot-flux/values.schema.json', import.m
 export async function valuesIssues(file: string, values: object): Promise<ConfigIssue[]> {
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
   const validate = ajv.compile(JSON.parse(await readFile(SCHEMA, 'utf8')));
-  return validate(values) ? [] : (validate.errors ?? []).filter(isOwn).map((error) => issueOf(file, error));
+  return validate(withoutRemoved(values))
+    ? []
+    : (validate.errors ?? []).filter(isOwn).map((error) => issueOf(file, error));
 }
+
+/** With `null`, Helm removes a default before it looks at the schema. */
+const withoutRemoved = (values: object) =>
+  JSON.parse(JSON.stringify(values, (_, value) => (value === null ? undefined : value)));
 
 /** Of a condition, the branch says what is wrong. */
 const isOwn = ({ keyword }: ErrorObject) => keyword !== 'if';
@@ -26,6 +32,8 @@ function issueOf(object: string, { keyword, message, params, instancePath, paren
     const remedy = close === undefined ? 'charts/shoot-flux/README.md lists all' : `did you mean ${close}?`;
     return { object, path: [...path, name].join('.'), message: `is not a value of the chart; ${remedy}` };
   }
+  if (keyword === 'type')
+    return { object, path: path.join('.'), message: `must be ${[params.type].flat().join(' or ')}` };
   const allowed = keyword === 'enum' ? `: ${params.allowedValues.join(', ')}` : '';
   return { object, path: path.join('.'), message: `${message}${allowed}` };
 }

@@ -44,6 +44,15 @@ it.each([
   expect(said).toContain(sentence);
 });
 
+it('takes values that remove a default of the chart, as Helm does', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
+  const file = join(folder.path, 'values.yaml');
+  await writeFile(file, 'resources: null\n');
+  const { status, stdout } = register('--values', file);
+  expect(status).toBe(0);
+  expect(stdout).toContain('resources: null');
+});
+
 it('names a file that does not exist', () => {
   expect(refused('--values', '/no/such/file')).toContain('cannot read /no/such/file: file not found');
 });

@@ -130,16 +130,17 @@ describe('the rendered objects', () => {
   it.each([
     ['a self-hosted Shoot', selfHostedValues('garden', 'root')],
     ['a seed, with a kubeconfig of the garden', { ...seed, kubeconfigs: { garden } }],
+    ['a seed, with a variable for that kubeconfig', { ...seed, env: [{ name: 'GARDEN_KUBECONFIG', value: '/mine' }] }],
     ['a cluster without a gardenlet', {}],
   ])('ask for no account in %s', async (_, values) => {
     const objects = await renderChart({ namespace, values });
     expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const text = JSON.stringify(objects.filter(({ kind }) => kind === 'Deployment'));
-    expect(text).not.toContain('GARDEN_KUBECONFIG');
+    expect(text).not.toContain('/generic-kubeconfig/');
     expect(text).not.toContain(INJECTION);
   });
 
-  it('let the Prometheis of a seed read the metrics', async () => {
+  it('let the Prometheus instances of a seed read the metrics', async () => {
     const services = (await renderChart({ namespace, values: seed })).filter(({ kind }) => kind === 'Service');
     expect(services).toHaveLength(2);
     for (const { metadata } of services) {

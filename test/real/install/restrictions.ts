@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { loopbackCertificate } from '../../landscape/kube-api/certificate.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
 import { applyObjects } from './objects.ts';
 

@@ -111,7 +111,7 @@ networking.resources.gardener.cloud/to-garden-virtual-garden-kube-apiserver-tcp-
 networking.resources.gardener.cloud/to-all-istio-ingresses-istio-ingressgateway-tcp-9443: allowed
 {{- end -}}
 
-{{/* Annotations of a Service that let the Prometheis of a seed, in namespace garden, read the port `metrics`. */}}
+{{/* Annotations of a Service that let the Prometheus instances of a seed, in namespace garden, read the port `metrics`. */}}
 {{- define "shoot-flux.scrapeAnnotations" -}}
 networking.resources.gardener.cloud/from-all-seed-scrape-targets-allowed-ports: '[{"port":8080,"protocol":"TCP"}]'
 networking.resources.gardener.cloud/namespace-selectors: '[{"matchLabels":{"kubernetes.io/metadata.name":"garden"}}]'
