@@ -15,8 +15,8 @@ export function selfHostedCluster(shoot: string): string {
 
 /**
  * Returns the changes for one Shoot: one for each of its seeds that this deployment serves, or for the self-hosted Shoot
- * itself. During a control plane migration these are two. Shoots without the extension get changes too, because an extension that is enabled for all
- * Shoots is not listed in them; `managed-resources` then finds no Extension and ends.
+ * itself. During a control plane migration these are two. Shoots without the extension get changes too, because an
+ * extension that is enabled for all Shoots is not listed in them; `managed-resources` then finds no Extension and ends.
  * @param name of the function, whose keys are Extensions
  */
 export function changesFor(
