@@ -44,8 +44,10 @@ describe('a refused creation', () => {
       403,
     ],
     ['the server is currently unable to handle the request', 503],
+    ['admission webhook "a" denied the request: the cache is not ready', 500],
+    ['admission webhook "a" denied the request: too many requests', 429],
     ['secrets "flux-source" already exists', 409],
-  ])('is nothing that a person would meet as well: %s', async (message, code) => {
+  ])('is not claimed where a person would fail as well, or a retry helps: %s %i', async (message, code) => {
     const error = await failed(message, code);
     expect(error).toBeInstanceOf(KubeError);
     expect(error).not.toBeInstanceOf(CreationRefusedError);

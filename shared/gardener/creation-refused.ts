@@ -1,5 +1,5 @@
 import { ShootFluxError } from '../errors.ts';
-import { KubeError } from '../kube/errors.ts';
+import { isRefused, KubeError } from '../kube/errors.ts';
 import { refusalIn } from '../kube/refusal.ts';
 import { safeText } from '../runtime/safe-text.ts';
 
@@ -24,7 +24,7 @@ export async function orRefused<T>(creation: Promise<T>, { object, remedy }: Cre
   try {
     return await creation;
   } catch (error) {
-    const refusal = error instanceof KubeError ? refusalOf(error) : undefined;
+    const refusal = error instanceof KubeError && isRefused(error) ? refusalOf(error) : undefined;
     if (refusal === undefined) throw error;
     const { why, ofOperators } = refusal;
     throw new CreationRefusedError(`${object} cannot be created, because ${why}; ${remedy}.${ofOperators}`, {

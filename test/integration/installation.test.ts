@@ -1,4 +1,5 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -23,10 +24,23 @@ const denied = 'because the admission webhook seed-restriction.gardener.cloud de
 const chart =
   'Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.';
 const secretRefused = `Secret garden-foo/flux-source cannot be created, ${denied} empty with \`kubectl create secret generic flux-source --namespace garden-foo\`, and shoot-flux fills it. ${chart}`;
+const secretAwaited =
+  'Secret garden-foo/flux-source in the garden does not exist yet; see the Events of ConfigMap garden-foo/flux-config.';
 const statusRefused = `ConfigMap garden-foo/flux-status cannot be created, ${denied} with \`kubectl create configmap flux-status --namespace garden-foo\` and label it with \`kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux\`. ${chart}`;
 
 const asOwnAccount = () => startApisWithShippedRights(undefined, 'shoot-flux');
 const asRestricted = () => startApisWithShippedRights(undefined, 'extension-shoot-flux-x7k2p');
+const withOlderRegistration = () => startApisWithShippedRights(withoutReadingEvents, 'extension-shoot-flux-x7k2p');
+
+function withoutReadingEvents(garden: KubeApi): void {
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+  for (const { metadata, rules } of garden.objects.list(role.apiVersion, role.kind)) {
+    const without = (rules as { verbs: string[]; resources?: string[] }[]).map((rule) =>
+      rule.resources?.includes('events') ? { ...rule, verbs: ['create'] } : rule,
+    );
+    garden.objects.patch({ ...role, metadata }, { rules: without });
+  }
+}
 
 mainJobSuite('the main job with the account of an installation', asOwnAccount, ownDistribution);
 
@@ -62,6 +76,24 @@ describe('an installation with its own account', { timeout: patience }, () => {
   });
 });
 
+describe('an installation with a registration that is older than its chart', { timeout: patience }, () => {
+  let stage: Stage;
+  aroundEachTest(withOlderRegistration, ownDistribution, (next) => {
+    stage = next;
+  });
+
+  it('names the Events that it may not read', async () => {
+    await stage.setFluxConfig(privateRepository);
+    await stage.reconcileShoot({ status: { lastOperation: creating } });
+    await eventually(
+      'the advice',
+      stage.extension,
+      (live) => live.status?.lastError?.description === secretAwaited,
+      (live) => live.status,
+    );
+  });
+});
+
 describe('an installation that Gardener lets create nothing in projects', { timeout: patience }, () => {
   let stage: Stage;
   aroundEachTest(asRestricted, ownDistribution, (next) => {
@@ -88,12 +120,10 @@ describe('an installation that Gardener lets create nothing in projects', { time
     // The Event is about a Secret that keys would create.
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: 'https://github.com/org/fleet' });
     await stage.reconcileShoot();
-    const wanted =
-      'Secret garden-foo/flux-source in the garden does not exist yet; see the Events of ConfigMap garden-foo/flux-config.';
     await eventually(
       'the advice',
       stage.extension,
-      (live) => live.status?.lastError?.description === wanted,
+      (live) => live.status?.lastError?.description === secretAwaited,
       (live) => live.status,
     );
     await stage.setFluxConfig(privateRepository);

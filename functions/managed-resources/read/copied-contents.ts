@@ -13,6 +13,7 @@ import {
   type ProjectSecretName,
 } from '../../../shared/gardener/project-config.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
+import { ForbiddenError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
@@ -170,7 +171,11 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
   if (configMap === undefined) return undefined;
   const { uid = '' } = configMap.metadata;
   const name = eventName({ name: FLUX_CONFIG, uid }, [CREATION_REFUSED]);
-  const event = await read('garden', resources.events, { namespace: project, name });
+  const event = await read('garden', resources.events, { namespace: project, name }).catch((error: unknown) => {
+    // A registration that is older than this version does not grant the right.
+    if (!(error instanceof ForbiddenError)) throw error;
+    return undefined;
+  });
   return typeof event?.message === 'string' ? safeText(event.message, LONGEST_SENTENCE) : undefined;
 }
 

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ErrorObject } from 'ajv';
+import { parse } from 'yaml';
 import { nearest } from '../../../shared/config/nearest.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
+import { fieldsOf } from '../../../shared/gardener/shapes.ts';
 
+const DEFAULTS = new URL('../../../charts/shoot-flux/values.yaml', import.meta.url);
 const SCHEMA = new URL('../../../charts/shoot-flux/values.schema.json', import.meta.url);
 
 /**
@@ -12,14 +15,19 @@ const SCHEMA = new URL('../../../charts/shoot-flux/values.schema.json', import.m
 export async function valuesIssues(file: string, values: object): Promise<ConfigIssue[]> {
   const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
   const validate = ajv.compile(JSON.parse(await readFile(SCHEMA, 'utf8')));
-  return validate(withoutRemoved(values))
+  const defaults = parse(await readFile(DEFAULTS, 'utf8'));
+  return validate(withoutRemoved(values, defaults))
     ? []
     : (validate.errors ?? []).filter(isOwn).map((error) => issueOf(file, error));
 }
 
-/** With `null`, Helm removes a default before it looks at the schema. */
-const withoutRemoved = (values: object) =>
-  JSON.parse(JSON.stringify(values, (_, value) => (value === null ? undefined : value)));
+/** With `null`, Helm removes a default before it looks at the schema. Another `null` is a value that it refuses. */
+function withoutRemoved(values: object, defaults: Record<string, unknown> = {}): object {
+  const kept = Object.entries(values).filter(([key, value]) => value !== null || !Object.hasOwn(defaults, key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, fieldsOf(value) ? withoutRemoved(value, fieldsOf(defaults[key])) : value]),
+  );
+}
 
 /** Of a condition, the branch says what is wrong. */
 const isOwn = ({ keyword }: ErrorObject) => keyword !== 'if';

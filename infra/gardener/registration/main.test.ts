@@ -34,6 +34,7 @@ it.each([
     ': mode must be equal to one of the allowed values: embedded, bridge-sqs, bridge-knative; ',
   ],
   ['a wrong policy', 'policy: { allowedVersions: 2.9.x }\n', ': policy.allowedVersions must be array'],
+  ['a key without its value', 'config:\n  logLevel:\n', ': config.logLevel must be '],
   ['no YAML', 'a: [\n', 'correct the file.'],
 ])('refuses %s as values', async (_, text, sentence) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));

@@ -154,6 +154,46 @@ describe('the rendered objects', () => {
     }
   });
 
+  it('let the Prometheus `aggregate` read the metrics where the operator hands it the alerts', async () => {
+    const labels = { prometheus: 'aggregate' };
+    const values = { ...seed, metrics: { serviceMonitor: { labels }, prometheusRule: { labels } } };
+    const objects = await renderChart({ namespace, values });
+    for (const kind of ['ServiceMonitor', 'PrometheusRule'])
+      expect(find(objects, kind).metadata.labels).toMatchObject(labels);
+    const ours = find(objects, 'Service').spec as { selector: Record<string, string> };
+    const { 'app.kubernetes.io/component': _, ...matchLabels } = ours.selector;
+    const inNamespace = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } });
+    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+    expect(policies).toMatchObject([
+      {
+        metadata: { namespace },
+        spec: {
+          podSelector: { matchLabels },
+          ingress: [
+            {
+              from: [{ namespaceSelector: inNamespace('garden'), podSelector: { matchLabels: labels } }],
+              ports: [{ port: 'metrics' }],
+            },
+          ],
+        },
+      },
+      {
+        metadata: { namespace: 'garden' },
+        spec: {
+          podSelector: { matchLabels: labels },
+          egress: [
+            {
+              to: [{ namespaceSelector: inNamespace(namespace), podSelector: { matchLabels } }],
+              ports: [{ port: 'metrics' }],
+            },
+          ],
+        },
+      },
+    ]);
+    await applyObjects(server, policies, true);
+    expect((await renderChart({ namespace, values: seed })).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
+  });
+
   it('are only rights where another deployment serves the seed', async () => {
     const values = { ...seed, replicaCount: 0, webhooks: { enabled: false } };
     const kinds = new Set((await renderChart({ namespace, values })).map(({ kind }) => kind));
