@@ -1,3 +1,4 @@
+import { isSsh } from '../../shared/config/checks.ts';
 import { withDocuments } from '../../shared/config/documents.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { loadListedRules } from '../../shared/config/listed/load.ts';
@@ -103,7 +104,7 @@ type Credentials = Decided | 'overtaken' | 'secretBeingDeleted' | CreationRefuse
 
 async function provideCredentials(run: Run, repository: Repository | undefined): Promise<Credentials> {
   const isPrivate = repository?.type === 'private';
-  if (isPrivate && repository.url.startsWith('ssh://')) return completeSecret(run, repository);
+  if (isPrivate && isSsh(repository.url)) return completeSecret(run, repository);
   const notices = isPrivate ? await missingInSecret(run, repository.provider) : [];
   const { namespace, operation } = run;
   if (operation !== undefined) {

@@ -1,3 +1,4 @@
+import { isSsh } from '../../shared/config/checks.ts';
 import { githubAppProblem } from '../../shared/config/github-app.ts';
 import { keySentence } from '../../shared/config/listed/secret-keys.ts';
 import { secretUses } from '../../shared/config/listed/secret-uses.ts';
@@ -66,7 +67,7 @@ function originalOf(
 function isGenerated({ origin }: CopiedSecret, { source, origins }: EffectiveConfig): boolean {
   const url = asObject(source?.spec)?.url;
   const isOfKeys = origin.type === 'flux-source' && origins['source.spec.url']?.path === 'repositoryUrl';
-  return isOfKeys && typeof url === 'string' && url.startsWith('ssh://');
+  return isOfKeys && typeof url === 'string' && isSsh(url);
 }
 
 function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: GivenSecrets): ConfigIssue[] {

@@ -19,7 +19,7 @@ export interface EventContent {
 }
 
 /** The limit of `events.k8s.io/v1`, so that clients of both Event versions show the whole message. */
-const MAX_LENGTH = 1024;
+export const MAX_LENGTH = 1024;
 
 /**
  * Returns an Event whose name follows from what it reports: a run that is repeated cannot create a second one.

@@ -1,9 +1,10 @@
+import { isSsh } from '../../../shared/config/checks.ts';
 import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from '../../../shared/config/pull-secret.ts';
 import { quote } from '../../../shared/config/quote.ts';
 import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { CREATION_REFUSED } from '../../../shared/gardener/creation-refused.ts';
-import { eventName } from '../../../shared/gardener/event.ts';
+import { eventName, MAX_LENGTH } from '../../../shared/gardener/event.ts';
 import {
   FLUX_CONFIG,
   FLUX_REGISTRY,
@@ -66,7 +67,7 @@ export async function readCopiedContents(
   const read = readOnce(run);
   const { provider, url } = (config.source?.spec ?? {}) as { provider?: unknown; url?: string };
   const isOfKeys = config.origins['source.spec.url']?.path === 'repositoryUrl';
-  const hasKeyPair = isOfKeys && url?.startsWith('ssh://') === true;
+  const hasKeyPair = isOfKeys && url !== undefined && isSsh(url);
   const ofSource = { isGithubApp: provider === 'github', isOfKeys, hasKeyPair };
   const limitCopies = countCopies(config, run.cluster.spec.shoot.metadata.namespace);
   const found: Copied[] = [];
@@ -176,11 +177,8 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
     if (!(error instanceof ForbiddenError)) throw error;
     return undefined;
   });
-  return typeof event?.message === 'string' ? safeText(event.message, LONGEST_SENTENCE) : undefined;
+  return typeof event?.message === 'string' ? safeText(event.message, MAX_LENGTH) : undefined;
 }
-
-/** The limit of Events. */
-const LONGEST_SENTENCE = 1024;
 
 async function githubAppProblemOf(data: Record<string, string>): Promise<string | undefined> {
   const { GITHUB_APP_KEYS, githubAppProblem } = await import('../../../shared/config/github-app.ts');
