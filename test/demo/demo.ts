@@ -47,7 +47,8 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   const distribution = options.fluxDistribution ?? (await defaultDistribution());
   const releases = await distributionAt(distribution).versions();
   if (releases.length === 0) throw new Error(`${distribution} has no Flux release: it needs folders such as v2.9.4.`);
-  const deadline = Date.now() + limitMs;
+  const waits = new AbortController();
+  const signal = AbortSignal.any([waits.signal, AbortSignal.timeout(limitMs)]);
   const kustomize = await realKustomizeController();
   output.chapter('A Gardener landscape, a Git server and the product, in this process');
   output.block([
@@ -86,9 +87,12 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   };
   try {
     const early = ended.then((reason) => Promise.reject(new Error(`the demo was stopped early by ${reason}`)));
-    await Promise.race([play({ output, git, landscape, observer, deadline }), early]);
+    await Promise.race([play({ output, git, landscape, observer, signal }), early]);
   } catch (error) {
     missing.push(errorMessage(error));
+  } finally {
+    // A wait that is still open would keep the process until the time limit.
+    waits.abort();
   }
   // Later events, for example released ManagedResources in mode Once, would only distract from the result.
   runs.mute();
@@ -102,10 +106,11 @@ interface Stage {
   git: GitServer;
   landscape: Landscape;
   observer: Observer;
-  deadline: number;
+  /** Ends each wait: the time limit has passed, or the play is over. */
+  signal: AbortSignal;
 }
 
-async function play({ output, git, landscape, observer, deadline }: Stage): Promise<void> {
+async function play({ output, git, landscape, observer, signal }: Stage): Promise<void> {
   const { garden, seed } = landscape;
 
   output.chapter('A project with a private repository');
@@ -128,7 +133,7 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
     { fieldManager: 'demo' },
   );
 
-  const publicKey = await until(deadline, 'there is no deploy key: Secret flux-source has no public key', async () => {
+  const publicKey = await until(signal, 'there is no deploy key: Secret flux-source has no public key', async () => {
     const secret = await garden.client.find(
       resources.secrets,
       { namespace, name: 'flux-source' },
@@ -145,7 +150,7 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
     shootNames.map(async (name) => {
       const shoot = await landscape.createShoot(namespace, name);
       const technicalId = technicalIdOf(shoot);
-      void until(deadline, '', async () => landscape.shoot(technicalId)).then(
+      void until(signal, '', async () => landscape.shoot(technicalId)).then(
         (cluster) => observer.shoot(technicalId, cluster),
         () => {},
       );
@@ -153,31 +158,31 @@ async function play({ output, git, landscape, observer, deadline }: Stage): Prom
       output.line('gardenlet', `${technicalId}: Shoot is created`, 'green');
     }),
   );
-  await untilAllRun(landscape, versions.first, deadline);
+  await untilAllRun(landscape, versions.first, signal);
 
   output.chapter('A commit to the repository');
   const commit = await repository.commit(podinfoFiles(versions.second), `podinfo ${versions.second}`);
   output.line('git', `commit ${commit.slice(0, 7)}: podinfo ${versions.second}`);
-  await untilAllRun(landscape, versions.second, deadline);
+  await untilAllRun(landscape, versions.second, signal);
 }
 
 const shootIds = shootNames.map((name) => `shoot--${PROJECT}--${name}`);
 
-async function untilAllRun(landscape: Landscape, version: string, deadline: number): Promise<void> {
+async function untilAllRun(landscape: Landscape, version: string, signal: AbortSignal): Promise<void> {
   for (const id of shootIds) {
-    await until(deadline, `${id} does not run podinfo ${version}`, async () => {
+    await until(signal, `${id} does not run podinfo ${version}`, async () => {
       const { image, available } = await podinfoIn(landscape.shoot(id));
       return (image.endsWith(`:${version}`) && available) || undefined;
     });
   }
 }
 
-async function until<T>(deadline: number, missing: string, find: () => Promise<T | undefined>): Promise<T> {
+async function until<T>(signal: AbortSignal, missing: string, find: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const found = await find();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(missing);
-    await sleep(50);
+    if (signal.aborted) throw new Error(missing);
+    await sleep(50, undefined, { signal }).catch(() => {});
   }
 }
 

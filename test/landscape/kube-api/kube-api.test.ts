@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { ConformanceClient } from '../conformance/client.ts';
 import { configMap } from '../conformance/context.ts';
@@ -192,3 +196,15 @@ test('creates, lists and pages 10,000 Extensions with 40,000 ManagedResources', 
   } while (token !== '');
   expect(count).toBe(40_000);
 }, 120_000);
+
+test('stops although a client that was connecting then asks for a watch', async () => {
+  const { api } = await start();
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  // The server has taken the connection, and waits for the handshake.
+  await sleep(50);
+  const stopped = api.stop();
+  const client = connectTls({ socket, rejectUnauthorized: false }).on('error', () => {});
+  client.write(`GET ${path}?watch=true HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${api.token}\r\n\r\n`);
+  await stopped;
+});

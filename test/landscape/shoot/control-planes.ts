@@ -96,26 +96,38 @@ export function createControlPlanes({
     }
   };
 
+  let stopped = false;
+  const starting = new Set<Promise<unknown>>();
+  /** Lets `stop` wait for what is being started, so that nothing begins after it and runs forever. */
+  const start = <T>(work: () => Promise<T>): Promise<T> => {
+    if (stopped) return Promise.reject(new Error('The seed was stopped.'));
+    const started = work();
+    starting.add(started);
+    return started.finally(() => starting.delete(started));
+  };
+
   const removeNodes = (id: string) => stopParts(id, ['nodes']);
   const stopAll = (id: string) => stopParts(id, ['nodes', 'manager', 'collector']);
 
   return {
-    async wake(id) {
-      const cluster = await shoots.ensure(id);
-      shoots.setReachable(id, true);
-      const entry = of(id);
-      entry.collector ??= await startGarbageCollector(cluster.connection);
-      entry.manager ??= await startDeployedResourceManager(id, cluster.connection, { seed, seedClient, ...options });
-      return { access: { internal: cluster.kubeconfig, external: cluster.kubeconfig }, client: cluster.client };
-    },
+    wake: (id) =>
+      start(async () => {
+        const cluster = await shoots.ensure(id);
+        shoots.setReachable(id, true);
+        const entry = of(id);
+        entry.collector ??= await startGarbageCollector(cluster.connection);
+        entry.manager ??= await startDeployedResourceManager(id, cluster.connection, { seed, seedClient, ...options });
+        return { access: { internal: cluster.kubeconfig, external: cluster.kubeconfig }, client: cluster.client };
+      }),
     async sleep(id) {
       await stopAll(id);
       shoots.setReachable(id, false);
     },
-    async joinNodes(id) {
-      const cluster = await shoots.ensure(id);
-      of(id).nodes ??= await startNodes(cluster.connection, options.nodes(id));
-    },
+    joinNodes: (id) =>
+      start(async () => {
+        const cluster = await shoots.ensure(id);
+        of(id).nodes ??= await startNodes(cluster.connection, options.nodes(id));
+      }),
     removeNodes,
     async remove(id) {
       await stopAll(id);
@@ -123,6 +135,8 @@ export function createControlPlanes({
       await shoots.remove(id);
     },
     async stop() {
+      stopped = true;
+      await Promise.allSettled(starting);
       await Promise.all([...running.keys()].map(stopAll));
     },
   };

@@ -1,5 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { followPage } from '../../integration/followed-page.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { gardenCrds, installCrds } from '../cluster/crds.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
+import { freePorts } from '../cluster/ports.ts';
 import { requestJson } from '../cluster/request.ts';
 import { wrongRights } from '../rights.ts';
 import { addClients } from './build-place.ts';
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 describe('admission by the charts', () => {
   it('rejects a wrong providerConfig in a garden whose runtime cluster is another one', async () => {
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const operator = { image: { repository: 'registry.example.com/shoot-flux', tag: '0.1.0' } };
     const clientConfig = { url: `https://127.0.0.1:${port}/admission` };
     // gardener-operator passes the values of admission to both parts.
@@ -181,12 +181,4 @@ type Chart = { helm: { ociRepository: { ref: string } } };
 
 interface OperatorExtension {
   deployment: { admission: { runtimeCluster: Chart; virtualCluster: Chart } };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,12 +1,11 @@
-import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { files } from '../../../infra/cli/testing.ts';
 import { findDefinitions } from '../../../infra/functions.ts';
 import { servedOf } from '../../../infra/knative/base.ts';
-import { listen } from '../../../infra/listen.ts';
 import { type CliProcess, startCli } from '../../integration/cli-process.ts';
 import { ownDistribution, startEmbeddedApis } from '../../integration/embedded-apis.ts';
 import { SEED, startStage } from '../../scenarios/stage.ts';
+import { freePorts } from '../cluster/ports.ts';
 import { formerVersions, unpackFormer } from './former.ts';
 import { liveOneLife } from './life.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -126,7 +125,7 @@ function startProcesses(clusters: string[], relay: Relay) {
     relay.ports.functions = Number(port);
   };
   const startWatcher = async (entry: string | undefined) => {
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const args = ['watch', ...clusters, '--port', '0', '--events-port', String(port)];
     await (await replace('watcher', entry, args)).until(/and takes what waits/);
     relay.ports.bridge = port;
@@ -141,11 +140,4 @@ function startProcesses(clusters: string[], relay: Relay) {
       for (const part of Object.values(running)) await part.process[Symbol.asyncDispose]();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server, 0);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
