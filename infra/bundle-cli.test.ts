@@ -20,7 +20,7 @@ beforeAll(async () => {
   bundled = join(folder, 'shoot-flux.mjs');
   await bundleCli(folder);
   await run(process.execPath, [join(folder, 'fill-compile-cache.cjs')]);
-}, 120_000);
+});
 afterAll(async () => {
   await rm(folder, { recursive: true });
 });
@@ -32,7 +32,7 @@ interface Ended {
 }
 
 async function start(entry: string, args: string[], env = {}): Promise<Ended> {
-  const options = { env: { ...process.env, ...env }, cwd: folder, timeout: 60_000 };
+  const options = { env: { ...process.env, ...env }, cwd: folder, timeout: 300_000 };
   return run(process.execPath, [entry, ...args], options).then(
     (streams) => ({ code: 0, ...streams }),
     ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),

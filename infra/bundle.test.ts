@@ -45,7 +45,7 @@ beforeAll(async () => {
   definitions = await findDefinitions();
   bundles = await bundleAll(folder);
   await startBackends();
-}, 60_000);
+});
 afterAll(async () => {
   vi.unstubAllEnvs();
   secretsManager.close();

@@ -82,9 +82,9 @@ describe('the queue of one process', () => {
       return done;
     });
     await send(keyOf(1));
-    await vi.waitFor(() => expect(active).toBe(1), { interval: 1 });
+    await expect.poll(() => active, { interval: 1 }).toBe(1);
     for (let n = 0; n < 5; n++) await send(keyOf(1));
-    await vi.waitFor(() => expect(runs).toBe(2));
+    await expect.poll(() => runs).toBe(2);
     await sleep(150);
     expect([most, runs]).toEqual([1, 2]);
     await stop();
@@ -98,7 +98,7 @@ describe('the queue of one process', () => {
     });
     const causes = ['1', '2', '3'].map((resourceVersion) => causeOf({ resourceVersion }));
     await queue.sender.send(causes.map((cause) => changeOf({ key: keyOf(1), cause })));
-    await vi.waitFor(() => expect(lines.some(({ message }) => message === 'reconcile finished')).toBe(true));
+    await expect.poll(() => lines.some(({ message }) => message === 'reconcile finished')).toBe(true);
     await stop();
     expect(contexts.map((context) => context.causes)).toEqual([causes]);
     expect(sums.get(`coalesced_total{function=${FUNCTION}}`)).toBe(2);
@@ -124,7 +124,7 @@ describe('the queue of one process', () => {
       return requeueAfter(0);
     });
     await send(keyOf(1));
-    await vi.waitFor(() => expect(queue.depths()[0]?.depth.running).toBe(1), { interval: 1 });
+    await expect.poll(() => queue.depths()[0]?.depth.running, { interval: 1 }).toBe(1);
     await running.stop();
     expect(ended).toEqual([keyOf(1).namespace]);
     await sleep(50);
@@ -407,7 +407,7 @@ describe('many failing keys', () => {
     const keys = Array.from({ length: 5000 }, (_, n) => keyOf(n));
     for (let round = 1; round <= 2; round++) {
       await send(...keys);
-      await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(5000 * round), { timeout: 30_000 });
+      await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(5000 * round), { timeout: 60_000 });
     }
     expect(queue.deadLetters.list().deadLetters).toHaveLength(1000);
     expect(queue.depths()[0]?.depth).toEqual({ waiting: 0, delayed: 0, running: 0, parked: 0 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-const soon = { timeout: 10_000, interval: 20 };
+const soon = { timeout: 60_000, interval: 20 };
 const delayFunction = { definition: delay, handler: delayHandler };
 
 describe('bridge', () => {

@@ -41,7 +41,7 @@ const isEmpty = async (name: Name) => {
   const { ready, inflight } = await queueOf(name);
   return ready.length + inflight.length === 0;
 };
-const soon = { timeout: 30_000, interval: 20 };
+const soon = { timeout: 60_000, interval: 20 };
 const ok = { batchItemFailures: [] };
 
 // Alone, because a thousand messages keep the process busy for longer than a lease on a slow machine.

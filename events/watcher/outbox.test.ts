@@ -31,7 +31,7 @@ function outboxWithAttempts(debounceMs = 1) {
     timing: { ...quick, debounceMs },
   });
   /** Resolves with the next attempt. */
-  const attempt = () => vi.waitUntil(() => attempts.shift(), { timeout: 15_000, interval: 5 });
+  const attempt = () => vi.waitUntil(() => attempts.shift(), { timeout: 60_000, interval: 5 });
   return { outbox, attempt, attempts };
 }
 

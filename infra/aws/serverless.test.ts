@@ -65,7 +65,7 @@ beforeAll(async () => {
     if (!existsSync(`${bundleFolder}/${definition.name}/index.mjs`)) await bundleFunction(definition);
   folder = await mkdtemp(join(tmpdir(), 'serverless-'));
   resources = await packageOffline(folder);
-}, 600_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Like a pipeline without AWS: no credentials, no account. */
@@ -212,7 +212,7 @@ describe('serverless.yml', () => {
       resources = before;
       await rm(otherFolder, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('has an alarm for dead letters and waiting changes of each queue, and for crashes and throttles of each Lambda', () => {
     const alarms = ofType<Alarm>('AWS::CloudWatch::Alarm');
@@ -326,7 +326,7 @@ describe('serverless.yml', () => {
       resources = before;
       await rm(otherFolder, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('refuses a parameter that it does not understand', async () => {
     const otherFolder = await mkdtemp(join(tmpdir(), 'serverless-'));
@@ -337,7 +337,7 @@ describe('serverless.yml', () => {
     } finally {
       await rm(otherFolder, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('packages each bundle with its lazy chunks separately', async () => {
     for (const { name } of all) {

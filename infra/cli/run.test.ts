@@ -105,7 +105,7 @@ test('ends the process when the port is taken, with its watcher and queue', asyn
     `${port}`,
   ];
   // A process that keeps running is killed and has no exit code.
-  const ended = promisify(execFile)(process.execPath, command, { timeout: 20_000, killSignal: 'SIGKILL' });
+  const ended = promisify(execFile)(process.execPath, command, { timeout: 120_000, killSignal: 'SIGKILL' });
   await expect(ended).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(

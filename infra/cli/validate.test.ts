@@ -163,7 +163,7 @@ test.each([
     fluxConfig(`  components: ${names}\n`),
     'is longer than 128 KiB; move long content',
   ],
-])('reports a file %s in one sentence', { timeout: 60_000 }, async (_, option, content, sentence) => {
+])('reports a file %s in one sentence', async (_, option, content, sentence) => {
   const { code, out, err } = await shootFlux(['validate', '--flux-distribution', standIn.folder, option, '-'], content);
   expect(code).toBe(1);
   const lines = `${out}${err}`.trimEnd().split('\n');

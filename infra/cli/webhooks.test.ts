@@ -59,7 +59,7 @@ async function startCommand(gardenFile: string, seedFile: string, ...more: strin
 const headers = { 'content-type': 'application/json' };
 const post = (url: string, body: object) => fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 
-test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', { timeout: 20_000 }, async () => {
+test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', async () => {
   await using input = await files({ kubeconfig });
   using command = await startCommand(input.paths.kubeconfig, input.paths.kubeconfig);
   const { child, url } = command;
@@ -72,7 +72,7 @@ test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', { t
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('serves admission alone, without any seed', { timeout: 20_000 }, async () => {
+test('serves admission alone, without any seed', async () => {
   await using input = await files({ kubeconfig });
   const args = ['webhooks', '--garden', input.paths.kubeconfig, '--webhook-function', 'admission', '--port', '0'];
   const child = spawn(process.execPath, ['infra/cli/shoot-flux.js', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -85,7 +85,7 @@ test('serves admission alone, without any seed', { timeout: 20_000 }, async () =
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('answers before the API server times out, however slow the clusters are', { timeout: 30_000 }, async () => {
+test('answers before the API server times out, however slow the clusters are', async () => {
   const [garden, seed] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds())]);
   const cluster = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
   const spec = { ...cluster.spec, cloudProfile: {}, seed: {} };
@@ -126,9 +126,7 @@ test('refuses a token in place of its hash', async () => {
   expect(err).not.toContain('a-token');
 });
 
-test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', {
-  timeout: 30_000,
-}, async () => {
+test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', {}, async () => {
   const definitions = await findAllDefinitions();
   const [garden, seed] = await Promise.all([
     startCluster([...gardenCrds(), ...rbacObjects(definitions, 'garden')]),

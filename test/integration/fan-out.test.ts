@@ -123,7 +123,7 @@ test('asks for smaller pages when the Shoots of a page are larger than an answer
   for (const name of names) garden.api.objects.create(shoot(name, { spec: { large: 'x'.repeat(800_000) } }));
   await runAll(garden, [cause]);
   expect(heard(garden.sent)).toEqual(names.map((name) => `shoot--foo--${name}`));
-}, 60_000);
+});
 
 test('reaches the other Shoots when one of them has too many values to be read', async () => {
   await using garden = await startGarden(definition, handler);

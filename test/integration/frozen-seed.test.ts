@@ -94,7 +94,7 @@ async function untilWritten({ client }: Cluster, name: string): Promise<void> {
   await expect.poll(written, { timeout: 60_000, interval: 50 }).toBe(FIRST_MANAGED_RESOURCES);
 }
 
-describe('a seed of 300 Shoots', { timeout: 120_000 }, () => {
+describe('a seed of 300 Shoots', () => {
   it('does not delay the Shoots of another seed while its answers to functions never arrive', async () => {
     // Its watches are answered, so the breaker cannot help: only the slots can.
     hangs(/^shoot-flux\/(?!watcher)/);
@@ -111,11 +111,11 @@ describe('a seed of 300 Shoots', { timeout: 120_000 }, () => {
     await startOnAll();
     await expect.poll(() => keys('waiting')).toBeGreaterThan(200);
     hangs(/^shoot-flux/);
-    await expect.poll(() => keys('parked'), { timeout: 30_000 }).toBeGreaterThan(200);
-    await expect.poll(() => keys('running'), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => keys('parked')).toBeGreaterThan(200);
+    await expect.poll(() => keys('running')).toBe(0);
     expect(await timeOf(clusters.alive, 0)).toBeLessThan(PATIENCE_MS);
     clusters.dead.api.faults.clear();
-    await expect.poll(() => keys('parked'), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => keys('parked')).toBe(0);
     await untilWritten(clusters.dead, controlPlane(0));
     expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
   });

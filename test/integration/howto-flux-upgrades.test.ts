@@ -29,7 +29,7 @@ test('the page shows what an upgrade changes', () => {
   const warnings = stderr.trimEnd().split('\n');
   expect(warnings.length).toBeGreaterThan(2);
   for (const warning of warnings) expect(warning).toMatch(/^warning: From Flux v2\.9\.0 on .+; .+\.$/);
-}, 60_000);
+});
 
 test('a Shoot whose components are removed is warned with the names of the CustomResourceDefinitions', async () => {
   const file = join(folder, 'provider-config.yaml');

@@ -54,7 +54,7 @@ test('the page leads from a fleet to a compared edit', async () => {
   expect(out).toMatch(
     /^~ Kustomization flux-system\/main-ks\n {4}spec\.interval: "1m" -> "2m"\n0 added, 1 changed, 0 removed, \d+ equal\n$/,
   );
-}, 60_000);
+});
 
 test('a Shoot without the label fails the check, and no other', async () => {
   await writeFile(join(folder, 'shoots/other.yaml'), example(PAGE, 'Shoot').replace('stage: dev', 'team: blue'));
@@ -63,7 +63,7 @@ test('a Shoot without the label fails the check, and no other', async () => {
   expect(out).toMatch(
     /^dev\.yaml \(dev\): ok\nother\.yaml \(dev\): ConfigMap .* the Shoot has no value for the label "stage"/,
   );
-}, 60_000);
+});
 
 test('the overrides, the label for incidents and the providerConfig do what the page says', async () => {
   const { data } = parse(example(PAGE, 'ConfigMap'));

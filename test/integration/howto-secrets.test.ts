@@ -41,7 +41,7 @@ const write = async (page: string, change: (secrets: string) => string = (secret
   await writeFile(join(folder, 'secrets.yaml'), change(example(page, 'Secret')));
 };
 
-test.each([SOPS, OCI, GITHUB])('%s: its manifests are complete', { timeout: 60_000 }, async (page) => {
+test.each([SOPS, OCI, GITHUB])('%s: its manifests are complete', async (page) => {
   await write(page);
   expect(run(validate)).toEqual({ code: 0, out: '' });
 });
@@ -50,19 +50,15 @@ test.each([
   [SOPS, 'AGE-SECRET-KEY-', 'age1', 'has no line AGE-SECRET-KEY-… in "project.agekey"'],
   [OCI, 'kubernetes.io/dockerconfigjson', 'Opaque', 'flux-registry'],
   [GITHUB, '"12345678"', '"org"', 'githubAppInstallationID is not a number'],
-])(
-  '%s: the check finds a mistake, and prints nothing of the Secret',
-  { timeout: 60_000 },
-  async (page, right, wrong, sentence) => {
-    await write(page, (secrets) => secrets.replace(right, wrong));
-    const { code, out } = run(validate);
-    expect(code).toBe(1);
-    expect(out).toContain(sentence);
-    expect(out).not.toMatch(/replace.this/i);
-  },
-);
+])('%s: the check finds a mistake, and prints nothing of the Secret', async (page, right, wrong, sentence) => {
+  await write(page, (secrets) => secrets.replace(right, wrong));
+  const { code, out } = run(validate);
+  expect(code).toBe(1);
+  expect(out).toContain(sentence);
+  expect(out).not.toMatch(/replace.this/i);
+});
 
-test('the credentials of the registry wire themselves, as the page says', { timeout: 60_000 }, async () => {
+test('the credentials of the registry wire themselves, as the page says', async () => {
   await write(OCI);
   const { code, out } = run(render);
   expect(code).toBe(0);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeRelease } from '../../infra/cli/distribution-make.ts';
 import { fieldsAt, textAt } from '../../shared/gardener/shapes.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
@@ -49,7 +49,6 @@ const patterned = (text: string) => text.replaceAll(/[().]/g, '\\$&');
 
 describe.each(upgrades)(
   'an upgrade from $from to images of $to that cannot be pulled',
-  { timeout: 2 * patience },
   ({ from, to, distribution, stopped }) => {
     let stage: Stage;
 

@@ -6,7 +6,7 @@ import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { failing, ready, startProject } from '../scenarios/project/project.ts';
-import { creating, eventually, PROJECT, patience, type Stage } from '../scenarios/stage.ts';
+import { creating, eventually, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -52,7 +52,7 @@ const secretOf = (stage: Stage) => stage.garden.find<KubeObject & { data?: objec
 const linesOf = async (stage: Stage) =>
   (await stage.garden.find<KubeObject & { data?: Record<string, string> }>(resources.configMaps, statusMap))?.data;
 
-describe('an installation with its own account', { timeout: patience }, () => {
+describe('an installation with its own account', () => {
   let stage: Stage;
   aroundEachTest(asOwnAccount, ownDistribution, (next) => {
     stage = next;
@@ -76,7 +76,7 @@ describe('an installation with its own account', { timeout: patience }, () => {
   });
 });
 
-describe('an installation with a registration that is older than its chart', { timeout: patience }, () => {
+describe('an installation with a registration that is older than its chart', () => {
   let stage: Stage;
   aroundEachTest(withOlderRegistration, ownDistribution, (next) => {
     stage = next;
@@ -94,7 +94,7 @@ describe('an installation with a registration that is older than its chart', { t
   });
 });
 
-describe('an installation that Gardener lets create nothing in projects', { timeout: patience }, () => {
+describe('an installation that Gardener lets create nothing in projects', () => {
   let stage: Stage;
   aroundEachTest(asRestricted, ownDistribution, (next) => {
     stage = next;
@@ -202,7 +202,7 @@ describe('an installation that Gardener lets create nothing in projects', { time
   });
 });
 
-describe('the status of a project where it may not be created', { timeout: patience }, () => {
+describe('the status of a project where it may not be created', () => {
   it('is an Event on each Shoot, once, beside the Events about Flux; and no retry follows soon', async () => {
     const apis = await asRestricted();
     const project = await startProject(apis);

@@ -143,7 +143,7 @@ test('opens the repository with the old key during the overlap, with the new key
   git.removeDeployKey('fleet', old['identity.pub'] ?? '');
   await expect(fetch(old)).rejects.toThrow(refusal);
   expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
-}, 30_000);
+});
 
 describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
   const reasons = {

@@ -14,7 +14,7 @@ describeKilled('adoption', lifecycles, ['process'], { distribution, afterEveryWr
 describeKilled('adoption, others work meanwhile', lifecycles.slice(0, 1), ['outage'], { distribution });
 describeKilled('adoption, delivery Direct', lifecycles.slice(0, 1), ['process'], { distribution, delivery: 'Direct' });
 
-it('an Extension that is deleted during an adoption leaves nothing protected', { timeout: 600_000 }, async () => {
+it('an Extension that is deleted during an adoption leaves nothing protected', async () => {
   const [taken] = lifecycles;
   if (taken === undefined) throw new Error('no lifecycle');
   const adopted = reconcile({ providerConfig: { ...template('main'), adopt: true, deletionPolicy: 'Orphan' } });

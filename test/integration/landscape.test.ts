@@ -184,9 +184,7 @@ it('lets a hibernated Shoot be deleted, although no controller handles the final
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
 });
 
-it('delivers a rotated key to every Shoot on completion, so that the old deploy key can be removed', {
-  timeout: 60_000,
-}, async () => {
+it('delivers a rotated key to every Shoot on completion, so that the old deploy key can be removed', async () => {
   const other = { ...shoot, name: 'baz' };
   const ids = [technicalId, 'shoot--foo--baz'];
   await landscape.createShoot(other.namespace, other.name);

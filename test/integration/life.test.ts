@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { liveOneLife } from '../real/install/life.ts';
-import { patience, startStage } from '../scenarios/stage.ts';
+import { startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-it('leads a Shoot through its whole life on embedded API servers', { timeout: patience }, async () => {
+it('leads a Shoot through its whole life on embedded API servers', async () => {
   const apis = await startEmbeddedApis();
   try {
     await using stage = await startStage(apis, ownDistribution);

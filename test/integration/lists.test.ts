@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { git, kustomize } from '../../shared/config/listed/testing.ts';
 import { PROVIDER_CONFIG_API } from '../../shared/config/provider-config-schema.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -53,7 +53,7 @@ const whole = {
   objects: [alert, provider, release, chart],
 };
 
-describe('lists of objects on embedded API servers', { timeout: patience }, () => {
+describe('lists of objects on embedded API servers', () => {
   let apis: Apis;
   let stage: Stage;
 
@@ -61,7 +61,7 @@ describe('lists of objects on embedded API servers', { timeout: patience }, () =
     apis = await startEmbeddedApis();
     stage = await startStage(apis, ownDistribution);
     await stage.startProduct();
-  }, patience);
+  });
 
   afterAll(async () => {
     await stage?.[Symbol.asyncDispose]();

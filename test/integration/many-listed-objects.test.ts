@@ -33,7 +33,7 @@ const listed = Array.from({ length: 50 }, (_, index) => `team-${index}`).flatMap
 const place = { object: 'providerConfig', path: 'objects[0]' };
 const applied: Applied = { ...appliedFactory(), others: listed.map((one) => ({ ...one, place })) };
 
-describe('many listed objects in many namespaces', { timeout: 60_000 }, () => {
+describe('many listed objects in many namespaces', () => {
   let api: Awaited<ReturnType<typeof startKubeApi>>;
   let client: HttpKubeClient;
 

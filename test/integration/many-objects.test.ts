@@ -31,7 +31,7 @@ const crd = {
   },
 };
 
-describe('a shoot with very many objects', { timeout: 60_000 }, () => {
+describe('a shoot with very many objects', () => {
   let api: Awaited<ReturnType<typeof startKubeApi>>;
   let shoot: HttpKubeClient;
   let requests = 0;

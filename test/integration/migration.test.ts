@@ -30,7 +30,7 @@ const crd = (...versions: ReturnType<typeof version>[]): KubeObject => ({
   },
 });
 
-describe('the migration of very many objects', { timeout: 60_000 }, () => {
+describe('the migration of very many objects', () => {
   let api: Awaited<ReturnType<typeof startKubeApi>>;
   let shoot: HttpKubeClient;
   let requests: RequestInfo[];

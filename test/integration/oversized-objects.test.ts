@@ -4,7 +4,7 @@ import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { startTlsServer } from '../../shared/kube/testing.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -20,7 +20,7 @@ const config = (parts: object) => ({
 const sentence =
   'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository.';
 
-describe('an Extension with more values than are read in one turn', { timeout: patience }, () => {
+describe('an Extension with more values than are read in one turn', () => {
   let apis: Apis;
   let stage: Stage;
   beforeEach(async () => {

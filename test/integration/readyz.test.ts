@@ -43,7 +43,7 @@ function readyz(): Promise<{ status: number; body: string }> {
   return promise;
 }
 
-const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 50 });
+const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 60_000, interval: 50 });
 
 test('/readyz is 200 while one seed does not answer, and names it', async () => {
   await startWithout(['dead']);

@@ -61,4 +61,4 @@ it('suspends a Kustomization again that a concurrent reconciliation has resumed,
   } finally {
     await stop();
   }
-}, 60_000);
+});

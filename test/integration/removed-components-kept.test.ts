@@ -2,7 +2,7 @@ import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -85,7 +85,7 @@ const recorded = async () => (await stage.extension()).status?.state?.applied?.d
 it.each([
   ['Keep is asked for again', { components: core, removedComponents: 'Keep' }],
   ['the component is back', { components: withHelm, removedComponents: 'Delete' }],
-])('resumes the objects of kinds that stay after all: %s', { timeout: patience }, async (_, flux) => {
+])('resumes the objects of kinds that stay after all: %s', async (_, flux) => {
   await beginDeletion();
   expect(await recorded()).toBeDefined();
   expect((await staying())[0]).toMatch(
@@ -102,7 +102,7 @@ it.each([
   await eventually('the record', recorded, (value) => value === undefined);
 });
 
-it('resumes them when the extension leaves, and Flux stays', { timeout: patience }, async () => {
+it('resumes them when the extension leaves, and Flux stays', async () => {
   await beginDeletion();
   await deliver({ components: core, removedComponents: 'Delete' });
   const head = { apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig', syncMode: 'Reconcile' };

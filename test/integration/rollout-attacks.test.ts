@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CONTINUE } from '../../shared/gardener/project-config.ts';
 import { PLACE_SECONDS } from '../../shared/rollout/state.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
-import { patience } from '../scenarios/stage.ts';
 
 const data = (branch: string, rollout?: string): Record<string, string> => ({
   ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
@@ -50,7 +49,7 @@ const withBranch = (branch: string) =>
   [...fleet.branches()].filter(([, other]) => other === branch).map(([shoot]) => shoot);
 const text = () => fleet.status().Rollout;
 
-describe('an edit that is not valid, during a rollout', { timeout: patience }, () => {
+describe('an edit that is not valid, during a rollout', () => {
   it('does not count as a failure of the edit before', async () => {
     await started(one);
     await stalled(one, 2);
@@ -80,7 +79,7 @@ describe('an edit that is not valid, during a rollout', { timeout: patience }, (
   });
 });
 
-describe('a rollout that is taken back', { timeout: patience }, () => {
+describe('a rollout that is taken back', () => {
   it('ends when the key is removed: all Shoots follow, and flux-status says nothing more about it', async () => {
     await started(one);
     await stalled(one, 2);
@@ -117,7 +116,7 @@ describe('a rollout that is taken back', { timeout: patience }, () => {
   });
 });
 
-describe('two edits in quick succession', { timeout: patience }, () => {
+describe('two edits in quick succession', () => {
   it('change no more Shoots at a time than one', async () => {
     const two = '{ maxInProgress: 2, maxFailed: 0 }';
     await started(two);
@@ -145,7 +144,7 @@ describe('two edits in quick succession', { timeout: patience }, () => {
   });
 });
 
-describe('a small project', { timeout: patience }, () => {
+describe('a small project', () => {
   it('with ten percent of three Shoots changes one at a time', async () => {
     await started('{ maxInProgress: 10% }', { shoots: names(3) });
     fleet.edit(data('two', '{ maxInProgress: 10% }'));
@@ -155,7 +154,7 @@ describe('a small project', { timeout: patience }, () => {
   });
 });
 
-describe('Shoots that come and go during a rollout', { timeout: patience }, () => {
+describe('Shoots that come and go during a rollout', () => {
   it('leave no place and no failure behind, also where nothing has seen them go', async () => {
     for (const unseen of [false, true]) {
       await started(one);
@@ -223,7 +222,7 @@ describe('Shoots that come and go during a rollout', { timeout: patience }, () =
   });
 });
 
-describe('a deletion policy', { timeout: patience }, () => {
+describe('a deletion policy', () => {
   it('that is written beside an edit counts at once, also for a Shoot that waits', async () => {
     await started(one);
     await stalled(one, 1);
@@ -236,7 +235,7 @@ describe('a deletion policy', { timeout: patience }, () => {
   });
 });
 
-describe('gardenlet', { timeout: patience }, () => {
+describe('gardenlet', () => {
   it('gets an answer at once from a Shoot that waits, which keeps what it has', async () => {
     await started(one);
     await stalled(one, 1);
@@ -281,7 +280,7 @@ describe('gardenlet', { timeout: patience }, () => {
   });
 });
 
-describe('a request to continue', { timeout: patience }, () => {
+describe('a request to continue', () => {
   it('for an earlier edit accepts nothing', async () => {
     await started(one);
     fleet.verdict = (_, branch) => (branch === 'one' ? 'ready' : 'bad');

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CONTINUE } from '../../shared/gardener/project-config.ts';
 import { Killed } from '../scenarios/project/dying.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
-import { patience } from '../scenarios/stage.ts';
 
 const overrides = '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: debug } } }]';
 const data = (branch: string, rollout?: string) => ({
@@ -46,7 +45,7 @@ const text = () => fleet.status().Rollout;
 const isDebug = (shoot: string) => JSON.stringify(fleet.controllers(shoot)).includes('--log-level=debug');
 
 // Twenty seconds of computing, which the other suites may slow down.
-describe('two hundred Shoots of one project with overrides and waves', { timeout: 4 * patience }, () => {
+describe('two hundred Shoots of one project with overrides and waves', () => {
   it('a bad edit stops after maxFailed, and a good one reaches all', async () => {
     const rollout = '{ maxInProgress: 10%, maxFailed: 5% }';
     const labels = (shoot: string): Record<string, string> => (shoot.endsWith('7') ? { stage: 'dev' } : {});
@@ -83,7 +82,7 @@ describe('two hundred Shoots of one project with overrides and waves', { timeout
   });
 });
 
-describe('a rollout', { timeout: patience }, () => {
+describe('a rollout', () => {
   const rollout = '{ maxInProgress: 2, maxFailed: 1 }';
 
   it('is nothing to a project without one: no request is about it', async () => {

@@ -59,7 +59,7 @@ describe('secrets exist only in Secrets', () => {
     );
     tap = await startQueueTap();
     await exerciseEveryFunction();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await stage[Symbol.asyncDispose]();

@@ -58,12 +58,6 @@ async function processWith({ prober = true, ...options }: KubeClientOptions & { 
   };
 }
 
-async function msOf(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work().catch(() => {});
-  return performance.now() - start;
-}
-
 test('a cluster that swallows packets is known long before the time limit, and calls to it then fail at once', async () => {
   await using here = await processWith({ timeoutMs: 60_000 });
   await here.list();
@@ -77,7 +71,6 @@ test('a cluster that swallows packets is known long before the time limit, and c
   await expect.poll(() => here.health.isUp('local')).toBe(false);
   await expect(here.list()).rejects.toThrow(ClusterDownError);
   await expect(here.list()).rejects.toThrow(/seed local has not answered since .* \(ConnectTimeout\)/);
-  expect(await msOf(() => here.list())).toBeLessThan(250);
   await expect(here.list('healthy')).resolves.toMatchObject({ items: expect.any(Array) });
   expect(here.health.isUp('healthy')).toBe(true);
 });
@@ -110,13 +103,11 @@ test('without a prober, as on Lambda, one call at a time asks a cluster that is 
   expect(here.proxy.accepted() - accepted).toBeLessThanOrEqual(1);
   here.proxy.behave('forward');
   await expect
-    .poll(
-      () =>
-        here.list().then(
-          () => 'answered',
-          () => 'failed',
-        ),
-      { timeout: 5000 },
+    .poll(() =>
+      here.list().then(
+        () => 'answered',
+        () => 'failed',
+      ),
     )
     .toBe('answered');
   expect(here.heard).toEqual(['local down', 'local up']);
@@ -197,7 +188,7 @@ test('finds a moved address also when the cluster has been down for a while', as
   // Its credentials have been read again in vain, and no call is sent any more.
   await expect.poll(() => [health.isUp('local'), state.reads]).toEqual([false, 2]);
   state.connection = { server: api.url, ca: api.ca, token: api.token };
-  await expect.poll(() => health.isUp('local'), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => health.isUp('local')).toBe(true);
   await expect(list()).resolves.toBeDefined();
   await prober.stop();
   await close();

@@ -25,7 +25,7 @@ const providerConfig = {
   kustomization: { template: { spec: { path: './', prune: true } } },
 };
 
-describe('a shoot with a slow API server', { timeout: 250_000 }, () => {
+describe('a shoot with a slow API server', () => {
   let shoot: KubeApi;
   let garden: KubeApi;
   let seed: KubeApi;

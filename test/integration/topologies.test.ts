@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqsBridge } from '../../events/sqs/bridge.ts';
 import { openSqsSender } from '../../events/sqs/open-sender.ts';
 import { type Emulator, startEmulator } from '../../events/sqs/testing.ts';
@@ -12,7 +12,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { PROJECT, patience } from '../scenarios/stage.ts';
+import { PROJECT } from '../scenarios/stage.ts';
 import { SEEDS, type SeedName, startTwoSeeds, type TwoSeeds } from '../scenarios/two-seeds.ts';
 import { startCli } from './cli-process.ts';
 import { ownDistribution } from './embedded-apis.ts';
@@ -97,7 +97,7 @@ async function live(): Promise<void> {
   expect(await key()).toEqual(first);
 }
 
-describe('Shoots on two seeds', { timeout: patience }, () => {
+describe('Shoots on two seeds', () => {
   it('are served by one deployment for many seeds', async () => {
     await run('deployment', ['a', 'b']);
     await live();
@@ -156,7 +156,7 @@ describe('Shoots on two seeds', { timeout: patience }, () => {
   });
 });
 
-describe('a seed', { timeout: patience }, () => {
+describe('a seed', () => {
   it('moves to another deployment: its Shoots wait in between, and nothing is written again', async () => {
     const endOld = await run('old', ['a', 'b']);
     await Promise.all([landscape.createShoot('one', 'a'), landscape.createShoot('two', 'b')]);
@@ -181,7 +181,7 @@ describe('a seed', { timeout: patience }, () => {
     await run('new', ['a']);
     // The new deployment has seen every Shoot once it serves a request of gardenlet.
     await landscape.createShoot('two', 'a');
-    await vi.waitFor(() => expect(landscape.asked('new')).toEqual(['a', 'garden']));
+    await expect.poll(() => landscape.asked('new')).toEqual(['a', 'garden']);
     expect(await landscape.managedResources('one', 'a')).toEqual(before);
   });
 

@@ -2,7 +2,7 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { entriesAt } from '../../shared/gardener/shapes.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { eventually, PROJECT, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
 
@@ -12,7 +12,7 @@ const ociRepositories = {
 };
 const { version: newest } = standInDistribution;
 
-describe('an upgrade of Flux to a release that drops stored versions', { timeout: 2 * patience }, () => {
+describe('an upgrade of Flux to a release that drops stored versions', () => {
   let stage: Stage;
 
   beforeEach(async () => {

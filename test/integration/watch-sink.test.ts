@@ -15,7 +15,7 @@ import { startCli } from './cli-process.ts';
 import { fluxConfig } from './garden.ts';
 
 const fieldManager = 'test';
-const soon = { timeout: 30_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 let garden: Cluster;
 let seed: Cluster;

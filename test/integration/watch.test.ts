@@ -15,7 +15,7 @@ import { fluxConfig } from './garden.ts';
 
 const prefix = 'shoot-flux-prod-';
 const fieldManager = 'test';
-const soon = { timeout: 30_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 let garden: Cluster;
 let seed: Cluster;

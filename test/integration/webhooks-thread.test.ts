@@ -94,7 +94,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-it('admission answers in time while the functions block their event loop', { timeout: 60_000 }, async () => {
+it('admission answers in time while the functions block their event loop', async () => {
   const begin = Date.now();
   const worker = new Worker(caller, {
     eval: true,
@@ -117,7 +117,7 @@ it('admission answers in time while the functions block their event loop', { tim
   expect(Date.parse(String(first?.time))).toBeLessThan(end);
 });
 
-it('the largest bodies that are accepted do not end the thread', { timeout: 60_000 }, async () => {
+it('the largest bodies that are accepted do not end the thread', async () => {
   const withConfig = (providerConfig: string) => JSON.stringify(review).replace('{"typo":1}', providerConfig);
   const times = (count: number, part: (index: number) => string) =>
     Array.from({ length: count }, (_, n) => part(n)).join();

@@ -56,7 +56,7 @@ describe.skipIf(folder === undefined)(`installations drawn at random, seed ${see
         namespaces.map(({ metadata: { name } }) => namespaceOf(name)),
       );
       // A kind is served a moment after its CRD was created.
-      await vi.waitFor(() => applyObjects(server, objects, true), { timeout: 10_000, interval: 200 });
+      await vi.waitFor(() => applyObjects(server, objects, true), { timeout: 60_000, interval: 200 });
       accepted += objects.length;
     }
     expect(accepted).toBeGreaterThan(5 * CASES);

@@ -40,7 +40,7 @@ describe.skipIf(folder === undefined)(`rules of CRDs, as a real API server evalu
     server = await startApiServer({ etcd, prefix: 'object-rules' });
     client = createKubeClient(await kubeconfigConnection(server.kubeconfig(), 'the server'));
     forget = await rememberEtcd(etcd);
-  }, 300_000);
+  });
 
   afterAll(async () => {
     agent.destroy();
@@ -55,40 +55,36 @@ describe.skipIf(folder === undefined)(`rules of CRDs, as a real API server evalu
 
     beforeAll(async () => {
       for (const crd of crds) await client.apply(resources.customResourceDefinitions, crd, { fieldManager: 'test' });
-    }, 120_000);
+    });
 
     // CRDs of a release may lack a version that those of another one have stored.
     afterAll(() => forget());
 
-    test.each(kinds)(
-      '%s: refuses what the API server refuses, and nothing else',
-      { timeout: 120_000 },
-      async (kind) => {
-        const config = effectiveConfig(withLists({ flux: { components: componentsOf(release) } }));
-        const { apiVersion, spec: schema = {} } = customResourceIn(release, config, { kind, apiVersion: '' }, '');
-        const crd = crds.find(({ spec }) => namesOf(spec).kind === kind);
-        const resource = resourceOf(kind, apiVersion, namesOf(crd?.spec).plural);
-        // A kind is served a moment after its CRD was created.
-        const list = () => client.list(resource, { namespace: 'default', limit: 1 });
-        await vi.waitFor(list, { timeout: 60_000, interval: 200 });
+    test.each(kinds)('%s: refuses what the API server refuses, and nothing else', async (kind) => {
+      const config = effectiveConfig(withLists({ flux: { components: componentsOf(release) } }));
+      const { apiVersion, spec: schema = {} } = customResourceIn(release, config, { kind, apiVersion: '' }, '');
+      const crd = crds.find(({ spec }) => namesOf(spec).kind === kind);
+      const resource = resourceOf(kind, apiVersion, namesOf(crd?.spec).plural);
+      // A kind is served a moment after its CRD was created.
+      const list = () => client.list(resource, { namespace: 'default', limit: 1 });
+      await vi.waitFor(list, { timeout: 60_000, interval: 200 });
 
-        const sample = fc.sample(specs[kind] as fc.Arbitrary<object>, { numRuns: SAMPLES, seed: numericSeed });
-        const drawn = [validSpecs[kind] ?? {}, { unknown: true }, ...sample];
-        const verdicts: boolean[] = [];
-        const check = async (spec: object) => {
-          const types = schemaProblems(schema, spec, ['spec'], release.version);
-          const problems = types.length === 0 ? ruleProblems(schema, spec, ['spec']) : types;
-          const object = { apiVersion, kind, metadata: { name: 'a', namespace: 'default' }, spec };
-          const refusal = await refusalOf(resource, object);
-          const said = `${JSON.stringify(spec)}\nwe: ${JSON.stringify(problems)}\nthe API server: ${refusal}`;
-          expect(problems.length > 0, said).toBe(refusal !== undefined);
-          return problems.length > 0;
-        };
-        for (let first = 0; first < drawn.length; first += AT_ONCE)
-          verdicts.push(...(await Promise.all(drawn.slice(first, first + AT_ONCE).map(check))));
-        expect(verdicts.slice(0, 2)).toEqual([false, true]);
-      },
-    );
+      const sample = fc.sample(specs[kind] as fc.Arbitrary<object>, { numRuns: SAMPLES, seed: numericSeed });
+      const drawn = [validSpecs[kind] ?? {}, { unknown: true }, ...sample];
+      const verdicts: boolean[] = [];
+      const check = async (spec: object) => {
+        const types = schemaProblems(schema, spec, ['spec'], release.version);
+        const problems = types.length === 0 ? ruleProblems(schema, spec, ['spec']) : types;
+        const object = { apiVersion, kind, metadata: { name: 'a', namespace: 'default' }, spec };
+        const refusal = await refusalOf(resource, object);
+        const said = `${JSON.stringify(spec)}\nwe: ${JSON.stringify(problems)}\nthe API server: ${refusal}`;
+        expect(problems.length > 0, said).toBe(refusal !== undefined);
+        return problems.length > 0;
+      };
+      for (let first = 0; first < drawn.length; first += AT_ONCE)
+        verdicts.push(...(await Promise.all(drawn.slice(first, first + AT_ONCE).map(check))));
+      expect(verdicts.slice(0, 2)).toEqual([false, true]);
+    });
   });
 
   /** A dry run, with the checks of a real creation; undefined if it is accepted. */

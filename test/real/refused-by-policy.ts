@@ -3,7 +3,7 @@ import { serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { tokenOf } from '../scenarios/identities.ts';
-import { creating, eventually, PROJECT, patience, type Stage } from '../scenarios/stage.ts';
+import { creating, eventually, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { requestJson } from './cluster/request.ts';
 import { applyObjects, deleteObjects } from './install/objects.ts';
 import type { Ground } from './on-real-apis.ts';
@@ -33,7 +33,7 @@ const refused =
 
 /** The garden's own policy refuses a Secret of `keys`, in the words of a real API server. */
 export function policySuite({ startApis, fluxDistribution, apis }: Ground): void {
-  describe('a policy that refuses flux-source', { timeout: patience }, () => {
+  describe('a policy that refuses flux-source', () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -73,7 +73,7 @@ describe('releases on a real API server', () => {
     async function accepted(group: KubeObject[]): Promise<void> {
       for (const object of group) {
         // A kind is served a moment after its CRD was created.
-        const live = await vi.waitFor(() => apply(object), { timeout: 10_000, interval: 100 });
+        const live = await vi.waitFor(() => apply(object), { timeout: 60_000, interval: 100 });
         expect(live.metadata).toMatchObject(object.metadata);
       }
     }

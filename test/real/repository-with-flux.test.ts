@@ -12,7 +12,7 @@ import { installObjects } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { eventually, patience, type Stage, startStage } from '../scenarios/stage.ts';
+import { eventually, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
 import { startKustomizeController } from './cluster/kustomize-controller.ts';
@@ -133,58 +133,50 @@ describe.skipIf(!isComplete)(
       );
     const uids = (objects: KubeObject[]) => objects.map(({ metadata }) => metadata.uid);
 
-    it(
-      'leaves Flux alone in mode Reconcile, manages it once the mode releases it, and loses it with adopt',
-      async () => {
-        const repository = await git.createRepository('fleet', fleet('one'));
-        await ask(repository, 'Reconcile');
-        await stage.untilReady();
-        await untilApplied('one');
-        const before = await untilReleased(OURS);
-        expect(traces(before)).toHaveLength(before.length);
-        await using deletions = await watchDeletions(stage.shoot);
+    it('leaves Flux alone in mode Reconcile, manages it once the mode releases it, and loses it with adopt', async () => {
+      const repository = await git.createRepository('fleet', fleet('one'));
+      await ask(repository, 'Reconcile');
+      await stage.untilReady();
+      await untilApplied('one');
+      const before = await untilReleased(OURS);
+      expect(traces(before)).toHaveLength(before.length);
+      await using deletions = await watchDeletions(stage.shoot);
 
-        await ask(repository, 'ManifestsOnly');
-        const released = await untilReleased(THEIRS);
-        expect(traces(released)).toEqual([]);
+      await ask(repository, 'ManifestsOnly');
+      const released = await untilReleased(THEIRS);
+      expect(traces(released)).toEqual([]);
 
-        await ask(repository, 'Reconcile');
-        await eventually(
-          'the condition',
-          stage.extension,
-          ({ status }) =>
-            status?.conditions?.some(({ message = '' }) => message.includes('as flux bootstrap creates it')) === true,
-          ({ status }) => status?.conditions,
-        );
-        expect(releases(await live())).toEqual([THEIRS]);
+      await ask(repository, 'Reconcile');
+      await eventually(
+        'the condition',
+        stage.extension,
+        ({ status }) =>
+          status?.conditions?.some(({ message = '' }) => message.includes('as flux bootstrap creates it')) === true,
+        ({ status }) => status?.conditions,
+      );
+      expect(releases(await live())).toEqual([THEIRS]);
 
-        await ask(repository, 'Reconcile', { adopt: true });
-        await untilReleased(OURS);
-        await repository.commit(fleet('two'), 'Another commit');
-        await untilApplied('two');
-        const { 'proof.yaml': proof } = fleet('three');
-        await repository.commit({ 'flux-system/gotk-components.yaml': null, 'proof.yaml': proof }, 'Without Flux');
-        await untilApplied('three');
-        const after = await live();
-        expect(uids(after)).toEqual(uids(before));
-        expect([releases(after), traces(after).length]).toEqual([[OURS], before.length]);
-        expect(await deletions.seen()).toEqual([]);
-      },
-      2 * patience,
-    );
+      await ask(repository, 'Reconcile', { adopt: true });
+      await untilReleased(OURS);
+      await repository.commit(fleet('two'), 'Another commit');
+      await untilApplied('two');
+      const { 'proof.yaml': proof } = fleet('three');
+      await repository.commit({ 'flux-system/gotk-components.yaml': null, 'proof.yaml': proof }, 'Without Flux');
+      await untilApplied('three');
+      const after = await live();
+      expect(uids(after)).toEqual(uids(before));
+      expect([releases(after), traces(after).length]).toEqual([[OURS], before.length]);
+      expect(await deletions.seen()).toEqual([]);
+    });
 
-    it(
-      'becomes the manager of Flux after the first success in mode Once',
-      async () => {
-        const repository = await git.createRepository('once', fleet('one'));
-        await ask(repository, 'Once');
-        await untilApplied('one');
-        const after = await untilReleased(THEIRS);
-        expect(traces(after)).toEqual([]);
-        expect(await stage.shoot.find(gitRepositories, inFlux('flux-system'))).toBeDefined();
-      },
-      2 * patience,
-    );
+    it('becomes the manager of Flux after the first success in mode Once', async () => {
+      const repository = await git.createRepository('once', fleet('one'));
+      await ask(repository, 'Once');
+      await untilApplied('one');
+      const after = await untilReleased(THEIRS);
+      expect(traces(after)).toEqual([]);
+      expect(await stage.shoot.find(gitRepositories, inFlux('flux-system'))).toBeDefined();
+    });
   },
 );
 

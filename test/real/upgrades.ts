@@ -2,7 +2,7 @@ import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { onApisOfEachTest } from '../scenarios/around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from '../scenarios/stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage } from '../scenarios/stage.ts';
 import { watchDeletions } from './upgrades/deletions.ts';
 import { freeze, type Refusal } from './upgrades/freeze.ts';
 
@@ -25,7 +25,7 @@ const fieldManager = 'person';
 
 /** Upgrades of the product between real Flux releases, where the API server refuses CRDs that lack a stored version. */
 export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe('upgrades', { timeout: patience }, () => {
+  describe('upgrades', () => {
     const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 

@@ -6,7 +6,7 @@ import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage } from './stage.ts';
 
 const fieldManager = 'person';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
@@ -21,7 +21,7 @@ const ignored = (object: KubeObject): KubeObject => ({
 
 /** Changes by users and Gardener during the life of a Shoot, on embedded or real API servers. */
 export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -22,7 +22,7 @@ import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { follow } from './follow.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, SEED, type ShootParts, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, SEED, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardenlet';
 const FOREIGN = 'example.com/other-controller';
@@ -32,7 +32,7 @@ const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
 
 /** Gardener's contract (docs/gardener-contract.md), on embedded or real API servers. */
 export function contractSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -6,7 +6,7 @@ import type { Extension } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage, type StageOptions } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage, type StageOptions } from './stage.ts';
 
 const fieldManager = 'person';
 const claims: Resource = {
@@ -17,7 +17,7 @@ const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
 /** Delivery without the resource-manager, on embedded or real API servers. */
 export function directSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 

@@ -10,7 +10,7 @@ import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/r
 import type { Settings } from '../../shared/runtime/context.ts';
 import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage } from './stage.ts';
 
 /** The marks of each tool on what it installs, and its field manager. */
 export const tools: Record<
@@ -50,7 +50,7 @@ export const tools: Record<
 
 /** Shoots whose Flux others have installed, on embedded or real API servers. */
 export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 

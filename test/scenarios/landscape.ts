@@ -4,7 +4,7 @@ import type { Landscape } from '../../shared/config/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, eventually, patience, type Stage } from './stage.ts';
+import { type Apis, eventually, type Stage } from './stage.ts';
 
 const fieldManager = 'operator';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
@@ -17,7 +17,7 @@ const sentence = (url: string) =>
 
 /** Defaults and policy of a landscape, on embedded or real API servers. */
 export function landscapeSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

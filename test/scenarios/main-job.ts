@@ -3,7 +3,7 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, creating, eventually, PROJECT, patience, SEED, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, creating, eventually, PROJECT, SEED, type Stage } from './stage.ts';
 
 const publicRepository = {
   repositoryUrl: 'https://git.example.com/fleet',
@@ -15,7 +15,7 @@ const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
 /** The main job, on embedded or real API servers. */
 export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
+import { type Apis, eventually, PROJECT, type Stage } from './stage.ts';
 
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const overrides = ['dev', 'prod'].map((stage) => ({
@@ -13,7 +13,7 @@ const overrides = ['dev', 'prod'].map((stage) => ({
 
 /** Overrides by the labels of Shoots, on embedded or real API servers. */
 export function overridesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
+import { type Apis, eventually, PROJECT, type Stage } from './stage.ts';
 
 const fieldManager = 'person';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
@@ -15,7 +15,7 @@ const age = (text: string) => `AGE-SECRET-KEY-1${text}\n`;
 
 /** The Secrets of a project with fixed names, on embedded or real API servers. */
 export function projectSecretsSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -5,108 +5,104 @@ import { protection } from '../../shared/flux/protection.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { onApisOfEachTest } from './around-each-test.ts';
-import { type Apis, eventually, patience, type Stage } from './stage.ts';
+import { type Apis, eventually, type Stage } from './stage.ts';
 
 /** The protection of installed objects from the user's Kustomizations, on embedded or real API servers. */
 export function protectionSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe.each<Settings['delivery']>(['ManagedResource', 'Direct'])(
-    `${name}, delivery %s`,
-    { timeout: patience },
-    (delivery) => {
-      const startOn = onApisOfEachTest(startApis, fluxDistribution);
-      let stage: Stage;
+  describe.each<Settings['delivery']>(['ManagedResource', 'Direct'])(`${name}, delivery %s`, (delivery) => {
+    const startOn = onApisOfEachTest(startApis, fluxDistribution);
+    let stage: Stage;
 
-      beforeEach(async () => {
-        stage = await startOn({ delivery });
-      });
+    beforeEach(async () => {
+      stage = await startOn({ delivery });
+    });
 
-      const bootstrap = async () => {
-        await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
-        await eventually('success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-      };
-      const untilUnprotected = () =>
-        eventually(
-          'nothing is protected',
-          () => installed(stage),
-          isUnprotected,
-          (found) => found.filter(isProtected),
-        );
-      const isManaged = async () => (await stage.extension()).status?.state?.applied?.protected;
+    const bootstrap = async () => {
+      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+      await eventually('success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    };
+    const untilUnprotected = () =>
+      eventually(
+        'nothing is protected',
+        () => installed(stage),
+        isUnprotected,
+        (found) => found.filter(isProtected),
+      );
+    const isManaged = async () => (await stage.extension()).status?.state?.applied?.protected;
 
-      it('protects everything that is installed, and no longer once the mode releases it', async () => {
-        await stage.reconcileShoot({ providerConfig: config('Reconcile') });
-        await stage.untilReady();
-        const before = await installed(stage);
-        expect(before.length).toBeGreaterThan(10);
-        expect(before.filter((object) => !isProtected(object))).toEqual([]);
-        await bootstrap();
-        await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
-        const after = await untilUnprotected();
-        expect(namesOf(after)).toEqual(namesOf(before));
-        await eventually('the record', isManaged, (answer) => answer === undefined);
-      });
+    it('protects everything that is installed, and no longer once the mode releases it', async () => {
+      await stage.reconcileShoot({ providerConfig: config('Reconcile') });
+      await stage.untilReady();
+      const before = await installed(stage);
+      expect(before.length).toBeGreaterThan(10);
+      expect(before.filter((object) => !isProtected(object))).toEqual([]);
+      await bootstrap();
+      await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
+      const after = await untilUnprotected();
+      expect(namesOf(after)).toEqual(namesOf(before));
+      await eventually('the record', isManaged, (answer) => answer === undefined);
+    });
 
-      it('leaves none on a claim that stays without storage', async () => {
-        await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), flux: { storage: { size: '1Gi' } } } });
-        await stage.untilReady();
-        await stage.reconcileShoot({ providerConfig: config('Reconcile') });
-        await stage.untilReady();
-        await bootstrap();
-        await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
-        const after = await untilUnprotected();
-        expect(after.map(({ kind }) => kind)).toContain('PersistentVolumeClaim');
-      });
+    it('leaves none on a claim that stays without storage', async () => {
+      await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), flux: { storage: { size: '1Gi' } } } });
+      await stage.untilReady();
+      await stage.reconcileShoot({ providerConfig: config('Reconcile') });
+      await stage.untilReady();
+      await bootstrap();
+      await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
+      const after = await untilUnprotected();
+      expect(after.map(({ kind }) => kind)).toContain('PersistentVolumeClaim');
+    });
 
-      it('leaves the Pods as they are when the protection comes and goes', async () => {
-        await stage.reconcileShoot({ providerConfig: config('Once') });
-        await stage.untilReady();
-        const templates = async () =>
-          (await installed(stage))
-            .filter(({ kind }) => kind === 'Deployment')
-            .map(({ metadata, spec }) => [metadata.name, (spec as { template: unknown }).template]);
-        const before = await templates();
-        await bootstrap();
-        await untilUnprotected();
-        expect(await templates()).toEqual(before);
-        await stage.reconcileShoot({ providerConfig: config('Reconcile') });
-        await eventually(
-          'protected again',
-          () => installed(stage),
-          (found) => found.every(isProtected),
-        );
-        await stage.untilReady();
-        expect(await templates()).toEqual(before);
-      });
+    it('leaves the Pods as they are when the protection comes and goes', async () => {
+      await stage.reconcileShoot({ providerConfig: config('Once') });
+      await stage.untilReady();
+      const templates = async () =>
+        (await installed(stage))
+          .filter(({ kind }) => kind === 'Deployment')
+          .map(({ metadata, spec }) => [metadata.name, (spec as { template: unknown }).template]);
+      const before = await templates();
+      await bootstrap();
+      await untilUnprotected();
+      expect(await templates()).toEqual(before);
+      await stage.reconcileShoot({ providerConfig: config('Reconcile') });
+      await eventually(
+        'protected again',
+        () => installed(stage),
+        (found) => found.every(isProtected),
+      );
+      await stage.untilReady();
+      expect(await templates()).toEqual(before);
+    });
 
-      it('leaves no protection behind when the extension is removed and Flux stays', async () => {
-        await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Orphan' } });
-        await stage.untilReady();
-        await stage.deleteExtension();
-        await eventually(
-          'the Extension is gone',
-          () => stage.extension().catch(() => undefined),
-          (live) => live === undefined,
-        );
-        expect((await installed(stage)).filter(isProtected)).toEqual([]);
-      });
+    it('leaves no protection behind when the extension is removed and Flux stays', async () => {
+      await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Orphan' } });
+      await stage.untilReady();
+      await stage.deleteExtension();
+      await eventually(
+        'the Extension is gone',
+        () => stage.extension().catch(() => undefined),
+        (live) => live === undefined,
+      );
+      expect((await installed(stage)).filter(isProtected)).toEqual([]);
+    });
 
-      it('leaves none on a namespace that outlives Flux, because it holds an object of a user', async () => {
-        await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Uninstall' } });
-        await stage.untilReady();
-        const metadata = { namespace: 'flux-system', name: 'of-the-user' };
-        const ofUser = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-        await stage.shoot.apply(resources.configMaps, ofUser, { fieldManager: 'user' });
-        await stage.deleteExtension();
-        await eventually(
-          'the Extension is gone',
-          () => stage.extension().catch(() => undefined),
-          (live) => live === undefined,
-        );
-        const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
-        expect(namespace && [namespace].filter(isProtected)).toEqual([]);
-      });
-    },
-  );
+    it('leaves none on a namespace that outlives Flux, because it holds an object of a user', async () => {
+      await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Uninstall' } });
+      await stage.untilReady();
+      const metadata = { namespace: 'flux-system', name: 'of-the-user' };
+      const ofUser = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+      await stage.shoot.apply(resources.configMaps, ofUser, { fieldManager: 'user' });
+      await stage.deleteExtension();
+      await eventually(
+        'the Extension is gone',
+        () => stage.extension().catch(() => undefined),
+        (live) => live === undefined,
+      );
+      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+      expect(namespace && [namespace].filter(isProtected)).toEqual([]);
+    });
+  });
 }
 
 function config(syncMode: string): Record<string, unknown> {

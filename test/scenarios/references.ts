@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type ShootParts, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from './stage.ts';
 
 const fieldManager = 'gardener';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
@@ -34,7 +34,7 @@ const shootWith = (entries: (typeof creds)[], named = entries): ShootParts => ({
 
 /** Delivery of the Shoot's `spec.resources`, on embedded or real API servers. */
 export function referencesSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, patience, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, type Stage } from './stage.ts';
 
 const serviceAccounts: Resource = {
   group: '',
@@ -38,7 +38,7 @@ const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
 
 /** Removal of the extension from a Shoot, on embedded or real API servers. */
 export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

@@ -5,7 +5,7 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
 import { watchSpecs } from './removal.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage } from './stage.ts';
+import { type Apis, eventually, PROJECT, type Stage } from './stage.ts';
 
 const alerts: Resource = {
   group: 'notification.toolkit.fluxcd.io',
@@ -36,7 +36,7 @@ const release = {
 
 /** Components that leave the configuration, with `removedComponents`, on embedded or real API servers. */
 export function removedComponentsSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 

@@ -260,9 +260,6 @@ export async function startStage(
   };
 }
 
-/** Time limit for tests that wait with `eventually`: long enough for its own error to be reported first. */
-export const patience = 150_000;
-
 /** Polls until the condition holds; the error shows the last value. */
 export async function eventually<T>(
   what: string,

@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withFullStop } from '../../../shared/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import {
-  type Apis,
-  CONTROL_PLANE,
-  eventually,
-  PROJECT,
-  patience,
-  type Stage,
-  startStage,
-} from '../../scenarios/stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
 import { startEmbeddedApis } from '../embedded-apis.ts';
 import { type BadConfig, fluxConfigOf, HIDDEN, specOf, URL } from './case.ts';
 
@@ -21,7 +13,7 @@ export type Age = 'a new Shoot' | 'a running Shoot';
 
 /** Tests that each configuration is the error of a Shoot, with its sentence, and changes nothing in it. */
 export function describeShoots(configs: readonly BadConfig[], distribution: string, ages: Age[]): void {
-  describe.each(ages)('%s', { timeout: patience }, (age) => {
+  describe.each(ages)('%s', (age) => {
     let apis: Apis;
     let stage: Stage;
     let before: unknown[];
@@ -37,7 +29,7 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
         await stage.untilReady();
       }
       before = [await everything(), await contents()];
-    }, patience);
+    });
 
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();

@@ -130,7 +130,7 @@ export class ConformanceClient {
         };
       });
     return {
-      async next(limitMs = 5_000) {
+      async next(limitMs = 60_000) {
         while (events.length === 0) {
           if (ended) throw failure ?? new Error('the watch has ended');
           await more(limitMs);

@@ -62,7 +62,7 @@ export const configMap = (name: string, data?: object, metadata: object = {}) =>
 });
 
 /** Retries until the check holds: some effects on a real API server take a moment. */
-export async function eventually<T>(check: () => Promise<T>, seconds = 20): Promise<T> {
+export async function eventually<T>(check: () => Promise<T>, seconds = 60): Promise<T> {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     try {

@@ -155,7 +155,7 @@ describe('real kube-apiservers', () => {
       const { status } = await flux.getNamespacedCustomObject({ ...group, name: 'one' });
       return status?.conditions?.find(({ type }: { type: string }) => type === 'Ready')?.reason;
     };
-    await expect.poll(reason, { timeout: 20_000 }).toBe('ArtifactFailed');
+    await expect.poll(reason).toBe('ArtifactFailed');
     expect(await controller.output()).toContain('"controller":"kustomization"');
     return undefined;
   });

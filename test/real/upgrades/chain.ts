@@ -3,7 +3,7 @@ import { openDistribution } from '../../../shared/flux/distribution.ts';
 import { compareVersions, parseVersion } from '../../../shared/flux/versions.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { numericSeed, sample } from '../../scenarios/sampling.ts';
-import { eventually, patience, type Stage, startStage } from '../../scenarios/stage.ts';
+import { eventually, type Stage, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import { watchDeletions } from './deletions.ts';
 import { type Killable, killable } from './killable.ts';
@@ -22,7 +22,7 @@ function componentsOf(version: string): string {
  * killed at requests that the seed of the run chooses.
  */
 export function upgradeChainSuite(realApis: () => RealApis, distribution: string): void {
-  describe('upgrades with objects in every version, killed anywhere', { timeout: 2 * patience }, () => {
+  describe('upgrades with objects in every version, killed anywhere', () => {
     let versions: string[];
     let last: string;
     let product: Killable;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExtensionStatus } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { type Apis, patience } from '../stage.ts';
+import type { Apis } from '../stage.ts';
 import { dying, Killed } from './dying.ts';
 import { failing, PROJECT, type Project, ready, startProject, working } from './project.ts';
 
@@ -11,7 +11,7 @@ const fieldManager = 'a-member';
 
 /** Runs of `project-status` for the Shoots of one project, on embedded or real API servers. */
 export function projectStatusSuite(name: string, startApis: () => Promise<Apis>, shoots: number): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let apis: Apis;
     let project: Project;
 

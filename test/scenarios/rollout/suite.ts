@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { readState } from '../../../shared/rollout/text.ts';
 import { aroundEachTest } from '../around-each-test.ts';
-import { type Apis, eventually, PROJECT, patience, type Stage } from '../stage.ts';
+import { type Apis, eventually, PROJECT, type Stage } from '../stage.ts';
 
 const status = { namespace: PROJECT, name: 'flux-status' };
 const config = (repositoryBranch: string) => ({
@@ -13,7 +13,7 @@ const config = (repositoryBranch: string) => ({
 
 /** A rollout in the product, with its watches and its queue, on embedded or real API servers. */
 export function rolloutSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;

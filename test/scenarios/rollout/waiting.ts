@@ -4,7 +4,7 @@ import { HELD } from '../../../functions/managed-resources/rollout/hold.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { readState } from '../../../shared/rollout/text.ts';
 import { onApisOfEachTest } from '../around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, patience, type ShootParts, type Stage } from '../stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from '../stage.ts';
 
 const fieldManager = 'person';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -35,7 +35,7 @@ const shootWith = (isOpen: boolean, version: string): ShootParts => ({
 
 /** What reaches a Shoot that waits for its turn, with each delivery; on embedded or real API servers. */
 export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, { timeout: patience }, () => {
+  describe(name, () => {
     const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
 
