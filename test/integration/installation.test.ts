@@ -99,6 +99,13 @@ describe('an installation that Gardener lets create nothing in projects', () => 
   aroundEachTest(asRestricted, ownDistribution, (next) => {
     stage = next;
   });
+  /** The log follows what it is about. */
+  const untilLogged = (...parts: string[]) =>
+    eventually(
+      'the line of the log',
+      async () => stage.logLines.some((line) => parts.every((part) => line.includes(part))),
+      (isLogged) => isLogged,
+    );
 
   it('says so about flux-source where its users look, and works once a member has created it', async () => {
     await stage.setFluxConfig(privateRepository);
@@ -113,9 +120,7 @@ describe('an installation that Gardener lets create nothing in projects', () => 
     expect((await eventsOf(stage, 'CreationRefused')).toSorted()).toEqual(
       expect.arrayContaining([['ConfigMap', secretRefused]]),
     );
-    expect(stage.logLines.filter((line) => line.includes('flux-source not created')).join()).toContain(
-      secretRefused.slice(0, 100),
-    );
+    await untilLogged('flux-source not created', secretRefused.slice(0, 100));
 
     // The Event is about a Secret that keys would create.
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: 'https://github.com/org/fleet' });
@@ -152,7 +157,7 @@ describe('an installation that Gardener lets create nothing in projects', () => 
       () => eventsOf(stage, 'CreationRefused'),
       (events) => events.length > 0,
     );
-    expect(stage.logLines.join()).toContain('project status not written');
+    await untilLogged('project status not written');
 
     await stage.setFluxConfig(withRollout('two'));
     const problem = `The last applied configuration is kept until flux-status can hold the rollout: ${statusRefused}`;

@@ -349,7 +349,7 @@ describe('the webhooks of a process', () => {
       webhooks.status().problems.find((sentence) => sentence.includes('503')),
     );
     expect(problem).toContain('shoot-flux-webhook-certificates');
-    expect(log.join('\n')).toContain('webhook certificate');
+    await eventually('the line', async () => log.join('\n').includes('webhook certificate'));
     await expect(call(webhooks.port, '/admission', shootReview({}), undefined)).rejects.toThrow();
     await ready(webhooks);
     expect(await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden))).toMatchObject({

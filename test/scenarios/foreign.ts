@@ -209,8 +209,11 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
         for (const annotation of Object.keys(protection)) {
           expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
         }
-        expect(stage.logLines.join('\n')).toContain(
-          'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.',
+        const sentence = 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.';
+        await eventually(
+          'the log',
+          async () => stage.logLines.join('\n'),
+          (lines) => lines.includes(sentence),
         );
       },
     );
