@@ -91,12 +91,12 @@ test('never reads the content of a Secret', async () => {
     },
   ]);
   await using watcher = watching(api, [keys], { clusters: { garden: true, seeds: [] } });
+  await until(() => expect(watcher.short()).toEqual(['keys garden-foo/flux-config because Secret flux-source']));
   await until(() => expect(api.openWatches()).toBe(1));
   expect(api.requests.map(({ headers }) => headers.accept)).toEqual([
     'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
     'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
   ]);
-  expect(watcher.short()).toEqual(['keys garden-foo/flux-config because Secret flux-source']);
 });
 
 test('a changed field wakes only the functions that read it', async () => {
