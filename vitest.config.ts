@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
+import { timeLimits } from './test/time-limits.ts';
 
 /** The suites that need nothing but this repository: `npm test`. */
 export default defineConfig({
@@ -18,10 +19,7 @@ export default defineConfig({
         },
       },
     ],
-    // They end what hangs. How long something takes depends on the machine, so no test asks for it.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
-    expect: { poll: { timeout: 60_000 } },
+    ...timeLimits,
     // One more than two cores, because suites with servers also wait. More of them only delay each other.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { timeLimits } from './test/time-limits.ts';
 
 /** The kill suites in every state rather than in a sample: `npm run test:kills`. */
 export default defineConfig({
@@ -7,9 +8,7 @@ export default defineConfig({
       'test/integration/{kill,kill-direct,kill-upgrade,kill-adoption,kill-removed-components,kill-rollout,matrix,concurrency}.test.ts',
     ],
     env: { SHOOT_FLUX_KILLS: process.env.SHOOT_FLUX_KILLS || 'states' },
-    // They end what hangs. How long something takes depends on the machine, so no test asks for it.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    ...timeLimits,
     maxWorkers: 2,
   },
 });

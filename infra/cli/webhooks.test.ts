@@ -126,7 +126,7 @@ test('refuses a token in place of its hash', async () => {
   expect(err).not.toContain('a-token');
 });
 
-test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', {}, async () => {
+test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', async () => {
   const definitions = await findAllDefinitions();
   const [garden, seed] = await Promise.all([
     startCluster([...gardenCrds(), ...rbacObjects(definitions, 'garden')]),

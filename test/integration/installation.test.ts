@@ -6,7 +6,7 @@ import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { failing, ready, startProject } from '../scenarios/project/project.ts';
-import { creating, eventually, PROJECT, type Stage } from '../scenarios/stage.ts';
+import { creating, eventually, PROJECT, type Stage, untilLogged } from '../scenarios/stage.ts';
 import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -99,13 +99,6 @@ describe('an installation that Gardener lets create nothing in projects', () => 
   aroundEachTest(asRestricted, ownDistribution, (next) => {
     stage = next;
   });
-  /** The log follows what it is about. */
-  const untilLogged = (...parts: string[]) =>
-    eventually(
-      'the line of the log',
-      async () => stage.logLines.some((line) => parts.every((part) => line.includes(part))),
-      (isLogged) => isLogged,
-    );
 
   it('says so about flux-source where its users look, and works once a member has created it', async () => {
     await stage.setFluxConfig(privateRepository);
@@ -120,7 +113,7 @@ describe('an installation that Gardener lets create nothing in projects', () => 
     expect((await eventsOf(stage, 'CreationRefused')).toSorted()).toEqual(
       expect.arrayContaining([['ConfigMap', secretRefused]]),
     );
-    await untilLogged('flux-source not created', secretRefused.slice(0, 100));
+    await untilLogged(stage, 'flux-source not created', secretRefused.slice(0, 100));
 
     // The Event is about a Secret that keys would create.
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: 'https://github.com/org/fleet' });
@@ -157,7 +150,7 @@ describe('an installation that Gardener lets create nothing in projects', () => 
       () => eventsOf(stage, 'CreationRefused'),
       (events) => events.length > 0,
     );
-    await untilLogged('project status not written');
+    await untilLogged(stage, 'project status not written');
 
     await stage.setFluxConfig(withRollout('two'));
     const problem = `The last applied configuration is kept until flux-status can hold the rollout: ${statusRefused}`;

@@ -10,7 +10,7 @@ import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/r
 import type { Settings } from '../../shared/runtime/context.ts';
 import { onApisOfEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage } from './stage.ts';
+import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, untilLogged } from './stage.ts';
 
 /** The marks of each tool on what it installs, and its field manager. */
 export const tools: Record<
@@ -209,12 +209,7 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
         for (const annotation of Object.keys(protection)) {
           expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
         }
-        const sentence = 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.';
-        await eventually(
-          'the log',
-          async () => stage.logLines.join('\n'),
-          (lines) => lines.includes(sentence),
-        );
+        await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
       },
     );
   });

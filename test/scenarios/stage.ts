@@ -279,6 +279,12 @@ export async function eventually<T>(
   }
 }
 
+/** Waits for a line of the log with all of these parts: it is written after what it reports, which a test may see first. */
+export async function untilLogged({ logLines }: Pick<Stage, 'logLines'>, ...parts: string[]): Promise<void> {
+  const isLogged = () => logLines.some((line) => parts.every((part) => line.includes(part)));
+  await eventually(`a line of the log with ${parts.join(' and ')}`, async () => logLines, isLogged);
+}
+
 /** Returns the first of gardenlet's rules that does not hold. */
 function notReady({ metadata, status }: Extension): string | undefined {
   const timestamp = metadata.annotations?.['gardener.cloud/timestamp'] ?? '';

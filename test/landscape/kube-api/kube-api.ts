@@ -115,7 +115,8 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const stop = async () => {
     stopController();
     for (const open of [...handler.watches]) open.close();
-    // Node.js does not count a connection before its handshake has ended. It could begin a watch, and nothing would end that.
+    // `closeAllConnections` misses a connection whose handshake is still going on. It could begin a watch, which nothing
+    // would end.
     server.on('secureConnection', (socket) => socket.destroy());
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
